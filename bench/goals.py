@@ -1,0 +1,60 @@
+"""The rows of the table: what is measured, and what is wanted of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The peer's time over Murmure's: at least `base` with NumPy alone, `fast` with compiled kernels."""
+
+    task: str
+    label: str
+    base: float | None = None
+    fast: float | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A cost of Murmure's own: at most `most` (None: no limit is set, the row only hides nothing)."""
+
+    task: str
+    label: str
+    most: float | None = None
+    unit: str = "s"
+
+
+RATIOS = [
+    Ratio("grr.client", "GRR client", 50, 150),
+    Ratio("grr.server", "GRR server", 50, 150),
+    Ratio("sue.client", "SUE client", 10, 40),
+    Ratio("sue.server", "SUE server", 4, 40),
+    Ratio("oue.client", "OUE client", 10, 40),
+    Ratio("oue.server", "OUE server", 4, 40),
+    Ratio("olh.client", "OLH client", None, 300),
+    Ratio("olh.server", "OLH decode (server)", 250, 2000),
+    Ratio("subset.client", "subset selection client", None, 15),
+    Ratio("subset.server", "subset selection server", None, 500),
+    Ratio("hadamard.client", "Hadamard client", None, 300),
+    Ratio("hadamard.server", "Hadamard server", None, 300),
+    Ratio("laplace.1.0", "bounded Laplace, 768 x 8", 150),
+    Ratio("laplace.0.1", "bounded Laplace, 768 x 8, eps = 0.1", 150),
+    Ratio("staircase.1.0", "bounded staircase, 768 x 8", 150),
+    Ratio("staircase.0.1", "bounded staircase, 768 x 8, eps = 0.1", 150),
+]
+
+BUDGETS = [
+    Budget("first.laplace.warm", "bounded Laplace, first call (tables built)"),
+    Budget("first.staircase.warm", "bounded staircase, first call (tables built)"),
+    Budget("first.cold", "first report and tally of all six categorical protocols, kernels compiled"),
+    Budget("first.warm", "the same, kernels from the cache on disk"),
+    Budget("import", "`import murmure`, whole process", 0.3),
+    Budget("help", "`murmure --help`, whole process", 0.3),
+    Budget("memory", "10,000,000 people through GRR (`mu.run`), peak memory", 500, "MB"),
+    Budget("certify.grr", "build and certify GRR, k = 100,000", 1),
+    Budget("certify.sue", "build and certify SUE, k = 100,000", 1),
+    Budget("certify.oue", "build and certify OUE, k = 100,000", 1),
+    Budget("certify.olh", "build and certify OLH, k = 100,000", 1),
+    Budget("certify.subset", "build and certify subset selection, k = 100,000", 1),
+    Budget("certify.hadamard", "build and certify Hadamard response, k = 100,000"),
+    Budget("certify.laplace", "build and certify bounded Laplace, 1024 cells", 5),
+]

@@ -1,0 +1,140 @@
+"""Measure Murmure and its peers side by side: rounds of (peers, Murmure base, Murmure fast), best of each.
+
+Rounds are interleaved so that all meet the same noise of the machine. This process stays small and imports no
+NumPy, since a child's peak memory is counted from what its parent held.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from environments import PEERS, PLACE, ROOT, python_of, versions
+from table import OURS, render
+
+WORKERS = ROOT / "bench" / "workers"
+MODES = dict(zip(OURS, ("0", "1"), strict=True))  # MURMURE_FAST
+
+
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def work(python, script, lib, *arguments, **environment):
+    """Run one worker; its JSON lines, and one more if it broke."""
+    say(f"{lib}: {' '.join([script, *arguments])}")
+    done = subprocess.run(
+        [python, WORKERS / script, *arguments],
+        # Threads that spin while they wait disturb their neighbours.
+        env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"} | environment,
+        capture_output=True,
+        text=True,
+    )
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        records.append({"task": script, "lib": lib, "error": f"exit {done.returncode}: {last}"})
+    return records
+
+
+def wall(task, lib, command, **environment):
+    """A whole process, started and ended."""
+    start = time.perf_counter()
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        return {"task": task, "lib": lib, "error": f"exit {done.returncode}: {done.stderr.strip()[-200:]}"}
+    return {"task": task, "lib": lib, "n": 1, "seconds": seconds, "per_item_ns": seconds * 1e9}
+
+
+def one_round(pythons):
+    records = []
+    for peer, python in pythons.items():
+        records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
+    murmure = [
+        sys.executable,
+        "-c",
+        "from murmure.cli import main; main()",
+    ]  # what the installed command does
+    for lib, fast in MODES.items():
+        mode = {"MURMURE_FAST": fast}
+        for script in ("ours_tasks.py", "ours_certify.py", "ours_memory.py"):
+            records += work(sys.executable, script, lib, **mode)
+        records += work(sys.executable, "ours_first.py", lib, "warm", **mode)
+        for _ in range(3):
+            records.append(wall("import", lib, [sys.executable, "-c", "import murmure"], **mode))
+            records.append(wall("help", lib, [*murmure, "--help"], **mode))
+    return records
+
+
+def compile_cold():
+    """The first use after an installation: numba finds an empty cache."""
+    with tempfile.TemporaryDirectory() as empty:
+        return work(sys.executable, "ours_first.py", OURS[1], "cold", MURMURE_FAST="1", NUMBA_CACHE_DIR=empty)
+
+
+def cpu():
+    if Path("/proc/cpuinfo").exists():
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def head(pythons, rounds, load):
+    ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography"])
+    peers = [line for peer, python in pythons.items() for line in versions(python, [peer])]
+    machine = f"{cpu()}, {os.cpu_count()} cores, load {load:.1f} at the start"
+    return f"""\
+# Murmure and its peers, measured side by side
+
+Written by `script/bench{"" if rounds > 1 else " --quick"}`; do not edit.
+
+- {datetime.now(UTC):%d %B %Y}
+- {machine}
+- Python {platform.python_version()}, {", ".join(ours)}
+- peers: {", ".join(peers)}
+
+Times are ns per person (or per number of the table), wall time, the best of {rounds} interleaved round(s);
+k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
+Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
+Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
+adds Numba, whose compile time has rows of its own. No peer has secure randomness for categories.
+Where two peers, or two ways of one peer, do a task, the faster one stands here.
+
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one round")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    rounds = 1 if options.quick else options.rounds
+
+    load = os.getloadavg()[0]
+    pythons = {peer: python_of(peer) for peer in PEERS}
+    top = head(pythons, rounds, load)
+    records = compile_cold()
+    for i in range(rounds):
+        say(f"round {i + 1} of {rounds}")
+        records += one_round(pythons)
+
+    (PLACE / "results.json").write_text(json.dumps(records, indent=1))
+    text = render(records)
+    (ROOT / "bench" / "results.md").write_text(top + text)
+    print(text)
+    errors = {(r["lib"], r["task"], r["error"]) for r in records if "error" in r}
+    for lib, task, error in sorted(errors):
+        say(f"{lib}: {task}: {error}")
+    sys.exit(1 if errors else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""What the workers share: the data, the clock, and one JSON line per measurement.
+
+The same rule times peers and Murmure: the least wall time of three calls and as many more as half a second holds.
+"""
+
+import gc
+import json
+import time
+
+import numpy as np
+
+K, EPSILON = 128, 1.0
+ROWS, COLUMNS = 768, 8  # the size of the lectures' diabetes table
+
+
+def categories(n):
+    return np.random.default_rng(7).integers(0, K, n)
+
+
+def table():
+    return np.random.default_rng(7).random((ROWS, COLUMNS))
+
+
+def once(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def best(call, seconds=0.5, least=3):
+    gc.collect()
+    gc.disable()  # as timeit does: collecting 100,000 kept reports would count against the peers
+    call()  # warms caches, and compiles where there is something to compile
+    times = [once(call) for _ in range(least)]
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        times.append(once(call))
+    return min(times)
+
+
+def emit(task, lib, **fields):
+    print(json.dumps({"task": task, "lib": lib} | fields), flush=True)
+
+
+def measure(task, lib, n, call, how="", clock=best):
+    """Time `call`, which handles `n` items."""
+    seconds = clock(call)
+    emit(task, lib, how=how, n=n, seconds=seconds, per_item_ns=seconds / n * 1e9)

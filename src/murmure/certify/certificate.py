@@ -1,0 +1,54 @@
+"""`certify`: what anyone who sees reports can learn about one person, from the law that runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from murmure.certify.divergence import Loss, max_loss
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Certificate, Unit
+
+
+def certify(mechanism: Any, relation: Unit = "record", reports: int | None = None) -> Certificate:
+    """The exact epsilon of a mechanism, rounded up, with the two inputs and the report that attain it.
+
+    `relation`: "record" (any two people) or "attribute" (people who differ in one column); for one attribute the
+    two are the same. `reports`: how many reports one person sends. By default one, or, for a mechanism that keeps its
+    first draw (RAPPOR), any number about the same value.
+    """
+    if relation not in ("record", "attribute"):
+        raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
+    if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
+        raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
+    if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
+        raise InvalidParameter(
+            f"certify takes a mechanism, got {shorten(mechanism)}.", hint="certify(GRR(Categories(4), epsilon=1.0))"
+        )
+    kept = getattr(mechanism, "permanent", None)
+    once = max_loss(mechanism.channel)
+    if kept is None:
+        loss, epsilon, method = once, once.epsilon * (reports or 1), once.method
+        if reports is not None and reports > 1:
+            method += f"; {reports} fresh reports add up (sequential composition)"
+    else:
+        loss, epsilon, method = _kept(once, max_loss(kept), reports)
+    x, other, y = loss.witness
+    labels = mechanism.domain.labels() if mechanism.domain.size <= 1_000_000 else None
+    return Certificate(
+        epsilon=epsilon,
+        delta=0.0,
+        relation="replace",
+        unit=relation,
+        public=(f"the domain {mechanism.domain!r}", "the mechanism and its integers", "who takes part"),
+        method=method,
+        witness=(labels[x], labels[other], y) if labels else (x, other, y),
+        assumption=getattr(mechanism, "assumption", None),
+        asked=getattr(mechanism, "epsilon", None),
+    )
+
+
+def _kept(once: Loss, for_ever: Loss, reports: int | None) -> tuple[Loss, float, str]:
+    """A kept draw: any number of reports about one value tells no more than the kept bits themselves."""
+    if reports is not None and reports * once.epsilon < for_ever.epsilon:
+        return once, once.epsilon * reports, f"{once.method}; {reports} report(s)"
+    return for_ever, for_ever.epsilon, f"{for_ever.method}; any number of reports about one value"

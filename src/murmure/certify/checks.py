@@ -1,0 +1,204 @@
+"""Generic checks: list a thing in EXAMPLES and these come to it. Each rejects its mutants (tests/certify).
+
+Statistical parts are seeded and fail by chance with the stated probability FAILURE per mechanism, in the worst case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.certify.certificate import certify
+from murmure.certify.divergence import enumerate_loss, max_loss
+from murmure.core.errors import MurmureError
+from murmure.core.random import GivenWords, Random
+from murmure.core.types import Affine, Array, Total
+from murmure.laws.law import Channel
+
+FAILURE = 1e-6
+PEOPLE = 20_000
+ENUMERABLE = 5_000
+
+
+class CheckFailed(MurmureError, AssertionError):
+    """A generic check found something wrong; the message says which and where."""
+
+
+def _require(ok: bool, mechanism: object, what: str) -> None:
+    if not ok:
+        raise CheckFailed(f"{mechanism!r}: {what}")
+
+
+def _some_inputs(channel: Channel) -> list[int]:
+    k = channel.inputs
+    return list(range(k)) if k <= 6 else [0, 1, k // 2, k - 1]
+
+
+def _outcomes(channel: Channel) -> list[Any] | None:
+    listed = channel.outcomes()
+    if listed is None:
+        return None
+    out = []
+    for y in listed:
+        out.append(y)
+        if len(out) > ENUMERABLE:
+            return None
+    return out
+
+
+def check_mechanism(mechanism: Any, seed: int = 1) -> None:
+    """A mechanism's five promises: a law, samples that follow it, an affine map, a certificate, words of its own."""
+    channel = mechanism.channel
+    outcomes = _outcomes(channel)
+    if outcomes is not None:
+        check_law(mechanism, outcomes)
+        check_affine(mechanism, outcomes)
+    check_samples(mechanism, outcomes, seed)
+    check_words(mechanism, seed)
+    check_certificate(mechanism, outcomes)
+
+
+def check_law(mechanism: Any, outcomes: list[Any]) -> None:
+    """The law sums to one exactly, and log_prob reads the same integers as prob."""
+    channel = mechanism.channel
+    for x in _some_inputs(channel):
+        probs = [channel.prob(x, y) for y in outcomes]
+        _require(sum(probs, Fraction(0)) == 1, mechanism, f"the law of input {x} sums to {float(sum(probs))}, not to 1")
+        _require(min(probs) >= 0, mechanism, f"the law of input {x} has a negative probability")
+        logs = channel.log_prob(np.full(len(outcomes), x), np.array(outcomes))
+        exact = np.array([math.log(p) if p else -math.inf for p in probs])
+        _require(bool(np.allclose(logs, exact, rtol=1e-12, atol=1e-12)), mechanism, f"log_prob differs from prob at {x}")
+
+
+def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
+    """The expected tally, computed from the law, is exactly the affine map."""
+    affine = mechanism.affine()
+    if not isinstance(affine, Affine):
+        _require(bool(affine.reason), mechanism, "no affine map, and no reason why")
+        return
+    channel = mechanism.channel
+    tallies = [mechanism.tally(np.array([y])) for y in outcomes]
+    for x in _some_inputs(channel):
+        probs = [channel.prob(x, y) for y in outcomes]
+        width = len(tallies[0])
+        expected = [sum((p * int(t[v]) for p, t in zip(probs, tallies, strict=True)), Fraction(0)) for v in range(width)]
+        if affine.of == "cells":
+            for v in range(width):
+                offset, slope = affine.offset[v % len(affine.offset)], affine.slope[v % len(affine.slope)]
+                wanted = offset + (slope if v == x else 0)
+                _require(expected[v] == wanted, mechanism,
+                         f"E[tally of {v} | {x}] is {float(expected[v])}, the affine map says {float(wanted)}")  # fmt: skip
+        else:
+            read = sum((r * e for r, e in zip(affine.readout, expected, strict=True)), Fraction(0))
+            _require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
+
+
+def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None:
+    """Samples follow the law: chi-squared over reports, or every cell of the tally where there are too many."""
+    from scipy.special import chdtrc, ndtr
+
+    channel = mechanism.channel
+    inputs = _some_inputs(channel)
+    for i, x in enumerate(inputs):
+        reports = mechanism.law(np.full(PEOPLE, x)).sample(Random.seeded(seed * 1000 + i))
+        if outcomes is not None:
+            keys = {_key(y): j for j, y in enumerate(outcomes)}
+            try:
+                seen = np.bincount([keys[_key(y)] for y in reports], minlength=len(outcomes))
+            except KeyError as stray:
+                raise CheckFailed(f"{mechanism!r}: sampled a report that the law does not list: {stray}") from None
+            expected = PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes])
+            order = np.argsort(expected)  # rare reports are pooled until 10 are expected
+            pools = np.minimum(np.cumsum(expected[order]) // 10, 200).astype(int)
+            seen_p, expected_p = (np.bincount(pools, weights=a[order]) for a in (seen, expected))
+            full = expected_p > 0
+            stat = float(((seen_p - expected_p)[full] ** 2 / expected_p[full]).sum())
+            chance = float(chdtrc(max(1, full.sum() - 1), stat))
+        else:
+            affine = mechanism.affine()
+            p = np.array([float(affine.offset[0]) + float(affine.slope[0]) * (v == x) for v in range(channel.inputs)])
+            z = (mechanism.tally(reports) - PEOPLE * p) / np.sqrt(PEOPLE * p * (1 - p))
+            chance = min(1.0, 2 * float(ndtr(-np.abs(z).max())) * len(z))
+        _require(chance > FAILURE / len(inputs), mechanism,
+                 f"samples of input {x} do not follow the law (p = {chance:.1e})")  # fmt: skip
+
+
+def _key(y: Any) -> Any:
+    return tuple(np.asarray(y).tolist()) if np.ndim(y) else (y.item() if hasattr(y, "item") else y)
+
+
+def check_words(mechanism: Any, seed: int) -> None:
+    """A report is a function of its own words: taken one by one they give the same reports."""
+    channel = mechanism.channel
+    x = np.arange(40) % channel.inputs
+    words = Random.seeded(seed).reserve(40, channel.words, channel.deep)
+    main = np.empty((40, channel.words), np.uint64)
+
+    def fill(a: int, b: int, block: Array) -> None:
+        main[a:b] = block
+
+    words.each(fill)
+    together = channel.draw(x, words)
+    deep_index = np.arange(channel.deep)
+    for i in (0, 7, 39):
+        deep = words.deep(np.full(channel.deep, i), deep_index)[None] if channel.deep else None
+        alone = channel.draw(x[i : i + 1], GivenWords(main[i], deep))
+        _require(_key(alone[0]) == _key(together[i]), mechanism, f"report {i} depends on more than its own words")
+
+
+def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
+    """Never above what was asked for, close to it where it should be exact, and equal to full enumeration."""
+    certificate = certify(mechanism)
+    if certificate.asked is not None:
+        _require(certificate.epsilon <= certificate.asked, mechanism,
+                 f"certified {certificate.epsilon!r}, above the {certificate.asked!r} that was asked for")  # fmt: skip
+        if certificate.asked <= 10:
+            _require(certificate.epsilon >= certificate.asked - 1e-6, mechanism,
+                     f"certified {certificate.epsilon!r}: more than 1e-6 of {certificate.asked!r} is wasted")  # fmt: skip
+    loss = max_loss(mechanism.channel)
+    x, other, y = loss.witness
+    ratio = mechanism.channel.prob(x, y) / mechanism.channel.prob(other, y)
+    _require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
+    if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
+        _require(enumerate_loss(mechanism.channel).ratio == loss.ratio, mechanism,
+                 "the loss by classes differs from full enumeration")  # fmt: skip
+
+
+def check_statistic(statistic: Any, seed: int = 1) -> None:
+    """A statistic adds what it lifts, is order-free and mergeable, and in the clear gives back the truth."""
+    rng = np.frombuffer(Random.seeded(seed).words(1000).tobytes(), np.uint32)
+    x = (rng[:1000] % statistic.domain.size).astype(np.int64)
+    lifted = statistic.lift(x)
+    _require(lifted.shape == (1000, statistic.width) and lifted.dtype == np.int64, statistic, "lift is not (n, width) int64")
+    total = statistic.tally(x)
+    _require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
+    _require(bool((statistic.tally(x[:300]) + statistic.tally(x[300:]) == total).all()), statistic, "tallies do not merge")
+    _require(bool((statistic.tally(x[::-1]) == total).all()), statistic, "the order of people matters")
+    estimate = statistic.clear(total, len(x))
+    _require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
+    _require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
+    wanted = statistic.reference(x)
+    _require(bool(np.allclose(estimate.mean, wanted, rtol=1e-12)), statistic, f"in the clear {estimate.mean}, not {wanted}")
+
+
+def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
+    """An engine returns the same integers however the rows are cut, and refuses to add up nobody."""
+
+    def step(batch: Array) -> Total:
+        return Total(len(batch), np.array([batch.sum(), (batch * batch).sum()], np.int64))
+
+    parts = batches()
+    whole = np.concatenate(parts)
+    wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
+    for cut in (parts, [whole], parts[::-1], [whole[:1], whole[1:]]):
+        got = engine.total(step, iter(cut))
+        _require(got.n == wanted.n and bool((got.sum == wanted.sum).all()), engine, "the total depends on the batches")
+    try:
+        engine.total(step, iter([]))
+    except MurmureError:
+        return
+    raise CheckFailed(f"{engine!r}: added up nobody without a word")

@@ -1,0 +1,147 @@
+"""The largest log-ratio of two rows of a channel: `max_loss` dispatches on the law.
+
+Mechanisms carry no certificate code. Ratios are exact fractions of the law's own integers; the logarithm, taken
+once at the end, is rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import log_up
+from murmure.laws.bits import Bits, ChainedBits, pack
+from murmure.laws.hadamard import Hadamard
+from murmure.laws.hashed import Hashed
+from murmure.laws.law import Channel
+from murmure.laws.mapped import Mapped
+from murmure.laws.subset import Subset
+from murmure.laws.table import Table
+from murmure.laws.tagged import Tagged
+from murmure.laws.window import Window
+
+
+@dataclass(frozen=True)
+class Loss:
+    """ratio = P[y | x] / P[y | other] at the witness (x, other, y), the largest there is; None: infinite."""
+
+    ratio: Fraction | None
+    witness: tuple[int, int, Any]
+    method: str
+    slack: float = 0.0
+
+    @property
+    def epsilon(self) -> float:
+        if self.ratio is None:
+            return math.inf
+        loss = log_up(self.ratio)
+        return loss if self.slack == 0 else math.nextafter(loss + 2 * self.slack, math.inf)
+
+
+@singledispatch
+def max_loss(channel: Channel) -> Loss:
+    """The largest loss between any two inputs. Unknown laws are enumerated, or refused."""
+    return enumerate_loss(channel)
+
+
+def enumerate_loss(channel: Channel) -> Loss:
+    """Every report, every pair of inputs: slow, and the yardstick for the rules below."""
+    outcomes = channel.outcomes()
+    if outcomes is None:
+        raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
+    best = Loss(Fraction(1), (0, 0, None), "enumerated")
+    for y in outcomes:
+        probs = [channel.prob(x, y) for x in range(channel.inputs)]
+        high, low = max(probs), min(probs)
+        if high == 0:
+            continue
+        witness = (probs.index(high), probs.index(low), y)
+        if low == 0:
+            return Loss(None, witness, "enumerated")
+        if best.ratio is not None and high / low > best.ratio:
+            best = Loss(high / low, witness, "enumerated", channel.slack)
+    return best
+
+
+@max_loss.register
+def _(channel: Mapped) -> Loss:
+    return enumerate_loss(channel)
+
+
+@max_loss.register
+def _(channel: Window) -> Loss:
+    # reports of a window, against the same reports outside another input's window
+    first, last = (int(s) for s in channel.start(np.array([0, channel.inputs - 1])))
+    top = channel.inputs - 1
+    if first == last:
+        return Loss(Fraction(1), (0, top, first), "closed form")
+    peak = Fraction(channel.inside + channel.rest, channel.outside)
+    if peak >= 1:
+        return Loss(peak, (top, 0, last + channel.length - 1), "closed form (classes of reports)")
+    return Loss(Fraction(channel.outside, channel.inside), (top, 0, first), "closed form (classes of reports)")
+
+
+@max_loss.register(Bits)
+@max_loss.register(ChainedBits)
+def _(channel: Bits | ChainedBits) -> Loss:
+    # two inputs differ in two bits; the worst report shows the likelier value of both
+    p, q = channel.p, channel.q
+    ratio = p * (1 - q) / (q * (1 - p))
+    x, other = (0, 1) if ratio >= 1 else (1, 0)
+    report = pack((np.arange(channel.inputs) == 0)[None])[0]
+    return Loss(max(ratio, 1 / ratio), (x, other, report), "closed form (two bits differ)")
+
+
+@max_loss.register
+def _(channel: Subset) -> Loss:
+    # a set with x and without the other: p / C(k-1, w-1) against (1-p) / C(k-1, w)
+    k, w, p = channel.inputs, channel.size, channel.p
+    ratio = p * (k - w) / ((1 - p) * w)
+    members = np.arange(k) < w  # 0 .. w-1: holds 0, not k-1
+    x, other = (0, k - 1) if ratio >= 1 else (k - 1, 0)
+    method = "closed form (classes of sets), uneven choices counted"
+    return Loss(max(ratio, 1 / ratio), (x, other, pack(members[None])[0]), method, channel.slack)
+
+
+@max_loss.register
+def _(channel: Hadamard) -> Loss:
+    # y = 1: row 1 (input 0) is odd there, row 2 (input 1) is even
+    ratio = channel.p / (1 - channel.p)
+    x, other = (1, 0) if ratio >= 1 else (0, 1)
+    return Loss(max(ratio, 1 / ratio), (x, other, 1), "closed form (two halves)")
+
+
+@max_loss.register
+def _(channel: Table) -> Loss:
+    w = channel.weights
+    high, low = w.max(axis=0), w.min(axis=0)
+    rough = high.astype(np.float64) / low.astype(np.float64)
+    near = np.nonzero(rough >= rough.max() * (1 - 1e-12))[0]  # floats choose the candidates, integers the winner
+    y = max(near, key=lambda j: Fraction(int(high[j]), int(low[j])))
+    witness = (int(w[:, y].argmax()), int(w[:, y].argmin()), int(y))
+    return Loss(Fraction(int(high[y]), int(low[y])), witness, "enumerated")
+
+
+@max_loss.register
+def _(channel: Hashed) -> Loss:
+    # the hash is public: the largest loss over hashes, met by any hash that separates the two values
+    bins = max_loss(channel.bins)
+    report = np.zeros(channel.value_bits + 2, np.uint16)
+    report[1] = (1 << channel.seed_bits) - 1  # h(v) = 0 for even v, the last bin for odd v
+    report[-1] = channel.g - 1
+    return Loss(bins.ratio, (1, 0, report), "closed form (largest over hashes)")
+
+
+@max_loss.register
+def _(channel: Tagged) -> Loss:
+    first, second = max_loss(channel.first), max_loss(channel.second)
+    if (first.ratio or 0) >= (second.ratio or 0):
+        return Loss(first.ratio, first.witness, "largest over the public coin")
+    x, other, y = second.witness
+    return Loss(second.ratio, (x, other, y + channel.first.outputs), "largest over the public coin")

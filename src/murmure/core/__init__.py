@@ -1,0 +1,1 @@
+"""The types, errors and randomness that everything else is written in; NumPy only."""

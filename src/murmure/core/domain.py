@@ -1,0 +1,382 @@
+"""What one person may hold: public constants only, never read off the data.
+
+A domain numbers its values 0 .. size-1 (the *codes*); every mechanism works on codes. `encode` refuses
+what the domain does not hold: nothing is clipped, rounded away or guessed in silence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain, shorten
+
+Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
+
+MAX_SIZE = 1 << 31
+
+
+@runtime_checkable
+class Domain(Protocol):
+    """The values that one person may hold, numbered 0 .. size-1."""
+
+    column: str | None
+
+    @property
+    def size(self) -> int: ...
+    def encode(self, values: Any) -> Codes: ...
+    def labels(self) -> Sequence[str]: ...
+    def numbers(self) -> NDArray[np.float64] | None: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InvalidParameter(
+            f"{owner}.{name} must be a whole number, at least {low}, got {shorten(value)}.", hint=hint
+        )
+    return int(value)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Whatever holds a column, as an array of one dimension."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    array = np.atleast_1d(np.asarray(values))
+    if array.ndim == 2 and array.shape[1] == 1:  # a one-column frame
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise OutsideDomain(f"a column of values must have one dimension, got shape {array.shape}.")
+    return array
+
+
+def _whose(domain: Any) -> str:
+    return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
+
+
+def _first(bad: NDArray[np.bool_]) -> int:
+    return int(np.argmax(bad))
+
+
+def _refuse_missing(domain: Any, missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        raise OutsideDomain(
+            f"{_whose(domain)}: row {_first(missing)} is missing ({int(missing.sum())} in all); "
+            f"wanted {domain.describe()}.",
+            hint="drop those rows, or give missing answers a category of their own",
+        )
+
+
+def _refuse_outside(domain: Any, outside: NDArray[np.bool_], array: NDArray[Any]) -> None:
+    if outside.any():
+        row = _first(outside)
+        got = array[row]
+        raise OutsideDomain(
+            f"{_whose(domain)}: row {row} holds {shorten(got.item() if hasattr(got, 'item') else got)} "
+            f"({int(outside.sum())} such rows in all); wanted {domain.describe()}.",
+            hint="widen the domain to public bounds, or correct those rows before they are randomised",
+        )
+
+
+def _integers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """An integer array, from integers or from floats that are whole; missing and broken values are refused."""
+    if array.dtype.kind in "iu":
+        return array
+    if array.dtype.kind == "b":
+        raise OutsideDomain(
+            f"{_whose(domain)}: got booleans; wanted {domain.describe()}.",
+            hint="use Categories([False, True]) for booleans",
+        )
+    if array.dtype.kind == "O":
+        _refuse_missing(domain, _missing_objects(array))
+        array = _numbers_of(domain, array)
+    if array.dtype.kind != "f":
+        raise OutsideDomain(f"{_whose(domain)}: got values of type {array.dtype}; wanted {domain.describe()}.")
+    _refuse_missing(domain, np.isnan(array))
+    _refuse_outside(domain, ~np.isfinite(array) | (array != np.floor(array)), array)
+    _refuse_outside(domain, np.abs(array) > 2**53, array)
+    return array.astype(np.int64)
+
+
+def _missing_objects(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """None, NaN, NaT and pandas.NA: what is not equal to itself, or has no truth about it."""
+
+    def missing(value: object) -> bool:
+        try:
+            return value is None or bool(value != value)
+        except (TypeError, ValueError):
+            return True
+
+    return np.fromiter(map(missing, array.tolist()), bool, len(array))
+
+
+def _numbers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Objects as numbers; text is not parsed (that would be a guess)."""
+    numeric = np.fromiter(
+        (isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in array.tolist()), bool
+    )
+    _refuse_outside(domain, ~numeric, array)
+    return array.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1."""
+
+    values: tuple[Hashable, ...] | int
+    column: str | None = None
+    _table: dict[Hashable, int] | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __init__(self, values: Sequence[Hashable] | int, column: str | None = None) -> None:
+        hint = "a question with one possible answer has nothing to protect; give at least two"
+        if isinstance(values, int | np.integer) and not isinstance(values, bool):
+            stored: tuple[Hashable, ...] | int = _whole("Categories", "k", values, 2, hint)
+            table = None
+            if values > MAX_SIZE:
+                raise InvalidParameter(f"Categories.k must be at most 2**31, got {values}.")
+        elif isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
+            raise InvalidParameter(
+                f"Categories takes a list of labels or a number of them, got {shorten(values)}.",
+                hint='Categories(["no", "yes"]) or Categories(4)',
+            )
+        else:
+            items = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+            if any(v is None or v != v for v in items):
+                raise InvalidParameter(
+                    "Categories labels may not be None or NaN.",
+                    hint='give missing answers a label of their own, such as "no answer"',
+                )
+            table = {label: code for code, label in enumerate(items)}
+            if len(table) != len(items):
+                raise InvalidParameter(f"Categories labels must differ, got {shorten(items)}.")
+            if len(items) < 2:
+                raise InvalidParameter(f"Categories needs at least two labels, got {len(items)}.", hint=hint)
+            stored = items
+        object.__setattr__(self, "values", stored)
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "_table", table)
+
+    @property
+    def size(self) -> int:
+        return self.values if isinstance(self.values, int) else len(self.values)
+
+    def encode(self, values: Any) -> Codes:
+        if self._table is None:
+            array = _integers_of(self, _array(values))
+            _refuse_outside_range(self, array, 0, self.size - 1)
+            return array
+        # A plain list goes in as it is: NumPy would turn [1, "a"] into text.
+        items = values if isinstance(values, list | tuple) else _array(values).tolist()
+        get = self._table.get
+        codes = np.fromiter((get(v, -1) for v in items), np.int64, len(items))
+        if len(codes) and codes.min() < 0:
+            array = np.empty(len(items), object)
+            array[:] = items
+            _refuse_missing(self, _missing_objects(array))
+            _refuse_outside(self, codes < 0, array)
+        return codes
+
+    def labels(self) -> list[str]:
+        return [str(v) for v in (range(self.values) if isinstance(self.values, int) else self.values)]
+
+    def numbers(self) -> NDArray[np.float64] | None:
+        if isinstance(self.values, int):
+            return np.arange(self.values, dtype=np.float64)
+        if all(isinstance(v, int | float) for v in self.values):
+            return np.array([float(v) for v in self.values])  # type: ignore[arg-type]
+        return None
+
+    def describe(self) -> str:
+        if isinstance(self.values, int):
+            return f"a whole number from 0 to {self.values - 1}"
+        return f"one of {shorten(list(self.values), 90)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        values = self.values if isinstance(self.values, int) else list(self.values)
+        return {"type": "Categories", "values": values, "column": self.column}
+
+    def __repr__(self) -> str:
+        shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
+        return f"Categories({shown})" if self.column is None else f"Categories({shown}, column={self.column!r})"
+
+
+def _refuse_outside_range(domain: Any, array: NDArray[Any], low: int, high: int) -> None:
+    if not len(array):
+        return
+    if low == 0 and array.dtype == np.int64:  # one pass: a negative number is a huge unsigned one
+        ok = int(array.view(np.uint64).max()) <= high
+    else:
+        ok = int(array.min()) >= low and int(array.max()) <= high
+    if not ok:
+        _refuse_outside(domain, (array < low) | (array > high), array)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """A whole number from low to high, both public and both included."""
+
+    low: int
+    high: int
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise InvalidParameter(f"Integers.{name} must be a whole number, got {shorten(value)}.")
+            object.__setattr__(self, name, int(value))
+        if self.high <= self.low:
+            raise InvalidParameter(f"Integers needs low < high, got {self.low} and {self.high}.")
+        if self.high - self.low >= MAX_SIZE:
+            raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
+
+    @property
+    def size(self) -> int:
+        return self.high - self.low + 1
+
+    def encode(self, values: Any) -> Codes:
+        array = _integers_of(self, _array(values))
+        _refuse_outside_range(self, array, self.low, self.high)
+        # int64 before the shift: a narrow type could wrap
+        return array if self.low == 0 else array.astype(np.int64) - self.low
+
+    def labels(self) -> list[str]:
+        return [str(v) for v in range(self.low, self.high + 1)]
+
+    def numbers(self) -> NDArray[np.float64]:
+        return np.arange(self.low, self.high + 1, dtype=np.float64)
+
+    def describe(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A real number between two public bounds, put on a grid of `cells` equal cells.
+
+    Code i stands for the cell's midpoint, so a value moves by at most half a cell:
+    (high - low) / (2 cells).
+    """
+
+    low: float
+    high: float
+    cells: int = 1024
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
+                raise InvalidParameter(f"Interval.{name} must be a finite number, got {shorten(value)}.")
+            if not math.isfinite(value):
+                raise InvalidParameter(
+                    f"Interval.{name} must be a finite number, got {value!r}.",
+                    hint="bounds are public constants: choose them without looking at the data",
+                )
+            object.__setattr__(self, name, float(value))
+        if self.high <= self.low or not math.isfinite(self.high - self.low):
+            raise InvalidParameter(f"Interval needs low < high, got {self.low!r} and {self.high!r}.")
+        cells = _whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
+        if cells > 1 << 16:
+            raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
+        object.__setattr__(self, "cells", cells)
+
+    @property
+    def size(self) -> int:
+        return self.cells
+
+    @property
+    def step(self) -> float:
+        return (self.high - self.low) / self.cells
+
+    def encode(self, values: Any) -> Codes:
+        array = _array(values)
+        if array.dtype.kind == "O":
+            _refuse_missing(self, _missing_objects(array))
+            array = _numbers_of(self, array)
+        if array.dtype.kind not in "iuf":
+            raise OutsideDomain(f"{_whose(self)}: got values of type {array.dtype}; wanted {self.describe()}.")
+        real = array.astype(np.float64, copy=False)
+        _refuse_missing(self, np.isnan(real))
+        _refuse_outside(self, (real < self.low) | (real > self.high), array)
+        cell = (real - self.low) * (self.cells / (self.high - self.low))
+        return np.minimum(cell.astype(np.int64), self.cells - 1)
+
+    def labels(self) -> list[str]:
+        return [f"{v:.6g}" for v in self.numbers()]
+
+    def numbers(self) -> NDArray[np.float64]:
+        return self.low + (np.arange(self.cells) + 0.5) * self.step
+
+    def describe(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": "Interval",
+            "low": self.low,
+            "high": self.high,
+            "cells": self.cells,
+            "column": self.column,
+        }
+
+
+DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval]] = {
+    "Categories": Categories,
+    "Integers": Integers,
+    "Interval": Interval,
+}
+
+
+def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
+    """Back from JSON; an unknown kind is refused."""
+    rest = dict(fields)
+    kind = rest.pop("type", None)
+    if kind not in DOMAINS:
+        raise InvalidParameter(f"a domain is one of {sorted(DOMAINS)}, got {shorten(kind)}.")
+    return DOMAINS[kind](**rest)
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, Domain]):
+    """Named columns and what each may hold. `schema["age"]` is a domain that knows its column."""
+
+    columns: Mapping[str, Domain]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping) or not self.columns:
+            raise InvalidParameter(
+                f"Schema takes a mapping from column names to domains, got {shorten(self.columns)}.",
+                hint='Schema({"smoker": Categories(["no", "yes"])})',
+            )
+        named = {}
+        for name, domain in self.columns.items():
+            if not isinstance(domain, Categories | Integers | Interval):
+                raise InvalidParameter(
+                    f"Schema column {name!r} must be Categories, Integers or Interval, got {shorten(domain)}."
+                )
+            named[str(name)] = _named(domain, str(name))
+        object.__setattr__(self, "columns", named)
+
+    def __getitem__(self, name: str) -> Domain:
+        if name not in self.columns:
+            raise MissingColumn(f"the schema has no column {name!r}; it has {shorten(list(self.columns), 120)}.")
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+def _named(domain: Categories | Integers | Interval, name: str) -> Domain:
+    return Categories(domain.values, name) if isinstance(domain, Categories) else replace(domain, column=name)  # type: ignore[arg-type]

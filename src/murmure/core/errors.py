@@ -1,0 +1,77 @@
+"""Every error says what, whose, what was wanted, what was got, and a way out.
+
+    MurmureError
+    |-- InvalidParameter      a constructor's argument (also a ValueError)
+    |-- OutsideDomain         a person's value that the domain does not hold (also a ValueError)
+    |-- MissingColumn         a frame without the column that was asked for (also a KeyError)
+    |-- EmptySource           nobody to add up (also a ValueError)
+    |-- PlanMismatch          reports or a file that answer another plan
+    |-- PlanRefused           a plan that cannot be run as it stands
+    |-- NoUnbiasedEstimate    an error bar was asked of a biased output
+    |-- UnsafeRandomness      seeded randomness where people are at stake
+    `-- MissingExtra          an optional part is not installed (also an ImportError)
+"""
+
+from __future__ import annotations
+
+
+class MurmureError(Exception):
+    """The root: catch this to catch every error that Murmure raises on purpose."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}\n  Hint: {hint}")
+        self.hint = hint
+
+
+class InvalidParameter(MurmureError, ValueError):
+    """An argument is not what its owner can work with."""
+
+
+class OutsideDomain(MurmureError, ValueError):
+    """A value that the domain does not hold: nothing is clipped or guessed."""
+
+
+class MissingColumn(MurmureError, KeyError):
+    """The frame has no such column."""
+
+    __str__ = Exception.__str__  # KeyError would print the message's repr
+
+
+class EmptySource(MurmureError, ValueError):
+    """No rows: there is nobody to add up."""
+
+
+class PlanMismatch(MurmureError):
+    """These reports were made for another plan."""
+
+
+class PlanRefused(MurmureError):
+    """The plan cannot be run as it stands."""
+
+
+class NoUnbiasedEstimate(MurmureError):
+    """A biased output carries no error bar; the message says why it is biased."""
+
+
+class UnsafeRandomness(MurmureError):
+    """A seeded generator where real people are at stake."""
+
+
+class MissingExtra(MurmureError, ImportError):
+    """An optional dependency is needed for this."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs {package}, which is not installed.",
+            hint=f"install it with: pip install 'murmure[{extra}]'",
+        )
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """A repr that fits in a message, whatever a caller passed."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def article(noun: str) -> str:
+    return ("an " if noun[:1].lower() in "aeiou" else "a ") + noun

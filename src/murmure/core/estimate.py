@@ -1,0 +1,245 @@
+"""An estimate keeps what exact intervals need, not only a mean and a covariance.
+
+The target is said out loud. *fixed*: the people who answered are the population, and only the mechanism is
+random. *superpopulation*: they are a sample from a larger one, and sampling adds its own error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core import intervals
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+
+Floats = NDArray[np.float64]
+Target = Literal["fixed", "superpopulation"]
+
+
+def check_target(target: str) -> None:
+    if target not in ("fixed", "superpopulation"):
+        raise InvalidParameter(
+            f'interval target must be "fixed" or "superpopulation", got {shorten(target)}.',
+            hint='"fixed": the share among the people who answered; "superpopulation": among those they stand for',
+        )
+
+
+def check_level(level: float) -> None:
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise InvalidParameter(f"interval level must lie strictly between 0 and 1, got {shorten(level)}.",
+                               hint="0.95 is usual")  # fmt: skip
+
+
+def on_simplex(shares: Floats) -> Floats:
+    """The nearest shares that are not negative and sum to one (Duchi et al., ICML 2008, fig. 1)."""
+    order = np.sort(shares)[::-1]
+    excess = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
+    last = np.nonzero(order > excess)[0][-1]
+    return np.maximum(shares - excess[last], 0.0)
+
+
+class Reading(Protocol):
+    """How error bars are read off what was tallied."""
+
+    def variance(self, target: Target) -> Floats: ...
+    def covariance(self, target: Target) -> Floats: ...
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]: ...
+
+
+@dataclass(frozen=True)
+class CellReading:
+    """Cell v has tally Bin(n_v, p_v) + Bin(n - n_v, q_v); `cross(f)` is the covariance of one person's cells."""
+
+    tally: NDArray[np.int64]
+    n: int
+    p: Floats  # (k,)
+    q: Floats
+    cross: Callable[[Floats], Floats]
+
+    @property
+    def raw(self) -> Floats:
+        return (self.tally / self.n - self.q) / (self.p - self.q)
+
+    def variance(self, target: Target) -> Floats:
+        return self._variance(on_simplex(self.raw), target)
+
+    def _variance(self, f: Floats, target: Target) -> Floats:
+        # f p(1-p) + (1-f) q(1-q) per person: math with the f term, not Var*
+        person = f * self.p * (1 - self.p) + (1 - f) * self.q * (1 - self.q)
+        fixed = person / (self.p - self.q) ** 2
+        return (fixed + (f * (1 - f) if target == "superpopulation" else 0.0)) / self.n
+
+    def covariance(self, target: Target) -> Floats:
+        f = on_simplex(self.raw)
+        slope = self.p - self.q
+        cov = self.cross(f) / np.outer(slope, slope)
+        if target == "superpopulation":
+            cov = cov - np.outer(f, f)
+        np.fill_diagonal(cov, self._variance(f, target) * self.n)
+        return cov / self.n
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        if simultaneous:
+            level = 1 - (1 - level) / len(self.tally)
+        out, method = np.empty((len(self.tally), 2)), ""
+        pairs = np.stack([self.p, self.q], axis=1)
+        for p, q in np.unique(pairs, axis=0):  # one pair, unless coins differ by cell
+            at = (pairs == (p, q)).all(axis=1)
+            out[at], method = intervals.shares(self.tally[at], self.n, p, q, level, target, False)
+        return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
+
+
+@dataclass(frozen=True)
+class CodeReading:
+    """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
+
+    One report's readout has variance v0 + v1 c + v2 c**2 at code c, so what matters is the mean and the mean square
+    of the codes. Where no unbiased mean square can be read (`square` is None), v2 < 0 and the least one is used.
+    """
+
+    mean: float  # of the codes, unbiased
+    square: float | None
+    n: int
+    v: tuple[float, float, float]
+    top: int
+    low: float
+    step: float
+    rounding: float = 0.0  # how far a value may have moved to reach the grid
+
+    def _person(self, m: Floats, target: Target) -> Floats:
+        v0, v1, v2 = self.v
+        least, most = m * m, m * self.top
+        square = least if self.square is None else np.clip(self.square, least, most)
+        variance = v0 + v1 * m + v2 * square
+        if target == "superpopulation":
+            # sampling adds Var(code); without a mean square, v2 = -1 and the two unknowns cancel
+            variance = variance + (square - least)
+        return np.maximum(variance, 0.0)
+
+    def variance(self, target: Target) -> Floats:
+        m = np.clip(np.array([self.mean]), 0, self.top)
+        return self._person(m, target) * self.step**2 / self.n
+
+    def covariance(self, target: Target) -> Floats:
+        return self.variance(target).reshape(1, 1)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        ends = intervals.score_variance(
+            self.mean, self.n, lambda m: self._person(np.asarray(m, float), target), 0.0, float(self.top), level
+        )
+        low, high = (self.low + self.step * float(e) for e in np.asarray(ends).reshape(2))
+        return np.array([[low - self.rounding, high + self.rounding]]), "score"
+
+
+@dataclass(frozen=True)
+class LinearReading:
+    """matrix @ base: covariance carried through, interval by the delta method (and named so)."""
+
+    base: Reading
+    matrix: Floats
+    mean: Floats
+    rounding: float = 0.0
+
+    def covariance(self, target: Target) -> Floats:
+        return self.matrix @ self.base.covariance(target) @ self.matrix.T
+
+    def variance(self, target: Target) -> Floats:
+        return np.diag(self.covariance(target)).copy()
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        from scipy.special import ndtri
+
+        tail = (1 - level) / (len(self.mean) if simultaneous else 1)
+        half = float(ndtri(1 - tail / 2)) * np.sqrt(self.variance(target)) + self.rounding
+        return np.stack([self.mean - half, self.mean + half], axis=1), "delta"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Figures about the crowd. `mean` holds shares for a histogram and values for a mean."""
+
+    labels: Sequence[str]
+    mean: Floats
+    n: int
+    unit: Literal["share", "value"] = "share"
+    reading: Reading | None = field(default=None, repr=False)
+    reason: str | None = None  # why there is no error bar, where there is none
+
+    @property
+    def counts(self) -> Floats:
+        """Shares times people."""
+        if self.unit != "share":
+            raise InvalidParameter("counts belong to shares; this estimate holds values.")
+        return self.mean * self.n
+
+    @property
+    def cov(self) -> Floats:
+        """Covariance for the fixed population: the mechanism's noise alone."""
+        return self.covariance("fixed")
+
+    def covariance(self, target: Target = "fixed") -> Floats:
+        check_target(target)
+        return self._bars().covariance(target)
+
+    def variance(self, target: Target = "fixed") -> Floats:
+        check_target(target)
+        return self._bars().variance(target)
+
+    def interval(
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
+    ) -> Floats:
+        """(low, high) of every figure, in rows."""
+        return self.interval_and_method(level, target, simultaneous)[0]
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        check_target(target)
+        check_level(level)
+        return self._bars().interval(float(level), target, simultaneous)
+
+    def _bars(self) -> Reading:
+        if self.reading is None:
+            raise NoUnbiasedEstimate(
+                f"this estimate carries no error bar: {self.reason or 'it is not unbiased'}.",
+                hint="take the interval of the raw, unbiased estimate instead",
+            )
+        return self.reading
+
+    def linear(self, matrix: Any, labels: Sequence[str], constant: Any = 0.0, rounding: float = 0.0) -> Estimate:
+        """matrix @ mean + constant, with its covariance: means of histograms, differences, totals."""
+        matrix = np.atleast_2d(np.asarray(matrix, float))
+        mean = matrix @ self.mean + constant
+        reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
+        return Estimate(labels, mean, self.n, "value", reading, self.reason)
+
+    def to_rows(self, level: float = 0.95, target: Target = "fixed") -> list[dict[str, Any]]:
+        """One dictionary per figure: what tables, frames and JSON are made of."""
+        out: list[dict[str, Any]] = [
+            {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
+        ]
+        if self.reading is not None:
+            ends = self.interval(level, target)
+            for row, (low, high), var in zip(out, ends, self.variance(target), strict=True):
+                row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
+        return out
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        """Estimate and interval of every figure (needs the `plots` extra)."""
+        from murmure.core.show import plot_estimate
+
+        return plot_estimate(self, ax, level, truth)
+
+    def __repr__(self) -> str:
+        from murmure.core.show import estimate_text
+
+        return estimate_text(self)
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import estimate_html
+
+        return estimate_html(self)

@@ -1,0 +1,93 @@
+"""Probabilities as integers over 2**64, and logarithms that are rounded outward.
+
+An exponential is taken once, to 80 digits, when a mechanism is built. What it becomes is an
+integer, and from there on nobody rounds: sampler, certificate and estimator read that integer.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+
+WORD = 1 << 64
+"""What a probability is over: the number of values that one random word can take."""
+
+Words64 = NDArray[np.uint64]
+
+# 80 significant digits: 2**64 has 20, so a ceiling or a floor is right unless a transcendental
+# number agrees with an integer to 60 further places.
+EXACT = decimal.Context(prec=80, rounding=decimal.ROUND_HALF_EVEN, Emax=10**9, Emin=-(10**9))
+
+MIN_EPSILON, MAX_EPSILON = 1e-9, 1e6
+
+
+def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> float:
+    """The one check of a budget: a positive finite number of ordinary size."""
+    wanted = f"{owner}.{name} must be a positive finite number"
+    if isinstance(epsilon, bool | str | bytes) or epsilon is None:
+        raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start")
+    try:
+        value = float(epsilon)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start"
+        ) from None
+    if not math.isfinite(value) or value <= 0:
+        raise InvalidParameter(f"{wanted}, got {value!r}.", hint="epsilon=1.0 is a usual start")
+    if not MIN_EPSILON <= value <= MAX_EPSILON:
+        raise InvalidParameter(
+            f"{wanted} between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got {value!r}.",
+            hint="below that nothing can be estimated, above it nothing is protected",
+        )
+    return value
+
+
+def exp(x: float | decimal.Decimal) -> decimal.Decimal:
+    """e**x to 80 digits; a float is taken at its exact binary value."""
+    return EXACT.exp(decimal.Decimal(x))
+
+
+def ceil_share(part: decimal.Decimal | int, whole: decimal.Decimal | int, over: int = WORD) -> int:
+    """The least integer c with c / over >= part / whole, never below 1."""
+    exact = EXACT.divide(EXACT.multiply(decimal.Decimal(part), decimal.Decimal(over)), decimal.Decimal(whole))
+    return max(1, int(exact.to_integral_value(rounding=decimal.ROUND_CEILING)))
+
+
+def at_most(num: int, den: int, bound: decimal.Decimal) -> bool:
+    """Is num / den <= bound?"""
+    return decimal.Decimal(num) <= EXACT.multiply(bound, decimal.Decimal(den))
+
+
+def log_up(ratio: Fraction) -> float:
+    """The least float that is not below ln(ratio)."""
+    exact = EXACT.ln(EXACT.divide(decimal.Decimal(ratio.numerator), decimal.Decimal(ratio.denominator)))
+    exact = EXACT.add(exact, abs(EXACT.scaleb(exact, -70)))  # outward over the error of division and ln
+    out = float(exact)
+    return out if decimal.Decimal(out) >= exact else math.nextafter(out, math.inf)
+
+
+def mulhi(a: Words64, b: Words64 | np.uint64) -> Words64:
+    """The high 64 bits of the 128-bit product a * b, element by element."""
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a1, a0 = a >> half, a & low
+    b1, b0 = b >> half, b & low
+    middle = a1 * b0 + ((a0 * b0) >> half)  # below 2**64: (2**32-1)**2 + 2**32 - 1
+    other = a0 * b1 + (middle & low)
+    return a1 * b1 + (middle >> half) + (other >> half)
+
+
+def mulhi_small(a: Words64, b: int) -> Words64:
+    """The high 64 bits of a * b for a multiplier below 2**32."""
+    half, low, m = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(b)
+    return ((a >> half) * m + (((a & low) * m) >> half)) >> half
+
+
+def smallest_uint(largest: int) -> np.dtype:
+    """The narrowest unsigned type that holds 0..largest: reports are kept in it."""
+    return np.dtype(np.min_scalar_type(largest))

@@ -1,0 +1,236 @@
+"""Intervals for shares and means: invert the law of the count, never centre a bar on the estimate.
+
+N people, o of them support a cell; one whose true value is the cell supports it with probability p,
+any other with probability q < p.
+
+    fixed population   o ~ Bin(f, p) + Bin(N - f, q),   f of these N people hold the value; target f / N
+    superpopulation    o ~ Bin(N, q + (p - q) pi),      the N people are a sample; target pi
+
+An interval is the set of targets that a test does not reject at o (Neyman 1937). The tests: both exact
+tails (Clopper and Pearson, Biometrika 26, 1934), or the score, whose variance is taken at the target and
+not at the estimate (Wilson, JASA 22, 1927). All intervals are clipped to the range of the target; when
+the set misses the range the nearest end is returned twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Target = Literal["fixed", "superpopulation"]
+
+EXACT_UP_TO = 2000  # people: beyond it the score interval, cheap and near its level, but not guaranteed
+
+
+def shares(
+    o: ArrayLike, N: int, p: float, q: float, level: float, target: Target, simultaneous: bool = False
+) -> tuple[Floats, str]:
+    """Intervals for the share of every cell, (w, 2), and the name of the method that the rule chose.
+
+    Fixed population: exact inversion up to 2000 people, score beyond. Superpopulation: Clopper-Pearson,
+    mapped. `simultaneous` divides 1 - level by the number w of cells (Bonferroni), so that all hold together.
+
+    >>> bounds, method = shares([9], 20, 0.75, 0.25, 0.95, "fixed")
+    >>> bounds.tolist(), method
+    ([[0.0, 0.8]], 'exact inversion')
+    """
+    cells = _cells(o, N, p, q, level)
+    if target not in ("fixed", "superpopulation"):
+        raise ValueError(
+            f"target of an interval must be 'fixed' or 'superpopulation', got {target!r}.\n"
+            "  Hint: 'fixed' is the share among the people who answered, "
+            "'superpopulation' the share in the population they were drawn from."
+        )
+    if simultaneous:
+        level = 1.0 - (1.0 - level) / max(cells.size, 1)
+    if target == "superpopulation":
+        return clopper_pearson_mapped(cells, N, p, q, level), "Clopper-Pearson mapped"
+    if p == 1.0 and q == 0.0:  # clear data: o is f
+        return np.column_stack([cells, cells]) / N, "known exactly"
+    if N <= EXACT_UP_TO:
+        return exact_fixed(cells, N, p, q, level), "exact inversion"
+    return score_fixed(cells, N, p, q, level), "score"
+
+
+def exact_fixed(o: ArrayLike, N: int, p: float, q: float, level: float) -> Floats:
+    """Shares f / N whose tails P[X <= o | f] and P[X >= o | f] both exceed alpha / 2: guaranteed coverage.
+
+    p > q makes X grow with f in stochastic order: each tail is monotone in f, each end one bisection.
+    """
+    from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+    cells = _cells(o, N, p, q, level)
+    tail = (1.0 - level) / 2.0
+    log_factorial = special.gammaln(np.arange(N + 1) + 1.0)
+
+    def binomial(n: int, chance: float) -> Floats:
+        j = np.arange(n + 1)
+        log_choose = log_factorial[n] - log_factorial[: n + 1] - log_factorial[n::-1]
+        mass: Floats = np.exp(log_choose + special.xlogy(j, chance) + special.xlog1py(n - j, -chance))
+        return mass
+
+    def at_least(count: int, f: int) -> float:
+        """P[X >= count | f] = sum over j of P[Bin(f, p) = j] P[Bin(N - f, q) >= count - j]."""
+        # P[Bin(N - f, q) >= 0, ..., N - f + 1]
+        beyond = np.append(np.cumsum(binomial(N - f, q)[::-1])[::-1], 0.0)
+        return float(binomial(f, p) @ beyond[np.clip(count - np.arange(f + 1), 0, N - f + 1)])
+
+    def at_most(count: int, f: int) -> float:
+        """P[X <= count | f] = sum over j of P[Bin(f, p) = j] P[Bin(N - f, q) <= count - j]."""
+        # P[Bin(N - f, q) <= -1, ..., N - f]
+        below = np.append(0.0, np.cumsum(binomial(N - f, q)))
+        return float(binomial(f, p) @ below[np.clip(count - np.arange(f + 1) + 1, 0, N - f + 1)])
+
+    def ends(count: int) -> tuple[int, int]:
+        # If f is rejected as too small then P[X <= o | f + 1] >= 1 - alpha/2 > alpha/2: f + 1 is not too
+        # large. So nothing is accepted only when N is still too small or 0 already too large; the searches,
+        # kept in 0..N, then both stop at that end.
+        return (
+            _first(N, lambda f: at_least(count, f) > tail),
+            N - _first(N, lambda rest: at_most(count, N - rest) > tail),
+        )
+
+    distinct, where = np.unique(cells, return_inverse=True)
+    found = np.array([ends(count) for count in distinct.tolist()], dtype=np.float64).reshape(-1, 2)
+    return found[where] / N
+
+
+def score_fixed(o: ArrayLike, N: int, p: float, q: float, level: float) -> Floats:
+    """{ f : (r - q - (p-q) f)^2 <= z^2 [q(1-q) + f (p-q)(1-p-q)] / N }, r = o / N, cut to [0, 1].
+
+    For a fixed population only: it undercovers a superpopulation by design.
+    """
+    r = _cells(o, N, p, q, level) / N
+    c = _z(level) ** 2 / N
+    d = p - q
+    # With e = (r-q)/d, v = (1-p-q)/d:  (f - e)^2 <= c [q(1-q)/d^2 + v f],  so centre = e + c v/2 and
+    # half^2 = c [q(1-q)/d^2 + v e] + (c v/2)^2, where
+    # q(1-q) + (r-q)(1-p-q) = (1-r) p q + r (1-p)(1-q)   is a sum without cancellation.
+    v = (1.0 - p - q) / d
+    centre = (r - q) / d + c * v / 2.0
+    half = np.sqrt(c * ((1.0 - r) * p * q + r * (1.0 - p) * (1.0 - q)) / d**2 + (c * v / 2.0) ** 2)
+    return np.clip(np.column_stack([centre - half, centre + half]), 0.0, 1.0)
+
+
+def clopper_pearson_mapped(o: ArrayLike, N: int, p: float, q: float, level: float) -> Floats:
+    """Clopper-Pearson for lambda = q + (p - q) pi, then pi = (lambda - q)/(p - q), cut to [0, 1].
+
+    Coverage is guaranteed for a superpopulation; conservative for a fixed population wherever enumerated.
+    """
+    from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+    cells = _cells(o, N, p, q, level)
+    tail = (1.0 - level) / 2.0
+    # P[Bin(N, l) >= o] = I_l(o, N-o+1), P[Bin(N, l) <= o] = 1 - I_l(o+1, N-o): each end has tail alpha/2
+    lower = np.where(cells == 0, 0.0, special.betaincinv(np.maximum(cells, 1), N - cells + 1.0, tail))
+    upper = np.where(cells == N, 1.0, special.betainccinv(cells + 1.0, np.maximum(N - cells, 1), tail))
+    return np.clip((np.column_stack([lower, upper]) - q) / (p - q), 0.0, 1.0)
+
+
+def score_variance(
+    mean: float, N: int, variance: Callable[[Any], Any], low: float, high: float, level: float
+) -> tuple[float, float]:
+    """Ends of the part around the estimate of { m in [low, high] : (mean - m)^2 <= z^2 variance(m) / N }.
+
+    `variance(m)`, vectorised, is the variance of one report when the true mean is m. When the estimate lies
+    outside [low, high] the set is looked for from the nearest end inwards; if it misses the range, that end
+    is returned twice.
+    """
+    _check_level(level)
+    _check_people(N)
+    if not (np.isfinite([mean, low, high]).all() and low <= high):
+        raise ValueError(
+            "a mean's interval needs finite numbers with low <= high, "
+            f"got mean={mean!r}, low={low!r}, high={high!r}.\n"
+            "  Hint: low and high are the public bounds of the mean."
+        )
+    c = _z(level) ** 2 / N
+    start = min(max(mean, low), high)
+
+    def accepted(m: Any) -> Any:
+        return np.square(mean - m) <= c * np.maximum(variance(m), 0.0)
+
+    def edge(inside: float, outside: float) -> float:
+        """The last accepted float between an accepted point and a rejected one."""
+        while (middle := inside + (outside - inside) / 2.0) not in (inside, outside):
+            inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
+        return inside
+
+    def reach(end: float) -> tuple[float, float]:
+        """First and last accepted point of the first accepted stretch from start towards end."""
+        # steps growing by 2^(1/4) from 2^-60 of the way: a narrow set in a wide range is still seen
+        path = np.append(start, start + (end - start) * np.exp2(np.arange(-240, 1) / 4.0))
+        path[-1] = end
+        yes = np.broadcast_to(accepted(path), path.shape)
+        if not yes.any():
+            return start, start
+        first = int(np.argmax(yes))
+        last = first + int(np.argmin(np.append(yes[first:], False))) - 1
+        near, far = float(path[first]), float(path[last])
+        return (
+            edge(near, float(path[first - 1])) if first > 0 else near,
+            edge(far, float(path[last + 1])) if last + 1 < path.size else far,
+        )
+
+    if mean < low:
+        return reach(high)
+    if mean > high:
+        near, far = reach(low)
+        return far, near
+    return reach(low)[1], reach(high)[1]
+
+
+def _first(last: int, true: Callable[[int], bool]) -> int:
+    """The first of 0..last where a predicate that stays true once true is true; last if there is none."""
+    low, high = 0, last
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if true(middle) else (middle + 1, high)
+    return low
+
+
+def _z(level: float) -> float:
+    return -NormalDist().inv_cdf((1.0 - level) / 2.0)
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(
+            f"level of an interval must lie strictly between 0 and 1, got {level!r}.\n  Hint: 0.95 means 95%."
+        )
+
+
+def _check_people(N: int) -> None:
+    if not N >= 1:
+        raise ValueError(
+            f"N, the number of people, must be at least 1, got {N!r}.\n"
+            "  Hint: with no report there is no interval."
+        )
+
+
+def _cells(o: ArrayLike, N: int, p: float, q: float, level: float) -> NDArray[np.int64]:
+    """The support counts as an integer vector, once they and the law are seen to be possible."""
+    _check_level(level)
+    _check_people(N)
+    if not 0.0 <= q < p <= 1.0:
+        raise ValueError(
+            f"support probabilities must satisfy 0 <= q < p <= 1, got p={p!r}, q={q!r}.\n"
+            "  Hint: p is for people whose true value is the cell, q for the others; p = q tells nothing."
+        )
+    cells = np.atleast_1d(np.asarray(o))
+    if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
+        raise ValueError(
+            f"o, the counts, must be a vector of integers, got shape {cells.shape} of {cells.dtype}.\n"
+            "  Hint: pass the tally, one count per cell, not shares or estimates."
+        )
+    if cells.size and not (cells.min() >= 0 and cells.max() <= N):
+        raise ValueError(
+            f"o, the support counts, must lie in 0..N = 0..{N}, got {cells.min()}..{cells.max()}.\n"
+            "  Hint: a tally with noise added afterwards is not a support count; use score_variance."
+        )
+    return cells.astype(np.int64)

@@ -1,0 +1,206 @@
+"""One seekable stream of random words; a report owns a stated range of it.
+
+Word i of a lane is half of block i // 2 of AES-256 in counter mode (NIST SP 800-38A, 6.5), the
+counter's top 32 bits being the lane. So words can be made in bulk, or picked one by one anywhere,
+and both ways give the same words. The *main* lane is made in bulk; the *deep* lane holds words that
+are needed once in a thousand and are only made where they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, UnsafeRandomness, shorten
+from murmure.core.fixed import Words64
+
+MAIN, DEEP = 0, 1
+BUFFER_BYTES = 1 << 18  # stays in the second-level cache, where AES writes 1.5 times faster
+_ZEROS = bytes(BUFFER_BYTES)
+
+Fill = Callable[[int, int, Words64], None]
+
+
+class Words(Protocol):
+    """The words of a batch of reports: `width` main words and `depth` deep words each."""
+
+    n: int
+
+    def each(self, fill: Fill, threads: int = 1) -> None:
+        """Call fill(start, stop, block) until every report has had its (width,) row of words."""
+        ...
+
+    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+        """Deep word number index[i] of report[i]."""
+        ...
+
+
+class Random:
+    """The only source of randomness in the package. Build it with `secure()` or `seeded(n)`."""
+
+    def __init__(self, key: bytes, seed: int | None) -> None:
+        self._key = key
+        self._seed = seed
+        self._next = [0, 0]  # next free word of each lane
+        self._lock = threading.Lock()
+        if seed is None:
+            _SECURE.append_weak(self)
+
+    @classmethod
+    def secure(cls) -> Random:
+        """Keyed by the operating system; keyed anew in a forked child."""
+        return cls(os.urandom(32), None)
+
+    @classmethod
+    def seeded(cls, seed: int) -> Random:
+        """The same stream from the same seed: for experiments; every release made with it says so."""
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise InvalidParameter(f"Random.seeded takes an integer, got {shorten(seed)}.")
+        return cls(hashlib.sha256(b"murmure seeded stream 1\0" + str(int(seed)).encode()).digest(), int(seed))
+
+    @property
+    def is_seeded(self) -> bool:
+        return self._seed is not None
+
+    def require_secure(self, who: str) -> Random:
+        """Return self, or refuse: called by whatever serves real people."""
+        if self.is_seeded:
+            raise UnsafeRandomness(
+                f"{who} serves real people and needs secure randomness, got {self!r}.",
+                hint="pass murmure.Random.secure(), or nothing",
+            )
+        return self
+
+    def reserve(self, n: int, width: int, depth: int = 0) -> KeystreamWords:
+        """Take the next range of the stream for n reports; ranges never overlap, whatever the threads."""
+        with self._lock:
+            key, main, deep = self._key, self._next[MAIN], self._next[DEEP]
+            # an even length keeps every range on a block boundary
+            self._next[MAIN] += n * width + (n * width) % 2
+            self._next[DEEP] += n * depth
+        return KeystreamWords(key, main, deep, n, width, depth)
+
+    def words(self, n: int) -> Words64:
+        """n words in one array, for whoever needs few."""
+        out = np.empty(n, np.uint64)
+
+        def fill(start: int, stop: int, block: Words64) -> None:
+            out[start:stop] = block[:, 0]
+
+        self.reserve(n, 1).each(fill)
+        return out
+
+    def _rekey(self) -> None:
+        self._key, self._next, self._lock = os.urandom(32), [0, 0], threading.Lock()
+
+    def __repr__(self) -> str:
+        return "Random.secure()" if self._seed is None else f"Random.seeded({self._seed})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A copy would replay the same words. A secure one is keyed anew; a seeded one starts again.
+        return (Random.secure, ()) if self._seed is None else (Random.seeded, (self._seed,))
+
+    def __deepcopy__(self, memo: object) -> Random:
+        return self
+
+
+class _WeakList:
+    """The living secure generators, so that a forked child can key them anew."""
+
+    def __init__(self) -> None:
+        import weakref
+
+        self._refs: weakref.WeakSet[Random] = weakref.WeakSet()
+
+    def append_weak(self, rng: Random) -> None:
+        self._refs.add(rng)
+
+    def rekey(self) -> None:
+        for rng in list(self._refs):
+            rng._rekey()
+
+
+_SECURE = _WeakList()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SECURE.rekey)
+    os.register_at_fork(after_in_child=lambda: _helper.cache_clear())  # threads do not survive a fork
+
+
+@cache
+def _helper() -> ThreadPoolExecutor:
+    """One thread that stays: starting one costs as much as randomising 50,000 answers."""
+    return ThreadPoolExecutor(1, "murmure")
+
+
+def _counter(lane: int, block: int) -> bytes:
+    return lane.to_bytes(4, "big") + block.to_bytes(12, "big")
+
+
+class KeystreamWords:
+    """A reserved range of the keystream. The key never stands in its repr."""
+
+    def __init__(self, key: bytes, main: int, deep: int, n: int, width: int, depth: int) -> None:
+        self.n, self.width, self.depth = n, width, depth
+        self._key, self._main, self._deep = key, main, deep
+
+    def each(self, fill: Fill, threads: int = 1) -> None:
+        rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: blocks start on a block boundary
+        half = self.n // 4 * 2  # even too
+        if threads > 1 and self.n > 2 * rows:
+            other = _helper().submit(self._sweep, fill, half, self.n, rows)
+            self._sweep(fill, 0, half, rows)
+            other.result()
+        else:
+            self._sweep(fill, 0, self.n, rows)
+
+    def _sweep(self, fill: Fill, first: int, last: int, rows: int) -> None:
+        for start, block in self._blocks(first, last, rows):
+            fill(start, start + len(block), block)
+
+    def _blocks(self, first: int, last: int, rows: int) -> Iterator[tuple[int, Words64]]:
+        at = self._main + first * self.width
+        cipher = Cipher(algorithms.AES(self._key), modes.CTR(_counter(MAIN, at // 2))).encryptor()
+        size = min(rows, last - first) * self.width * 8
+        # + 16 twice: a range of odd length ends inside a block; update_into may ask for a spare block
+        buffer = np.empty((size + 15) // 16 * 16 + 16, np.uint8)
+        zeros = _ZEROS if size + 16 <= BUFFER_BYTES else bytes(size + 16)
+        view = memoryview(zeros)
+        for start in range(first, last, rows):
+            count = min(rows, last - start)
+            need = count * self.width * 8
+            cipher.update_into(view[: (need + 15) // 16 * 16], buffer)
+            yield start, buffer[:need].view("<u8").reshape(count, self.width)
+
+    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+        at = self._deep + report * self.depth + index
+        counters = np.zeros((len(at), 2), ">u8")
+        counters[:, 0] = DEEP << 32
+        counters[:, 1] = at // 2
+        # Block c of the counter mode is the encryption of the counter c: any word, without the ones before it.
+        cipher = Cipher(algorithms.AES(self._key), modes.ECB()).encryptor()  # noqa: S305 (a counter, not a text)
+        stream = np.frombuffer(cipher.update(counters.tobytes()), "<u8").reshape(-1, 2)
+        return stream[np.arange(len(at)), at % 2].astype(np.uint64)
+
+
+class GivenWords:
+    """Words that stand in a table: for test vectors, and to recompute one person's report."""
+
+    def __init__(self, main: Words64, deep: Words64 | None = None) -> None:
+        self.main = np.atleast_2d(np.asarray(main, np.uint64))
+        self.n = len(self.main)
+        self._deep = np.zeros((self.n, 0), np.uint64) if deep is None else np.atleast_2d(deep)
+
+    def each(self, fill: Fill, threads: int = 1) -> None:
+        fill(0, self.n, self.main)
+
+    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+        return np.asarray(self._deep[report, index], np.uint64)

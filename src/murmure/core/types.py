@@ -1,0 +1,160 @@
+"""The words of the rule: affine map, certificate, total; and the shapes that implementations take.
+
+Protocols are structural (an implementation inherits nothing); data are frozen dataclasses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+
+if TYPE_CHECKING:
+    from murmure.core.domain import Domain
+    from murmure.core.estimate import Estimate
+    from murmure.core.random import Random
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]  # the only thing that is ever added up
+Unit = Literal["record", "attribute"]
+Relation = Literal["replace", "add/remove"]
+Observer = str
+LIMIT = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Affine:
+    """E[tally] = n * offset + slope * sum g(x), exactly: the integers of the law, as fractions.
+
+    of "cells": g(x) is the indicator of each value, and offset and slope are one fraction for all cells or one per cell.
+    of "code":  g(x) is the code itself, and `readout` turns the tally into an unbiased sum of codes:
+                E[readout . tally] = sum of codes.
+    """
+
+    of: Literal["cells", "code"]
+    offset: tuple[Fraction, ...] = ()
+    slope: tuple[Fraction, ...] = ()
+    readout: tuple[Fraction, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoAffine:
+    """There is no unbiased estimate, and this is why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What an observer can learn about one person, at most. Never printed without its five parts."""
+
+    epsilon: float
+    delta: float
+    relation: Relation  # which two data sets must look alike
+    unit: Unit  # what of a person may differ between them
+    public: tuple[str, ...]  # what was taken for public knowledge
+    method: str  # enumerated, closed form, bound, theorem
+    witness: tuple[Any, Any, Any] | None = None  # two inputs and the report that tells them apart best
+    assumption: str | None = None
+    asked: float | None = None  # the epsilon that was asked for, where one was
+
+    def __post_init__(self) -> None:
+        if self.epsilon < 0 or not 0 <= self.delta <= 1:
+            raise InvalidParameter(f"a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {self!r}.")
+
+    def __str__(self) -> str:
+        lines = [
+            f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g} ({self.method})",
+            f"  protects   the {self.unit} of one person ({self.relation})",
+            f"  public     {'; '.join(self.public)}",
+        ]
+        if self.witness is not None:
+            a, b, y = self.witness
+            lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
+        if self.assumption:
+            lines.append(f"  provided   {self.assumption}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Total:
+    """What an engine returns: how many people, and their sum."""
+
+    n: int
+    sum: Ints
+
+    def __add__(self, other: Total) -> Total:
+        return Total(self.n + other.n, self.sum + other.sum)
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """The person slot: a function from a value to a law."""
+
+    @property
+    def domain(self) -> Domain: ...
+    def law(self, x: Any) -> Any: ...
+    def report(self, values: Any, rng: Random) -> Array: ...
+    def tally(self, reports: Array) -> Ints: ...
+    def affine(self) -> Affine | NoAffine: ...
+    def estimate(self, total: Ints, n: int) -> Estimate: ...
+
+
+@runtime_checkable
+class Statistic(Protocol):
+    """The question: a sum over people, and what is made of it."""
+
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def width(self) -> int: ...
+    def encode(self, column: Any) -> Array: ...
+    def lift(self, x: Array) -> Ints: ...
+    def tally(self, x: Array) -> Ints: ...
+    def clear(self, total: Ints, n: int) -> Estimate: ...
+    def finish(self, estimate: Estimate) -> Estimate: ...
+
+
+class Engine(Protocol):
+    """Where the sum runs. One method."""
+
+    def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
+
+
+def room_for(n: int, bound: int, what: str) -> None:
+    """Refuse a sum that could pass 2**63 - 1."""
+    if n * bound > LIMIT:
+        raise PlanRefused(
+            f"Plan refused: {n:_} people x bound {bound:_} can exceed 2**63 - 1 in {what}.",
+            hint="use a coarser grid (fewer cells) or fewer people at a time",
+        )
+
+
+@dataclass(frozen=True)
+class Release:
+    """What may be shown: the estimate, what it costs each observer, and which plan it answers."""
+
+    estimate: Estimate
+    guarantees: Mapping[Observer, Certificate | str]
+    plan: str  # the digest
+    seeded: bool
+    about: str = ""
+    seconds: float | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
+        who = "\n".join(
+            f"  {observer}: " + str(g).replace("\n", "\n  ") for observer, g in self.guarantees.items()
+        )
+        return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{who}"
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import release_html
+
+        return release_html(self)

@@ -1,0 +1,326 @@
+"""Independent bits: bit x of a report is 1 with probability p, every other bit with probability q.
+
+    P[y | x] = prod_v  B(y_v; p if v = x else q),      p = yes_true / 2**64,  q = yes_false / 2**64.
+
+Reports are packed, bit v in word v // 64. A bit is a comparison of 64 random bits with a threshold,
+made for 64 people-bits at once, most significant first: plane j holds random bit j of 64 comparisons.
+After the 16 planes of the main lane one word in a thousand is undecided; only those read deep words.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.fixed import WORD, Words64
+from murmure.core.random import Words
+from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.law import Array
+
+PLANES = 16  # in the main lane
+DEEP_PLANES = 64 - PLANES
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+def packed_words(bits: int) -> int:
+    return -(-bits // 64)
+
+
+def last_word_mask(bits: int) -> np.uint64:
+    """The bits of the last word that exist."""
+    return ALL if bits % 64 == 0 else np.uint64((1 << (bits % 64)) - 1)
+
+
+def pack(matrix: Array) -> Words64:
+    """(n, bits) zeros and ones -> (n, words) packed."""
+    matrix = np.asarray(matrix, np.uint8)
+    padded = np.zeros((len(matrix), packed_words(matrix.shape[1]) * 64), np.uint8)
+    padded[:, : matrix.shape[1]] = matrix
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def unpack(packed: Words64, bits: int) -> NDArray[np.uint8]:
+    """(n, words) packed -> (n, bits) zeros and ones. For checks: nothing on the way of people unpacks."""
+    return np.unpackbits(packed.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :bits]
+
+
+def threshold_bit(threshold: int, plane: int) -> int:
+    return (threshold >> (63 - plane)) & 1
+
+
+def _step(yes: Words64, open_: Words64, plane: Words64, bit: int) -> tuple[Words64, Words64]:
+    """One plane: where the random bit differs from the threshold's, the comparison is decided."""
+    same = open_ & plane
+    if bit:  # random 0 < threshold 1: below, so yes
+        return yes | (open_ ^ same), same
+    return yes, open_ ^ same  # random 1 > threshold 0: above, so no
+
+
+@dataclass
+class Coins:
+    """64 coins a word: `width` words of independent bits, each 1 with probability threshold / 2**64.
+
+    `flip` does the main planes of a block and notes which words stay open; `finish` decides those, for all
+    blocks at once, because deep words are cheap in numbers and dear one by one.
+    """
+
+    threshold: int
+    width: int
+    at: int = 0  # where its planes start in the report's main words
+    deep_at: int = 0
+    open_rows: list[Array] = field(default_factory=list)  # (row, word) of open words, and which of their bits
+    open_bits: list[Words64] = field(default_factory=list)
+
+    def flip(self, a: int, block: Words64) -> Words64:
+        """The reference. Rows a, a+1, ... of the batch."""
+        n, w = len(block), self.width
+        yes = np.zeros((w, n), np.uint64)
+        open_ = np.full((w, n), ALL)
+        for plane in range(PLANES):
+            bit = threshold_bit(self.threshold, plane)
+            for i in range(w):
+                yes[i], open_[i] = _step(yes[i], open_[i], block[:, self.at + plane * w + i], bit)
+        word, row = np.nonzero(open_)
+        self.note(np.stack([a + row, word], axis=1), open_[word, row])
+        return np.ascontiguousarray(yes.T)
+
+    def note(self, rows: Array, bits: Words64) -> None:
+        if len(rows):
+            self.open_rows.append(rows)
+            self.open_bits.append(bits)
+
+    def finish(self, out: Words64, words: Words) -> NDArray[np.int64]:
+        """Decide every open word of `out`; returns the rows that were touched."""
+        if not self.open_rows:
+            return np.empty(0, np.int64)
+        row, word = np.concatenate(self.open_rows).T
+        open_, touched = np.concatenate(self.open_bits), row
+        yes = out[row, word]
+        for plane in range(PLANES, 64, 8):  # eight planes a look: nearly all are decided in the first
+            index = self.deep_at + (np.arange(plane, plane + 8) - PLANES)[:, None] * self.width + word
+            deep = words.deep(np.tile(row, 8), index.reshape(-1)).reshape(8, -1)
+            for i in range(8):
+                yes, open_ = _step(yes, open_, deep[i], threshold_bit(self.threshold, plane + i))
+            out[row, word] = yes
+            going = open_ != 0  # equal to the last bit means not below: no
+            row, word, yes, open_ = row[going], word[going], yes[going], open_[going]
+            if not len(row):
+                break
+        return touched
+
+
+def set_bit(packed: Words64, x: Array, yes: NDArray[np.bool_]) -> None:
+    """Overwrite bit x of every row."""
+    rows = np.arange(len(packed))
+    word = x.astype(np.int64) >> 6
+    bit = np.uint64(1) << (x.astype(np.uint64) & np.uint64(63))
+    packed[rows, word] = np.where(yes, packed[rows, word] | bit, packed[rows, word] & ~bit)
+
+
+@dataclass(frozen=True)
+class Bits:
+    inputs: int
+    yes_true: int
+    yes_false: int
+
+    slack = 0.0
+
+    @property
+    def width(self) -> int:
+        return packed_words(self.inputs)
+
+    @property
+    def words(self) -> int:
+        return PLANES * self.width + 1  # the last word decides the person's own bit
+
+    @property
+    def deep(self) -> int:
+        return DEEP_PLANES * self.width
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.yes_true, WORD)
+
+    @property
+    def q(self) -> Fraction:
+        return Fraction(self.yes_false, WORD)
+
+    def draw(self, x: Array, words: Words) -> Words64:
+        out = np.empty((len(x), self.width), np.uint64)
+        own = np.empty(len(x), bool)  # the person's own bit
+        coins = Coins(self.yes_false, self.width)
+        kernels = kernels_for(len(x))
+        p, q, mask = np.uint64(self.yes_true), np.uint64(self.yes_false), last_word_mask(self.inputs)
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            out[a:b] = coins.flip(a, block)
+            own[a:b] = block[:, -1] < p
+            set_bit(out[a:b], x[a:b], own[a:b])
+
+        def fast(a: int, b: int, block: Words64) -> None:
+            room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
+            left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
+            count = kernels.unary(x[a:b], block, out[a:b], own[a:b], left, open_, p, q)  # type: ignore[union-attr]
+            if count > room:  # never seen; would cost time, not truth
+                return fill(a, b, block)
+            coins.note(left[:count] + (a, 0), open_[:count])
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        late = coins.finish(out, words)
+        redone = out[late]
+        set_bit(redone, x[late], own[late])
+        out[late] = redone
+        out[:, -1] &= mask
+        return out
+
+    def prob(self, x: int, y: Any) -> Fraction:
+        return bits_prob(self, x, y)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        return bits_log_prob(self, x, y)
+
+    def outcomes(self) -> Iterator[Words64] | None:
+        if self.inputs > 16:
+            return None
+        return (pack(np.array([bits]))[0] for bits in itertools.product((0, 1), repeat=self.inputs))
+
+    def report_bits(self) -> float:
+        return float(self.inputs)
+
+    def integers(self) -> dict[str, Any]:
+        return {"law": "bits", "yes_true": str(self.yes_true), "yes_false": str(self.yes_false)}
+
+
+def bits_prob(channel: Bits | ChainedBits, x: int, y: Any) -> Fraction:
+    out = Fraction(1)
+    for v, bit in enumerate(unpack(np.atleast_2d(np.asarray(y, np.uint64)), channel.inputs)[0]):
+        one = channel.p if v == x else channel.q
+        out *= one if bit else 1 - one
+    return out
+
+
+def bits_log_prob(channel: Bits | ChainedBits, x: Array, y: Array) -> NDArray[np.float64]:
+    p, q = channel.p, channel.q
+    ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
+    x = np.asarray(x).astype(np.int64)
+    own = (y[np.arange(len(y)), x >> 6] >> (x.astype(np.uint64) & np.uint64(63))) & np.uint64(1)
+    rest = ones - own.astype(np.int64)
+    other = rest * math.log(q) + (channel.inputs - 1 - rest) * math.log(1 - q)
+    return np.asarray(other + np.where(own == 1, math.log(p), math.log(1 - p)))
+
+
+@dataclass(frozen=True)
+class ChainedBits:
+    """Bits drawn once and kept (`permanent`), then every kept bit randomised again for each report.
+
+    A kept 1 is reported as 1 with probability yes_one / 2**64, a kept 0 with probability yes_zero / 2**64.
+    """
+
+    permanent: Bits
+    yes_one: int
+    yes_zero: int
+
+    slack = 0.0
+
+    @property
+    def inputs(self) -> int:
+        return self.permanent.inputs
+
+    @property
+    def width(self) -> int:
+        return self.permanent.width
+
+    @property
+    def instant_words(self) -> int:
+        return 2 * PLANES * self.width
+
+    @property
+    def words(self) -> int:
+        return self.permanent.words + self.instant_words
+
+    @property
+    def instant_deep(self) -> int:
+        return 2 * DEEP_PLANES * self.width
+
+    @property
+    def deep(self) -> int:
+        return self.permanent.deep + self.instant_deep
+
+    @property
+    def p(self) -> Fraction:
+        return self._through(self.permanent.p)
+
+    @property
+    def q(self) -> Fraction:
+        return self._through(self.permanent.q)
+
+    def _through(self, one: Fraction) -> Fraction:
+        return one * Fraction(self.yes_one, WORD) + (1 - one) * Fraction(self.yes_zero, WORD)
+
+    def draw(self, x: Array, words: Words) -> Words64:
+        n, first, w = len(x), self.permanent, self.width
+        kept, own = np.empty((n, w), np.uint64), np.empty(n, bool)
+        coins = Coins(first.yes_false, w)
+        again = self._again(first.words, first.deep)
+        flips = [np.empty((n, w), np.uint64) for _ in again]
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            kept[a:b] = coins.flip(a, block)
+            own[a:b] = block[:, first.words - 1] < np.uint64(first.yes_true)
+            for coin, out in zip(again, flips, strict=True):
+                out[a:b] = coin.flip(a, block)
+
+        words.each(fill)
+        coins.finish(kept, words)
+        set_bit(kept, x, own)
+        return self._choose(kept, again, flips, words)
+
+    def instant(self, kept: Words64, words: Words) -> Words64:
+        """One report from kept bits; it owns `instant_words` main words and `instant_deep` deep ones."""
+        again = self._again(0, 0)
+        flips = [np.empty_like(kept) for _ in again]
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            for coin, out in zip(again, flips, strict=True):
+                out[a:b] = coin.flip(a, block)
+
+        words.each(fill)
+        return self._choose(kept, again, flips, words)
+
+    def _again(self, at: int, deep: int) -> tuple[Coins, Coins]:
+        """A coin for the kept ones and a coin for the kept zeros, at every place."""
+        w = self.width
+        return (Coins(self.yes_one, w, at, deep),
+                Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))  # fmt: skip
+
+    def _choose(
+        self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: Words
+    ) -> Words64:
+        for coin, out in zip(again, flips, strict=True):
+            coin.finish(out, words)
+        report = (kept & flips[0]) | (~kept & flips[1])
+        report[:, -1] &= last_word_mask(self.inputs)
+        return report
+
+    def prob(self, x: int, y: Any) -> Fraction:
+        return bits_prob(self, x, y)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        return bits_log_prob(self, x, y)
+
+    def outcomes(self) -> Iterator[Words64] | None:
+        return self.permanent.outcomes()
+
+    def report_bits(self) -> float:
+        return float(self.inputs)
+
+    def integers(self) -> dict[str, Any]:
+        return {"law": "chained bits", "permanent": self.permanent.integers(),
+                "yes_one": str(self.yes_one), "yes_zero": str(self.yes_zero)}  # fmt: skip

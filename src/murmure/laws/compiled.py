@@ -1,0 +1,37 @@
+"""Numba kernels: the same reports from the same words as the NumPy reference, bit for bit.
+
+Optional (the `fast` extra) and imported at the first large batch only: importing Numba costs half a
+second. MURMURE_FAST=0 switches it off.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import cache
+from types import ModuleType
+
+SMALL = 8192  # people; below, loading a kernel costs more than it saves
+
+
+@cache
+def available() -> bool:
+    return os.environ.get("MURMURE_FAST", "1") != "0" and importlib.util.find_spec("numba") is not None
+
+
+@cache
+def _module() -> ModuleType:
+    from murmure.laws import kernels
+
+    return kernels
+
+
+def kernels_for(n: int) -> ModuleType | None:
+    """The compiled kernels, when they are installed and n people are worth it."""
+    return _module() if n >= SMALL and available() else None
+
+
+@cache
+def threads() -> int:
+    """Two threads at most: the keystream and the kernels release the interpreter's lock."""
+    return max(1, min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))

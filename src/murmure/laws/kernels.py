@@ -1,0 +1,163 @@
+"""The compiled kernels. Each mirrors the reference beside the law it belongs to; imports Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+compile_kernel = njit(nogil=True, cache=True, error_model="numpy")
+ONE, SIX, LOW6 = np.uint64(1), np.uint64(6), np.uint64(63)
+HALF, LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+@compile_kernel
+def window(x, block, out, outputs, length, step, shift, body, inside, outside):
+    last = outputs - length
+    for i in range(len(x)):
+        u = block[i, 0]
+        at = np.uint64(x[i]) * step
+        start = np.uint64(0) if at < shift else at - shift
+        if start > last:
+            start = last
+        if u < body:
+            within = np.uint64(0) if length == 1 else u // inside
+            if within >= length:
+                within = length - ONE
+            out[i] = start + within
+        else:
+            other = (u - body) // outside
+            out[i] = other + length if other >= start else other
+
+
+@compile_kernel
+def unary(x, block, out, own_bit, left, open_words, p, q):
+    """Words still open after the main planes are listed in left and open_words; returns how many."""
+    width = out.shape[1]
+    last = block.shape[1] - 1
+    count = 0
+    for i in range(len(block)):
+        for w in range(width):
+            yes = np.uint64(0)
+            undecided = ~np.uint64(0)
+            for plane in range(16):
+                bit = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)  # all ones, or zero
+                same = undecided & block[i, plane * width + w]
+                differs = undecided ^ same
+                yes |= differs & bit
+                undecided = (same & bit) | (differs & ~bit)
+            out[i, w] = yes
+            if undecided:
+                if count < len(open_words):
+                    left[count, 0] = i
+                    left[count, 1] = w
+                    open_words[count] = undecided
+                count += 1
+        own = np.uint64(x[i])
+        bit = ONE << (own & LOW6)
+        own_bit[i] = block[i, last] < p
+        if own_bit[i]:
+            out[i, own >> SIX] |= bit
+        else:
+            out[i, own >> SIX] &= ~bit
+    return count
+
+
+@compile_kernel
+def subset(x, block, out, k, w, keep):
+    for i in range(len(x)):
+        own = np.uint64(x[i])
+        first = 0
+        if block[i, 0] < keep:
+            out[i, own >> SIX] |= ONE << (own & LOW6)
+            first = 1
+        for draw in range(first, w):
+            j = np.uint64(k - 1 - w + draw)
+            u = block[i, 1 + draw]
+            m = j + ONE
+            t = ((u >> HALF) * m + (((u & LOW32) * m) >> HALF)) >> HALF
+            if t >= own:
+                t += ONE
+            if (out[i, t >> SIX] >> (t & LOW6)) & ONE:
+                t = j + ONE if j >= own else j
+            out[i, t >> SIX] |= ONE << (t & LOW6)
+
+
+@compile_kernel
+def hadamard(x, block, out, log_order, keep):
+    mask = (ONE << log_order) - ONE
+    for i in range(len(x)):
+        u = block[i, 0]
+        row = np.uint64(x[i]) + ONE
+        y = u & mask
+        odd = row & y
+        odd ^= odd >> HALF
+        odd ^= odd >> np.uint64(16)
+        odd ^= odd >> np.uint64(8)
+        odd ^= odd >> np.uint64(4)
+        odd ^= odd >> np.uint64(2)
+        odd ^= odd >> ONE
+        unlikely = ONE if (u >> log_order) >= keep else np.uint64(0)
+        wrong = (odd & ONE) ^ unlikely
+        out[i] = y ^ ((row & (~row + ONE)) * wrong)
+
+
+@compile_kernel
+def hashed(x, block, seeds, out, mask, g, seed_bits, body, outside):
+    last = block.shape[1] - 1
+    count = out.shape[1] - 1
+    for i in range(len(x)):
+        v = np.uint64(x[i])
+        h = seeds[i, 0] & mask
+        out[i, 0] = h
+        for j in range(1, count):
+            a = seeds[i, j] & mask
+            out[i, j] = a
+            if (v >> np.uint64(j - 1)) & ONE:
+                h ^= a
+        start = (np.uint64(h) * g) >> seed_bits
+        u = block[i, last]
+        if u < body:
+            out[i, count] = start
+        else:
+            other = (u - body) // outside
+            out[i, count] = other + ONE if other >= start else other
+
+
+@compile_kernel
+def supports(reports, low, size, out):
+    values = len(out)
+    h = np.empty(values, np.uint16)
+    part = np.zeros(values, np.uint16)
+    for i in range(len(reports)):
+        h[0] = reports[i, 0]
+        done = 1
+        j = 1
+        while done < values:
+            a = reports[i, j]
+            for v in range(done):
+                h[done + v] = h[v] ^ a
+            done *= 2
+            j += 1
+        lo = low[i]
+        n = size[i]
+        for v in range(values):
+            part[v] += np.uint16(np.uint16(h[v] - lo) < n)
+        if i % 65535 == 65534:
+            for v in range(values):
+                out[v] += part[v]
+                part[v] = 0
+    for v in range(values):
+        out[v] += part[v]
+
+
+@compile_kernel
+def histogram(codes, counts):
+    """Four histograms, so that equal neighbours do not wait for one another."""
+    whole = len(codes) // 4 * 4
+    for i in range(0, whole, 4):
+        counts[0, codes[i]] += 1
+        counts[1, codes[i + 1]] += 1
+        counts[2, codes[i + 2]] += 1
+        counts[3, codes[i + 3]] += 1
+    for i in range(whole, len(codes)):
+        counts[0, codes[i]] += 1

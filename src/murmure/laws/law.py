@@ -1,0 +1,89 @@
+"""A law is a channel at given inputs: one row per person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.random import Random, Words
+
+Array = NDArray[Any]
+
+
+class Channel(Protocol):
+    """The integers of a law, for every input. Sampler, certificate and estimator read them."""
+
+    @property
+    def inputs(self) -> int:
+        """Inputs are the codes 0 .. inputs-1."""
+        ...
+
+    @property
+    def words(self) -> int:
+        """Main words that one report owns."""
+        ...
+
+    @property
+    def deep(self) -> int:
+        """Deep words that one report owns."""
+        ...
+
+    @property
+    def slack(self) -> float:
+        """A bound on |ln(true probability) - ln(stated probability)|; 0 where the integers are the law."""
+        ...
+
+    def draw(self, x: Array, words: Words) -> Array:
+        """One report per input, from these words and nothing else."""
+        ...
+
+    def prob(self, x: int, y: Any) -> Fraction:
+        """P[y | x], exactly. One value at a time: for checks and enumeration."""
+        ...
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        """ln P[y | x], row by row."""
+        ...
+
+    def outcomes(self) -> Iterable[Any] | None:
+        """Every possible report, or None when there are too many to list."""
+        ...
+
+    def report_bits(self) -> float:
+        """The size of one report as it would travel."""
+        ...
+
+    def integers(self) -> dict[str, Any]:
+        """The integers as strings, so that no client ever computes an exponential."""
+        ...
+
+
+@dataclass(frozen=True)
+class Law:
+    """What people holding `x` may report, and how likely it is."""
+
+    channel: Channel
+    x: Array
+
+    def sample(self, rng: Random) -> Array:
+        """One report per person; each owns a fixed range of the generator's words."""
+        words = rng.reserve(len(self.x), self.channel.words, self.channel.deep)
+        return self.channel.draw(self.x, words)
+
+    def log_prob(self, y: Any) -> NDArray[np.float64]:
+        """ln P[y | x] for one report per person, or for one report that is held against everybody."""
+        y = np.asarray(y)
+        one = np.asarray(next(iter(self.channel.outcomes() or [0])))
+        if y.ndim == one.ndim and len(self.x) != 1:
+            y = np.broadcast_to(y, (len(self.x), *y.shape))
+        elif y.ndim == one.ndim:
+            y = y[None]
+        return self.channel.log_prob(np.broadcast_to(self.x, len(y)), y)
+
+    def outcomes(self) -> Iterable[Any] | None:
+        return self.channel.outcomes()

@@ -1,0 +1,166 @@
+"""A law written out: one row of integer weights per input, each row summing to 2**64 exactly.
+
+Sampling by the alias method (Walker 1977; Vose 1991) in integers: the top bits of the word choose a
+column, the rest is compared with the column's threshold. One word, two look-ups, the same cost for
+every law, and the weights are met to the last unit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import WORD, Words64, mulhi, smallest_uint
+from murmure.core.random import Words
+from murmure.laws.law import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    weights: Words64 = field(repr=False)  # (inputs, outputs)
+    rule: dict[str, Any] = field(repr=False)  # how a client rebuilds the weights from few integers
+
+    words, deep, slack = 1, 0, 0.0
+
+    def __post_init__(self) -> None:
+        w = self.weights
+        # each row wraps to 0 exactly when it sums to a multiple of 2**64; the float sum says which one
+        sums_to_one = bool((w.sum(axis=1, dtype=np.uint64) == 0).all()) and bool(
+            (np.abs(w.sum(axis=1, dtype=np.float64) / WORD - 1) < 0.5).all()
+        )
+        if w.ndim != 2 or w.shape[1] < 2 or not sums_to_one or not (w > 0).all():
+            raise InvalidParameter("every row of a Table must be positive and sum to 2**64.")
+
+    @property
+    def inputs(self) -> int:
+        return len(self.weights)
+
+    @property
+    def outputs(self) -> int:
+        return self.weights.shape[1]
+
+    @cached_property
+    def _alias(self) -> tuple[Words64, Array, int]:
+        return alias_tables(self.weights)
+
+    def draw(self, x: Array, words: Words) -> Array:
+        threshold, alias, log_columns = self._alias
+        out = np.empty(len(x), smallest_uint(self.outputs - 1))
+        shift, mask = np.uint64(64 - log_columns), np.uint64((1 << (64 - log_columns)) - 1)
+        flat_threshold, flat_alias = threshold.reshape(-1), alias.reshape(-1)
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            u = block[:, 0]
+            column = (u >> shift).astype(np.int64)
+            at = (x[a:b].astype(np.int64) << log_columns) + column
+            out[a:b] = np.where((u & mask) < flat_threshold[at], column, flat_alias[at])
+
+        words.each(fill)
+        return out
+
+    def prob(self, x: int, y: int) -> Fraction:
+        return Fraction(int(self.weights[x, y]), WORD)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        picked = self.weights[np.asarray(x).astype(np.int64), np.asarray(y).astype(np.int64)]
+        return np.log(picked.astype(np.float64)) - 64 * math.log(2)
+
+    def outcomes(self) -> range:
+        return range(self.outputs)
+
+    def report_bits(self) -> float:
+        return math.log2(self.outputs)
+
+    def integers(self) -> dict[str, Any]:
+        return {"law": "table", **self.rule}
+
+
+def rows(weights: list[list[int]]) -> Table:
+    """A small law given row by row."""
+    return Table(np.array(weights, np.uint64), {"rows": [[str(w) for w in row] for row in weights]})
+
+
+def ramp(inputs: int, first: int, step: int) -> Table:
+    """Two reports; report 1 has weight first + step x, a straight line in the input."""
+    ones = [first + step * x for x in range(inputs)]
+    weights = np.array([[WORD - one, one] for one in ones], np.uint64)
+    return Table(weights, {"first": str(first), "step": str(step)})
+
+
+def shift_family(shape: NDArray[np.float64]) -> Table:
+    """P[y | x] proportional to shape[|y - x|], normalised for each x.
+
+    In integers: g = shape on a 63-bit grid, r[x] = a 64-bit reciprocal of row x's sum, and the weight is the
+    high word of g[|y-x|] * r[x]; the few units that flooring loses go to y = x.
+    """
+    K = len(shape)
+    g = [max(1, math.floor(Fraction(float(s)) / Fraction(float(shape.max())) * (1 << 63))) for s in shape]
+    ends = np.cumsum(np.array(g, object))
+    r = []
+    for x in range(K):
+        total = ends[x] + ends[K - 1 - x] - g[0]
+        r.append((WORD * (WORD - 1)) // total)  # so that sum of g * r stays below 2**128
+    gs, rs = np.array(g, np.uint64), np.array(r, object)
+    # r may exceed one word where rows sum to less than 2**64; g < 2**64 and total >= g, so r < 2**64 * 2
+    scale = max(0, int(max(rs)).bit_length() - 64)
+    rs = np.array([int(v) >> scale for v in rs], np.uint64)
+    distance = np.abs(np.arange(K)[:, None] - np.arange(K)[None, :])
+    weights = mulhi(gs[distance], np.broadcast_to(rs[:, None], (K, K))) << np.uint64(scale)
+    weights = np.maximum(weights, np.uint64(1))  # no report is impossible: at a huge epsilon the law saturates
+    diagonal = np.arange(K)
+    weights[diagonal, diagonal] -= weights.sum(axis=1, dtype=np.uint64)  # wraps: adds 2**64 - sum
+    return Table(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": scale})
+
+
+def alias_tables(weights: Words64) -> tuple[Words64, Array, int]:
+    """Thresholds and aliases of every row at once; columns are padded to a power of two.
+
+    A row's heavy columns (more than an even share) fill up its light ones, each in order (Huebschle-Schneider
+    and Sanders, ESA 2019, "sweeping"); every step settles one column of every row.
+    """
+    inputs, outputs = weights.shape
+    log_columns = max(1, (outputs - 1).bit_length())
+    columns = 1 << log_columns
+    share = np.uint64(1 << (64 - log_columns))
+    w = np.zeros((inputs, columns), np.uint64)
+    w[:, :outputs] = weights
+    threshold = np.full((inputs, columns), share, np.uint64)
+    alias = np.broadcast_to(np.arange(columns), (inputs, columns)).astype(smallest_uint(columns - 1))
+
+    heavy_flag = w > share
+    order = np.argsort(heavy_flag, axis=1, kind="stable")  # light columns first, then heavy ones
+    lights = columns - heavy_flag.sum(axis=1)
+    row = np.arange(inputs)
+    light = np.zeros(inputs, np.int64)
+    heavy = lights.copy()
+    active = heavy < columns
+    row, light, heavy = row[active], light[active], heavy[active]
+    left = w[row, order[row, heavy]]
+    while len(row):
+        current = order[row, heavy]
+        give = (left > share) & (light < lights[row])
+        # a heavy column tops a light one up ...
+        r, c = row[give], order[row[give], light[give]]
+        threshold[r, c] = w[r, c]
+        alias[r, c] = current[give]
+        left[give] -= share - w[r, c]
+        light[give] += 1
+        # ... or, now light itself, is topped up by the next heavy one
+        done = ~give
+        more = done & (heavy + 1 < columns)
+        r, c = row[done], current[done]
+        threshold[r, c] = np.minimum(left[done], share)
+        nxt = order[row[more], heavy[more] + 1]
+        alias[row[more], current[more]] = nxt
+        left[more] = w[row[more], nxt] - (share - left[more])
+        heavy[done] += 1
+        keep = heavy < columns
+        row, light, heavy, left = row[keep], light[keep], heavy[keep], left[keep]
+    return threshold, alias, log_columns

@@ -1,0 +1,126 @@
+"""A window of likely reports that moves with the input; all other reports are equally unlikely.
+
+    P[y | x] = inside / 2**64    for the `length` reports y = start(x), start(x)+1, ...,
+               outside / 2**64   for the others,       start(x) = clamp(step x - shift, 0, outputs - length).
+
+The last report of the window also takes what division left over (`rest`), so the row sums to 2**64
+exactly. With length 1 this is generalised randomised response; sliding, it is the piecewise mechanism
+and the square wave; stopped at the ends, the sliding window of bounded reports.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exp, smallest_uint
+from murmure.core.random import Words
+from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.law import Array
+
+
+@dataclass(frozen=True)
+class Window:
+    inputs: int
+    outputs: int
+    length: int
+    step: int
+    shift: int
+    outside: int  # the numerator of every unlikely report
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.length < self.outputs and self.outside >= 1 and self.inside >= 1):
+            raise InvalidParameter(f"{self!r} leaves no room for likely or for unlikely reports.")
+
+    @classmethod
+    def calibrated(
+        cls, epsilon: float, inputs: int, outputs: int, length: int = 1, step: int = 1, shift: int = 0
+    ) -> Window:
+        """The least `outside` for which no report is more than e**epsilon times likelier than another."""
+        E = exp(epsilon)
+        outside = ceil_share(1, length * E + (outputs - length))
+        while not at_most(cls._peak(outside, outputs, length), outside, E):
+            outside += 1
+        return cls(inputs, outputs, length, step, shift, outside)
+
+    @staticmethod
+    def _peak(outside: int, outputs: int, length: int) -> int:
+        inside, rest = divmod(WORD - (outputs - length) * outside, length)
+        return inside + rest
+
+    @cached_property
+    def body(self) -> int:
+        """The numerator of the whole window: words below it give a likely report."""
+        return WORD - (self.outputs - self.length) * self.outside
+
+    @cached_property
+    def inside(self) -> int:
+        return self.body // self.length
+
+    @property
+    def rest(self) -> int:
+        return self.body % self.length
+
+    words, deep, slack = 1, 0, 0.0
+
+    def start(self, x: Array) -> NDArray[np.int64]:
+        at = np.asarray(x).astype(np.int64) * self.step - self.shift
+        return np.clip(at, 0, self.outputs - self.length)
+
+    def draw(self, x: Array, words: Words) -> Array:
+        out = np.empty(len(x), smallest_uint(self.outputs - 1))
+        kernels = kernels_for(len(x))
+        if kernels is not None:
+            plain = (self.outputs, self.length, self.step, self.shift, self.body, self.inside, self.outside)
+
+            def fill(a: int, b: int, block: Words64) -> None:
+                kernels.window(x[a:b], block, out[a:b], *map(np.uint64, plain))
+
+            words.each(fill, threads())
+        else:
+            words.each(lambda a, b, block: self._fill(x[a:b], block[:, 0], out[a:b]))
+        return out
+
+    def _fill(self, x: Array, u: Words64, out: Array) -> None:
+        """The reference."""
+        body, outside = np.uint64(self.body), np.uint64(self.outside)
+        likely = u < body
+        start = (x if (self.step, self.shift) == (1, 0) else self.start(x)).astype(out.dtype, copy=False)
+        # the unlikely reports in order, skipping the window; wraps where `likely`, and is not used there
+        other = ((u - body) // outside).astype(out.dtype)
+        np.add(other, (other >= start).astype(out.dtype) * out.dtype.type(self.length), out=out)
+        if self.length == 1:
+            np.copyto(out, start, where=likely)
+        else:
+            within = np.minimum(u // np.uint64(self.inside), np.uint64(self.length - 1)).astype(out.dtype)
+            np.copyto(out, start + within, where=likely)
+
+    def prob(self, x: int, y: int) -> Fraction:
+        within = int(y) - int(self.start(np.array([x]))[0])
+        if not 0 <= within < self.length:
+            return Fraction(self.outside, WORD)
+        return Fraction(self.inside + (self.rest if within == self.length - 1 else 0), WORD)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        within = np.asarray(y).astype(np.int64) - self.start(x)
+        log_in, log_out = math.log(self.inside / WORD), math.log(self.outside / WORD)
+        log_last = math.log((self.inside + self.rest) / WORD)
+        out = np.where((within >= 0) & (within < self.length), log_in, log_out)
+        return np.where(within == self.length - 1, log_last, out)
+
+    def outcomes(self) -> range:
+        return range(self.outputs)
+
+    def report_bits(self) -> float:
+        return math.log2(self.outputs)
+
+    def integers(self) -> dict[str, Any]:
+        return {"law": "window", "outputs": self.outputs, "length": self.length, "step": self.step,
+                "shift": self.shift, "outside": str(self.outside)}  # fmt: skip

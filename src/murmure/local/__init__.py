@@ -1,0 +1,1 @@
+"""The person slot: answers are randomised before they leave. One protocol per file."""

@@ -1,0 +1,59 @@
+"""Duchi's mechanism: one bit, whose probability is a straight line in the value.
+
+    On [-1, 1]: report +-B with P[+] = 1/2 + x (e^eps - 1) / (2 (e^eps + 1)),  B = (e^eps + 1)/(e^eps - 1).
+    E[report] = x,  Var = B^2 - x^2.
+
+Duchi, Jordan, Wainwright, JASA 113, 2018, eq. (26) in one dimension. On codes 0 .. K-1 the weight of + is
+first + step * code in integers, so the report is unbiased to the last unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from murmure.core.domain import Integers, Interval
+from murmure.core.fixed import WORD, ceil_share, exp
+from murmure.laws.table import Table, ramp
+from murmure.local.shared import NumericOracle
+
+
+def duchi_table(epsilon: float, K: int) -> Table:
+    first = ceil_share(1, exp(epsilon) + 1)
+    return ramp(K, first, (WORD - 2 * first) // (K - 1))
+
+
+def duchi_readout(table: Table) -> tuple[Fraction, ...]:
+    """P[+ | code] = A + B code, so (report - A) / B is unbiased for the code."""
+    A = table.prob(0, 1)
+    B = table.prob(1, 1) - A
+    return (-A / B, (1 - A) / B)
+
+
+@dataclass(frozen=True)
+class Duchi(NumericOracle):
+    """One bit a person; the best mean at small epsilon."""
+
+    domain: Integers | Interval
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        self._check_numeric()
+
+    outputs = 2
+
+    @cached_property
+    def channel(self) -> Table:
+        return duchi_table(self.epsilon, self.domain.size)
+
+    @cached_property
+    def readout(self) -> tuple[Fraction, ...]:  # type: ignore[override]
+        return duchi_readout(self.channel)
+
+
+EXAMPLES = (
+    Duchi(Integers(0, 1), 1.0),
+    Duchi(Integers(0, 10), 0.5),
+    Duchi(Interval(-1.0, 1.0, cells=64), 2.0),
+)

@@ -1,0 +1,51 @@
+"""Generalised randomised response: say the truth with odds e^eps to one against each lie.
+
+    P[y | x] = e^eps / (e^eps + k - 1)   if y = x,   1 / (e^eps + k - 1)   otherwise.
+
+Kairouz, Bonawitz, Ramage, ICML 2016, eq. (5) (there: k-RR); Warner 1965 for k = 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.types import Array, Ints
+from murmure.laws.counting import histogram
+from murmure.laws.window import Window
+from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon
+
+
+@dataclass(frozen=True)
+class GRR(FrequencyOracle):
+    """Generalised randomised response: the value itself, or one of the others."""
+
+    domain: Domain
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        check_domain(self, self.domain)
+        check_epsilon(self)
+
+    @cached_property
+    def channel(self) -> Window:
+        k = self.domain.size
+        return Window.calibrated(self.epsilon, k, k)
+
+    @cached_property
+    def supports(self) -> Supports:
+        p, q = self.channel.prob(0, 0), self.channel.prob(0, 1)
+        return Supports(p, q, same=-p * q, other=-q * q)  # a report supports one cell only
+
+    def tally(self, reports: Array) -> Ints:
+        k = self.domain.size
+        return histogram(self._check_reports(reports, k - 1), k)
+
+
+EXAMPLES = (
+    GRR(Categories(2), 1.0),
+    GRR(Categories(4), 0.5),
+    GRR(Categories(["never", "once", "often"]), 3.0),
+    GRR(Integers(18, 99), 2.0),
+)

@@ -1,0 +1,224 @@
+"""What protocols of the person slot have in common: a channel in, a law, a tally and an estimate out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Domain, Integers, Interval
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.estimate import CellReading, CodeReading, Estimate
+from murmure.core.fixed import positive_epsilon
+from murmure.core.random import Random
+from murmure.core.types import Affine, Array, Ints, NoAffine
+from murmure.laws.counting import histogram
+from murmure.laws.law import Channel, Law
+
+
+def check_domain(owner: object, domain: object) -> None:
+    if not isinstance(domain, Domain):
+        raise InvalidParameter(
+            f"{type(owner).__name__}.domain must be Categories, Integers or Interval, got {shorten(domain)}.",
+            hint=f"{type(owner).__name__}(Categories(4), epsilon=1.0)",
+        )
+
+
+def check_epsilon(owner: object) -> None:
+    object.__setattr__(owner, "epsilon", positive_epsilon(type(owner).__name__, getattr(owner, "epsilon", None)))
+
+
+def integer_probability(owner: object, name: str, value: Fraction | float) -> Fraction:
+    """A coin: a probability strictly between 0 and 1, taken at its exact value."""
+    if isinstance(value, bool | str) or not 0 < value < 1:  # NaN fails too
+        raise InvalidParameter(
+            f"{type(owner).__name__}.{name} must lie strictly between 0 and 1, got {shorten(value)}."
+        )
+    return Fraction(value)
+
+
+class Randomiser:
+    """Value -> law -> report. Subclasses have a `domain` and a `channel`."""
+
+    domain: Domain
+    channel: Channel
+
+    def law(self, x: Any) -> Law:
+        """The law of the reports of people holding the codes x."""
+        codes = np.atleast_1d(np.asarray(x))
+        if codes.dtype.kind not in "iu" or (len(codes) and not 0 <= codes.min() <= codes.max() < self.channel.inputs):
+            raise InvalidParameter(
+                f"{type(self).__name__}.law takes codes from 0 to {self.channel.inputs - 1}, got {shorten(x)}.",
+                hint="domain.encode(values) turns values into codes; report(values, rng) does both",
+            )
+        return Law(self.channel, codes)
+
+    def report(self, values: Any, rng: Random) -> Array:
+        """Check and encode people's values and randomise each; this runs beside the person."""
+        return Law(self.channel, self.domain.encode(values)).sample(rng)
+
+    @property
+    def report_bits(self) -> float:
+        """The size of one report as it would travel."""
+        return self.channel.report_bits()
+
+    def _check_reports(self, reports: Array, largest: int) -> Array:
+        reports = np.asarray(reports)
+        if reports.ndim != 1 or reports.dtype.kind not in "iu":
+            raise InvalidParameter(
+                f"{type(self).__name__}.tally takes a column of codes, got shape {reports.shape} of {reports.dtype}."
+            )
+        if len(reports) and (int(reports.max()) > largest or (reports.dtype.kind == "i" and reports.min() < 0)):
+            raise InvalidParameter(
+                f"{type(self).__name__}.tally: a report lies outside 0 .. {largest}.",
+                hint="these reports were not made by this mechanism",
+            )
+        return reports
+
+
+@dataclass(frozen=True)
+class Supports:
+    """One person supports its own cell with probability p, any other with q; and how cells move together.
+
+    Covariance of cells i and j of one report: `same` when the person holds i or j, `other` otherwise.
+    """
+
+    p: Fraction
+    q: Fraction
+    same: Fraction = Fraction(0)
+    other: Fraction = Fraction(0)
+
+
+class FrequencyOracle(Randomiser):
+    """Shares of every value from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017, eq. 2)."""
+
+    supports: Supports
+
+    def affine(self) -> Affine:
+        s = self.supports
+        return Affine("cells", (s.q,), (s.p - s.q,))
+
+    def cross(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Covariance of the cells of one report, when the shares are f (off the diagonal)."""
+        s = self.supports
+        pair = np.add.outer(f, f)
+        return pair * float(s.same) + (1 - pair) * float(s.other)
+
+    def estimate(self, total: Ints, n: int) -> Estimate:
+        """Unbiased shares, with everything that their intervals need."""
+        k = self.domain.size
+        reading = CellReading(np.asarray(total), n, np.full(k, float(self.supports.p)),
+                              np.full(k, float(self.supports.q)), self.cross)  # fmt: skip
+        return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
+
+    def variance(self, f: Any, n: int) -> NDArray[np.float64]:
+        """Exact variance of every share for a fixed population of n people with shares f."""
+        p, q = float(self.supports.p), float(self.supports.q)
+        f = np.asarray(f, float)
+        return np.asarray((q * (1 - q) / (p - q) ** 2 + f * (1 - p - q) / (p - q)) / n)
+
+
+class NumericOracle(Randomiser):
+    """The mean of a number on a grid, from reports whose expectation is a straight line in the code."""
+
+    domain: Integers | Interval
+
+    def _check_numeric(self) -> None:
+        if not isinstance(self.domain, Integers | Interval):
+            raise InvalidParameter(
+                f"{type(self).__name__}.domain must be Integers or Interval, got {shorten(self.domain)}.",
+                hint="categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
+            )
+        check_epsilon(self)
+
+    @property
+    def outputs(self) -> int:
+        raise NotImplementedError
+
+    @cached_property
+    def readout(self) -> tuple[Fraction, ...]:
+        """For every report, the number whose expectation is the code."""
+        raise NotImplementedError
+
+    square_readout: tuple[Fraction, ...] | None = None
+
+    def tally(self, reports: Array) -> Ints:
+        """How often each report came: from it the mean, its variance and any post-processing are read."""
+        return histogram(self._check_reports(reports, self.outputs - 1), self.outputs)
+
+    def affine(self) -> Affine:
+        return Affine("code", readout=self.readout)
+
+    @cached_property
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        """Variance of one readout at code c: v0 + v1 c + v2 c**2, exact at three codes and so everywhere."""
+        top = self.domain.size - 1
+        at = [0, top // 2, top] if top > 1 else [0, 1]
+        values = [self._variance_at(c) for c in at]
+        if len(at) == 2:  # two codes: a straight line, written with the c**2 term of a coin
+            return float(values[0]), float(values[1] - values[0] + 1), -1.0
+        (a, b, c), (ya, yb, yc) = at, values
+        v2 = ((yc - ya) / Fraction(c - a) - (yb - ya) / Fraction(b - a)) / (c - b)
+        v1 = (yb - ya) / Fraction(b - a) - v2 * (a + b)
+        return float(ya - v1 * a - v2 * a * a), float(v1), float(v2)
+
+    def _variance_at(self, code: int) -> Fraction:
+        probs = [self.channel.prob(code, y) for y in range(self.outputs)]
+        return sum((p * r * r for p, r in zip(probs, self.readout, strict=True)), Fraction(0)) - code * code
+
+    def estimate(self, total: Ints, n: int) -> Estimate:
+        """The unbiased mean. (Its float arithmetic is good to 2**-40 of the domain's width.)"""
+        counts = np.asarray(total, float)
+        mean = float(counts @ np.array(self.readout, float)) / n
+        square = None
+        if self.square_readout is not None:
+            square = float(counts @ np.array(self.square_readout, float)) / n
+        low, step, rounding = scale_of(self.domain)
+        reading = CodeReading(mean, square, n, self.variance_polynomial, self.domain.size - 1, low, step, rounding)
+        return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
+
+    def variance(self, f: Any, n: int) -> NDArray[np.float64]:
+        """Exact variance of the mean for a fixed population of n people with shares f of the codes."""
+        v0, v1, v2 = self.variance_polynomial
+        c = np.arange(self.domain.size)
+        person = np.asarray(f, float) @ (v0 + v1 * c + v2 * c * c)
+        return np.array([person * scale_of(self.domain)[1] ** 2 / n])
+
+
+class BiasedNumeric(Randomiser):
+    """Reports that stay inside the bounds and lean to the middle: useful one by one, biased when averaged."""
+
+    domain: Integers | Interval
+    _check_numeric = NumericOracle._check_numeric
+
+    why_biased = "reports near a bound can only err inward, so their average leans to the middle"
+
+    @property
+    def outputs(self) -> int:
+        return self.domain.size
+
+    tally = NumericOracle.tally
+
+    def affine(self) -> NoAffine:
+        return NoAffine(self.why_biased)
+
+    def estimate(self, total: Ints, n: int) -> Estimate:
+        raise NoUnbiasedEstimate(
+            f"{type(self).__name__} gives no unbiased estimate: {self.why_biased}.",
+            hint="use Piecewise, Hybrid or Duchi for a mean, or murmure.em for a bar-less histogram",
+        )
+
+    def values(self, reports: Array) -> NDArray[np.float64]:
+        """Reports as numbers of the domain: what a sanitised column holds."""
+        return self.domain.numbers()[np.asarray(reports)]
+
+
+def scale_of(domain: Integers | Interval) -> tuple[float, float, float]:
+    """value = low + step * code, and how far a value may have moved to reach the grid."""
+    if isinstance(domain, Integers):
+        return float(domain.low), 1.0, 0.0
+    return domain.low + domain.step / 2, domain.step, domain.step / 2

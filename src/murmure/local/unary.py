@@ -1,0 +1,87 @@
+"""Unary encoding: one bit per value, each flipped on its own.
+
+    P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
+
+    SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p     (Erlingsson, Pihur, Korolova, CCS 2014: basic one-time RAPPOR)
+    OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017, section 4.3, eq. 9)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from murmure.core.domain import Categories, Domain
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import WORD, ceil_share, exp
+from murmure.core.types import Array, Ints
+from murmure.laws.bits import Bits, last_word_mask, packed_words
+from murmure.laws.counting import column_sums
+from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon
+
+
+class PackedOracle(FrequencyOracle):
+    """Reports that are packed bits, one per value of the domain."""
+
+    def tally(self, reports: Array) -> Ints:
+        reports = np.asarray(reports)
+        k = self.domain.size
+        if reports.ndim != 2 or reports.shape[1] != packed_words(k) or reports.dtype != np.uint64:
+            raise InvalidParameter(
+                f"{type(self).__name__}.tally takes packed reports of shape (n, {packed_words(k)}) and type uint64, "
+                f"got {reports.shape} of {reports.dtype}."
+            )
+        if (reports[:, -1] & ~last_word_mask(k)).any():
+            raise InvalidParameter(f"{type(self).__name__}.tally: a report sets a bit beyond value {k - 1}.")
+        return column_sums(reports, k)
+
+
+class UnaryEncoding(PackedOracle):
+    """One packed bit per value, the bits independent: cells do not move together."""
+
+    channel: Bits
+
+    def __post_init__(self) -> None:
+        check_domain(self, self.domain)
+        check_epsilon(self)
+
+    @cached_property
+    def supports(self) -> Supports:
+        return Supports(self.channel.p, self.channel.q)
+
+
+@dataclass(frozen=True)
+class SUE(UnaryEncoding):
+    """Symmetric unary encoding: every bit is flipped with the same probability."""
+
+    domain: Domain
+    epsilon: float
+
+    @cached_property
+    def channel(self) -> Bits:  # type: ignore[override]
+        # loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up
+        q = ceil_share(1, 1 + exp(self.epsilon / 2))
+        return Bits(self.domain.size, WORD - q, q)
+
+
+@dataclass(frozen=True)
+class OUE(UnaryEncoding):
+    """Optimised unary encoding: the person's own bit is a fair coin, the others rarely set."""
+
+    domain: Domain
+    epsilon: float
+
+    @cached_property
+    def channel(self) -> Bits:  # type: ignore[override]
+        return Bits(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
+
+
+EXAMPLES = (
+    SUE(Categories(3), 1.0),
+    SUE(Categories(2), 4.0),
+    OUE(Categories(5), 0.5),
+    OUE(Categories(["a", "b", "c"]), 2.0),
+    OUE(Categories(130), 1.0),
+)

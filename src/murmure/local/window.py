@@ -1,0 +1,41 @@
+"""The sliding window: reports within a window around the value are e^eps times likelier than the rest.
+
+    P[y | x] = c e^eps on a window of L of the K cells, centred on x but slid to stay inside; c elsewhere.
+
+The normaliser is the same for every x, so this is exactly eps, which is what the staircase wanted to be.
+L/K = 1/(1 + e^(eps/2)) minimises the largest E|Y - x| over x (derivation in docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from murmure.core.domain import Integers, Interval
+from murmure.laws.window import Window as WindowLaw
+from murmure.local.shared import BiasedNumeric
+
+
+@dataclass(frozen=True)
+class Window(BiasedNumeric):
+    """A number near the true one that never leaves the bounds, at the full budget."""
+
+    domain: Integers | Interval
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        self._check_numeric()
+
+    @cached_property
+    def channel(self) -> WindowLaw:
+        K = self.domain.size
+        length = min(max(1, round(K / (1 + math.exp(min(self.epsilon, 100.0) / 2)))), K - 1)
+        return WindowLaw.calibrated(self.epsilon, K, K, length, step=1, shift=length // 2)
+
+
+EXAMPLES = (
+    Window(Integers(0, 1), 1.0),
+    Window(Integers(0, 20), 0.5),
+    Window(Interval(-1.0, 1.0, cells=100), 3.0),
+)
