@@ -128,10 +128,12 @@ def main():
 
     (PLACE / "results.json").write_text(json.dumps(records, indent=1))
     text = render(records)
+    errors = {(r["lib"], r["task"]): r["error"] for r in records if "error" in r}
+    if errors:  # names only: messages may hold paths of this machine
+        text += "\nFailed: " + ", ".join(f"{lib} {task}" for lib, task in sorted(errors)) + ".\n"
     (ROOT / "bench" / "results.md").write_text(top + text)
     print(text)
-    errors = {(r["lib"], r["task"], r["error"]) for r in records if "error" in r}
-    for lib, task, error in sorted(errors):
+    for (lib, task), error in sorted(errors.items()):
         say(f"{lib}: {task}: {error}")
     sys.exit(1 if errors else 0)
 

@@ -32,10 +32,12 @@ def best_of(records):
 
 
 def number(x):
-    """Three significant figures, thousands separated; no powers of ten."""
-    if x >= 100:
-        return f"{float(f'{x:.3g}'):,.0f}"
-    return f"{x:#.3g}".rstrip(".")
+    """Three significant figures, thousands separated."""
+    return f"{float(f'{x:.3g}'):,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def quantity(x, unit):
+    return f"{number(x * 1000)} ms" if unit == "s" and x < 1 else f"{number(x)} {unit}"
 
 
 def verdict(answers):
@@ -70,12 +72,12 @@ def budget_row(row, best):
     for lib in OURS:
         mine = best.get((row.task, lib))
         value = mine and (mine["megabytes"] if row.unit == "MB" else mine["seconds"])
-        cells += [f"{number(value)} {row.unit}" if mine else "-", "-"]
+        cells += [quantity(value, row.unit) if mine else "-", "-"]
         if row.most is None:
             answers.append(None)
         else:
             answers.append(value <= row.most if mine else "?")
-    wanted = "-" if row.most is None else f"at most {number(row.most)} {row.unit}"
+    wanted = "-" if row.most is None else f"at most {quantity(row.most, row.unit)}"
     return [row.label, *cells, wanted, verdict(answers)]
 
 

@@ -1,6 +1,6 @@
 """What the workers share: the data, the clock, and one JSON line per measurement.
 
-The same rule times peers and Murmure: the least wall time of three calls and as many more as half a second holds.
+The same rule times peers and Murmure: the least wall time of three calls and more for half a second.
 """
 
 import gc

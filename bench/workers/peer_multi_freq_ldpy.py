@@ -16,9 +16,10 @@ def compare(task, client, aggregate, options=(), decoded=N):
     def ask():
         return [client(x, K, EPSILON, *options) for x in people]
 
-    measure(f"{task}.client", "multi-freq-ldpy", N, ask, how=client.__name__)
+    how = client.__name__.removesuffix("_Client")
+    measure(f"{task}.client", "multi-freq-ldpy", N, ask, how=how)
     reports = ask()[:decoded]
-    measure(f"{task}.server", "multi-freq-ldpy", decoded, lambda: aggregate(reports), how=client.__name__)
+    measure(f"{task}.server", "multi-freq-ldpy", decoded, lambda: aggregate(reports), how=how)
 
 
 compare("grr", GRR_Client, lambda reports: GRR_Aggregator_MI(reports, K, EPSILON))

@@ -1,0 +1,54 @@
+"""Murmure: statistics on people without seeing the people.
+
+>>> import murmure as mu
+>>> question = mu.Categories(["no", "yes"])
+>>> plan = mu.Plan(mu.Histogram(question), person=mu.GRR(question, epsilon=1.0))
+>>> release = mu.run(plan, ["no", "yes", "no", "no"] * 500, rng=mu.Random.seeded(7))
+>>> release.estimate.interval(0.95).shape
+(2, 2)
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from murmure.catalogue import PUBLIC, load
+
+if TYPE_CHECKING:
+    from murmure.advise import advise as advise
+    from murmure.certify.certificate import certify as certify
+    from murmure.core.domain import Categories as Categories
+    from murmure.core.domain import Integers as Integers
+    from murmure.core.domain import Interval as Interval
+    from murmure.core.domain import Schema as Schema
+    from murmure.core.random import Random as Random
+    from murmure.plan import Plan as Plan
+    from murmure.run import run as run
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *sorted(PUBLIC)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'murmure' has no attribute {name!r}")
+    value = load(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Package(ModuleType):
+    """`mu.certify`, `mu.run` and `mu.advise` are functions; modules of the same name do not take their place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in PUBLIC and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

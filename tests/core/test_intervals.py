@@ -126,9 +126,7 @@ def oracle(name: str, k: int, epsilon: float) -> tuple[float, float]:
         (200, 90, (0.26528, 0.53849), (0.25951, 0.54350), (0.27998, 0.52002), (55, 104)),
     ],
 )
-def test_reference_intervals(
-    N: int, o: int, wilson: Any, clopper_pearson: Any, score: Any, exact: Any
-) -> None:
+def test_reference_intervals(N: int, o: int, wilson: Any, clopper_pearson: Any, score: Any, exact: Any) -> None:
     """The reference intervals of section 1; Clopper-Pearson is printed there before clipping to [0, 1]."""
     whole = (clopper_pearson_mapped([o], N, 1.0, 0.0, 0.95) - Q) / (P - Q)
 
@@ -172,8 +170,7 @@ def test_the_printed_962_counts_an_empty_set_as_a_miss() -> None:
     N, tail = 20, Fraction(1, 40)
     laws = [rational_law(N, f, Fraction(3, 4), Fraction(1, 4)) for f in range(N + 1)]
     accepted = [
-        {f for f in range(N + 1) if sum(laws[f][: o + 1]) > tail and sum(laws[f][o:]) > tail}
-        for o in range(N + 1)
+        {f for f in range(N + 1) if sum(laws[f][: o + 1]) > tail and sum(laws[f][o:]) > tail} for o in range(N + 1)
     ]
     mended = [kept or ({0} if 2 * o < N else {N}) for o, kept in enumerate(accepted)]
 
@@ -202,10 +199,7 @@ def test_coverage_of_a_superpopulation(
     """
     people = (10, 20, 50, 200)
     grid = [coverage(fn, N, P, Q, np.arange(201) / 200, "superpopulation", 0.95).min() for N in people]
-    least = [
-        coverage(fn, N, P, Q, turning_points(fn, N, P, Q, 0.95), "superpopulation", 0.95).min()
-        for N in people
-    ]
+    least = [coverage(fn, N, P, Q, turning_points(fn, N, P, Q, 0.95), "superpopulation", 0.95).min() for N in people]
 
     assert np.round(grid, 3).tolist() == list(on_grid)
     assert np.round(least, 3).tolist() == list(everywhere)
@@ -291,16 +285,11 @@ def test_score_coverage_over_every_share(N: int, least: float, most: float, outs
 def rational_law(N: int, f: int, p: Fraction, q: Fraction) -> list[Fraction]:
     law = [Fraction(1)]
     for chance in [p] * f + [q] * (N - f):
-        law = [
-            a * (1 - chance) + b * chance
-            for a, b in zip([*law, Fraction(0)], [Fraction(0), *law], strict=True)
-        ]
+        law = [a * (1 - chance) + b * chance for a, b in zip([*law, Fraction(0)], [Fraction(0), *law], strict=True)]
     return law
 
 
-@pytest.mark.parametrize(
-    ("p", "q"), [("3/4", "1/4"), ("1/2", "1/64"), ("1", "1/8"), ("5/8", "0"), ("1", "0")]
-)
+@pytest.mark.parametrize(("p", "q"), [("3/4", "1/4"), ("1/2", "1/64"), ("1", "1/8"), ("5/8", "0"), ("1", "0")])
 @pytest.mark.parametrize("level", ["0.5", "0.95", "0.9999"])
 def test_exact_inversion_is_the_set_of_accepted_counts(p: str, q: str, level: str) -> None:
     """Against rationals, at every o: accepted f are one run; its ends are returned, or the nearest end."""

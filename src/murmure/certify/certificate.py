@@ -22,7 +22,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
         raise InvalidParameter(
-            f"certify takes a mechanism, got {shorten(mechanism)}.", hint="certify(GRR(Categories(4), epsilon=1.0))"
+            f"certify takes a mechanism, got {shorten(mechanism)}.",
+            hint="certify(GRR(Categories(4), epsilon=1.0))",
         )
     kept = getattr(mechanism, "permanent", None)
     once = max_loss(mechanism.channel)

@@ -67,11 +67,19 @@ def check_law(mechanism: Any, outcomes: list[Any]) -> None:
     channel = mechanism.channel
     for x in _some_inputs(channel):
         probs = [channel.prob(x, y) for y in outcomes]
-        _require(sum(probs, Fraction(0)) == 1, mechanism, f"the law of input {x} sums to {float(sum(probs))}, not to 1")
+        _require(
+            sum(probs, Fraction(0)) == 1,
+            mechanism,
+            f"the law of input {x} sums to {float(sum(probs))}, not to 1",
+        )
         _require(min(probs) >= 0, mechanism, f"the law of input {x} has a negative probability")
         logs = channel.log_prob(np.full(len(outcomes), x), np.array(outcomes))
         exact = np.array([math.log(p) if p else -math.inf for p in probs])
-        _require(bool(np.allclose(logs, exact, rtol=1e-12, atol=1e-12)), mechanism, f"log_prob differs from prob at {x}")
+        _require(
+            bool(np.allclose(logs, exact, rtol=1e-12, atol=1e-12)),
+            mechanism,
+            f"log_prob differs from prob at {x}",
+        )
 
 
 def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
@@ -85,13 +93,18 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
     for x in _some_inputs(channel):
         probs = [channel.prob(x, y) for y in outcomes]
         width = len(tallies[0])
-        expected = [sum((p * int(t[v]) for p, t in zip(probs, tallies, strict=True)), Fraction(0)) for v in range(width)]
+        expected = [
+            sum((p * int(t[v]) for p, t in zip(probs, tallies, strict=True)), Fraction(0)) for v in range(width)
+        ]
         if affine.of == "cells":
             for v in range(width):
                 offset, slope = affine.offset[v % len(affine.offset)], affine.slope[v % len(affine.slope)]
                 wanted = offset + (slope if v == x else 0)
-                _require(expected[v] == wanted, mechanism,
-                         f"E[tally of {v} | {x}] is {float(expected[v])}, the affine map says {float(wanted)}")  # fmt: skip
+                _require(
+                    expected[v] == wanted,
+                    mechanism,
+                    f"E[tally of {v} | {x}] is {float(expected[v])}, the affine map says {float(wanted)}",
+                )
         else:
             read = sum((r * e for r, e in zip(affine.readout, expected, strict=True)), Fraction(0))
             _require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
@@ -123,8 +136,9 @@ def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None
             p = np.array([float(affine.offset[0]) + float(affine.slope[0]) * (v == x) for v in range(channel.inputs)])
             z = (mechanism.tally(reports) - PEOPLE * p) / np.sqrt(PEOPLE * p * (1 - p))
             chance = min(1.0, 2 * float(ndtr(-np.abs(z).max())) * len(z))
-        _require(chance > FAILURE / len(inputs), mechanism,
-                 f"samples of input {x} do not follow the law (p = {chance:.1e})")  # fmt: skip
+        _require(
+            chance > FAILURE / len(inputs), mechanism, f"samples of input {x} do not follow the law (p = {chance:.1e})"
+        )
 
 
 def _key(y: Any) -> Any:
@@ -154,18 +168,27 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
     """Never above what was asked for, close to it where it should be exact, and equal to full enumeration."""
     certificate = certify(mechanism)
     if certificate.asked is not None:
-        _require(certificate.epsilon <= certificate.asked, mechanism,
-                 f"certified {certificate.epsilon!r}, above the {certificate.asked!r} that was asked for")  # fmt: skip
+        _require(
+            certificate.epsilon <= certificate.asked,
+            mechanism,
+            f"certified {certificate.epsilon!r}, above the {certificate.asked!r} that was asked for",
+        )
         if certificate.asked <= 10:
-            _require(certificate.epsilon >= certificate.asked - 1e-6, mechanism,
-                     f"certified {certificate.epsilon!r}: more than 1e-6 of {certificate.asked!r} is wasted")  # fmt: skip
+            _require(
+                certificate.epsilon >= certificate.asked - 1e-6,
+                mechanism,
+                f"certified {certificate.epsilon!r}: more than 1e-6 of {certificate.asked!r} is wasted",
+            )
     loss = max_loss(mechanism.channel)
     x, other, y = loss.witness
     ratio = mechanism.channel.prob(x, y) / mechanism.channel.prob(other, y)
     _require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
     if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
-        _require(enumerate_loss(mechanism.channel).ratio == loss.ratio, mechanism,
-                 "the loss by classes differs from full enumeration")  # fmt: skip
+        _require(
+            enumerate_loss(mechanism.channel).ratio == loss.ratio,
+            mechanism,
+            "the loss by classes differs from full enumeration",
+        )
 
 
 def check_statistic(statistic: Any, seed: int = 1) -> None:
@@ -173,16 +196,28 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
     rng = np.frombuffer(Random.seeded(seed).words(1000).tobytes(), np.uint32)
     x = (rng[:1000] % statistic.domain.size).astype(np.int64)
     lifted = statistic.lift(x)
-    _require(lifted.shape == (1000, statistic.width) and lifted.dtype == np.int64, statistic, "lift is not (n, width) int64")
+    _require(
+        lifted.shape == (1000, statistic.width) and lifted.dtype == np.int64,
+        statistic,
+        "lift is not (n, width) int64",
+    )
     total = statistic.tally(x)
     _require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
-    _require(bool((statistic.tally(x[:300]) + statistic.tally(x[300:]) == total).all()), statistic, "tallies do not merge")
+    _require(
+        bool((statistic.tally(x[:300]) + statistic.tally(x[300:]) == total).all()),
+        statistic,
+        "tallies do not merge",
+    )
     _require(bool((statistic.tally(x[::-1]) == total).all()), statistic, "the order of people matters")
     estimate = statistic.clear(total, len(x))
     _require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
     _require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
     wanted = statistic.reference(x)
-    _require(bool(np.allclose(estimate.mean, wanted, rtol=1e-12)), statistic, f"in the clear {estimate.mean}, not {wanted}")
+    _require(
+        bool(np.allclose(estimate.mean, wanted, rtol=1e-12)),
+        statistic,
+        f"in the clear {estimate.mean}, not {wanted}",
+    )
 
 
 def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
@@ -196,7 +231,11 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
     wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
     for cut in (parts, [whole], parts[::-1], [whole[:1], whole[1:]]):
         got = engine.total(step, iter(cut))
-        _require(got.n == wanted.n and bool((got.sum == wanted.sum).all()), engine, "the total depends on the batches")
+        _require(
+            got.n == wanted.n and bool((got.sum == wanted.sum).all()),
+            engine,
+            "the total depends on the batches",
+        )
     try:
         engine.total(step, iter([]))
     except MurmureError:

@@ -25,8 +25,8 @@ MAX_SIZE = 1 << 31
 class Domain(Protocol):
     """The values that one person may hold, numbered 0 .. size-1."""
 
-    column: str | None
-
+    @property
+    def column(self) -> str | None: ...
     @property
     def size(self) -> int: ...
     def encode(self, values: Any) -> Codes: ...
@@ -251,6 +251,10 @@ class Integers:
     def numbers(self) -> NDArray[np.float64]:
         return np.arange(self.low, self.high + 1, dtype=np.float64)
 
+    def scale(self) -> tuple[float, float, float]:
+        """value = low + step * code, and how far a value may have moved to reach the grid."""
+        return float(self.low), 1.0, 0.0
+
     def describe(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
@@ -314,7 +318,11 @@ class Interval:
         return [f"{v:.6g}" for v in self.numbers()]
 
     def numbers(self) -> NDArray[np.float64]:
-        return self.low + (np.arange(self.cells) + 0.5) * self.step
+        return np.asarray(self.low + (np.arange(self.cells) + 0.5) * self.step, np.float64)
+
+    def scale(self) -> tuple[float, float, float]:
+        """value = low + step * code, and how far a value may have moved to reach the grid."""
+        return self.low + self.step / 2, self.step, self.step / 2
 
     def describe(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"

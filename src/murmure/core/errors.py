@@ -1,15 +1,15 @@
 """Every error says what, whose, what was wanted, what was got, and a way out.
 
-    MurmureError
-    |-- InvalidParameter      a constructor's argument (also a ValueError)
-    |-- OutsideDomain         a person's value that the domain does not hold (also a ValueError)
-    |-- MissingColumn         a frame without the column that was asked for (also a KeyError)
-    |-- EmptySource           nobody to add up (also a ValueError)
-    |-- PlanMismatch          reports or a file that answer another plan
-    |-- PlanRefused           a plan that cannot be run as it stands
-    |-- NoUnbiasedEstimate    an error bar was asked of a biased output
-    |-- UnsafeRandomness      seeded randomness where people are at stake
-    `-- MissingExtra          an optional part is not installed (also an ImportError)
+MurmureError
+|-- InvalidParameter      a constructor's argument (also a ValueError)
+|-- OutsideDomain         a person's value that the domain does not hold (also a ValueError)
+|-- MissingColumn         a frame without the column that was asked for (also a KeyError)
+|-- EmptySource           nobody to add up (also a ValueError)
+|-- PlanMismatch          reports or a file that answer another plan
+|-- PlanRefused           a plan that cannot be run as it stands
+|-- NoUnbiasedEstimate    an error bar was asked of a biased output
+|-- UnsafeRandomness      seeded randomness where people are at stake
+`-- MissingExtra          an optional part is not installed (also an ImportError)
 """
 
 from __future__ import annotations

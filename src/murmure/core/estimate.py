@@ -30,8 +30,9 @@ def check_target(target: str) -> None:
 
 def check_level(level: float) -> None:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise InvalidParameter(f"interval level must lie strictly between 0 and 1, got {shorten(level)}.",
-                               hint="0.95 is usual")  # fmt: skip
+        raise InvalidParameter(
+            f"interval level must lie strictly between 0 and 1, got {shorten(level)}.", hint="0.95 is usual"
+        )
 
 
 def on_simplex(shares: Floats) -> Floats:
@@ -129,7 +130,12 @@ class CodeReading:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         ends = intervals.score_variance(
-            self.mean, self.n, lambda m: self._person(np.asarray(m, float), target), 0.0, float(self.top), level
+            self.mean,
+            self.n,
+            lambda m: self._person(np.asarray(m, float), target),
+            0.0,
+            float(self.top),
+            level,
         )
         low, high = (self.low + self.step * float(e) for e in np.asarray(ends).reshape(2))
         return np.array([[low - self.rounding, high + self.rounding]]), "score"
@@ -189,9 +195,7 @@ class Estimate:
         check_target(target)
         return self._bars().variance(target)
 
-    def interval(
-        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
-    ) -> Floats:
+    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> Floats:
         """(low, high) of every figure, in rows."""
         return self.interval_and_method(level, target, simultaneous)[0]
 

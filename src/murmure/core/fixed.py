@@ -35,9 +35,7 @@ def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> floa
     try:
         value = float(epsilon)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InvalidParameter(
-            f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start"
-        ) from None
+        raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start") from None
     if not math.isfinite(value) or value <= 0:
         raise InvalidParameter(f"{wanted}, got {value!r}.", hint="epsilon=1.0 is a usual start")
     if not MIN_EPSILON <= value <= MAX_EPSILON:

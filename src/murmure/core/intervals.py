@@ -208,8 +208,7 @@ def _check_level(level: float) -> None:
 def _check_people(N: int) -> None:
     if not N >= 1:
         raise ValueError(
-            f"N, the number of people, must be at least 1, got {N!r}.\n"
-            "  Hint: with no report there is no interval."
+            f"N, the number of people, must be at least 1, got {N!r}.\n  Hint: with no report there is no interval."
         )
 
 

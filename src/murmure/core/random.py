@@ -132,13 +132,16 @@ class _WeakList:
 _SECURE = _WeakList()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_SECURE.rekey)
-    os.register_at_fork(after_in_child=lambda: _helper.cache_clear())  # threads do not survive a fork
 
 
 @cache
 def _helper() -> ThreadPoolExecutor:
     """One thread that stays: starting one costs as much as randomising 50,000 answers."""
     return ThreadPoolExecutor(1, "murmure")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helper.cache_clear)  # threads do not survive a fork
 
 
 def _counter(lane: int, block: int) -> bytes:
@@ -177,7 +180,7 @@ class KeystreamWords:
         for start in range(first, last, rows):
             count = min(rows, last - start)
             need = count * self.width * 8
-            cipher.update_into(view[: (need + 15) // 16 * 16], buffer)
+            cipher.update_into(view[: (need + 15) // 16 * 16], buffer.data)
             yield start, buffer[:need].view("<u8").reshape(count, self.width)
 
     def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
@@ -186,7 +189,7 @@ class KeystreamWords:
         counters[:, 0] = DEEP << 32
         counters[:, 1] = at // 2
         # Block c of the counter mode is the encryption of the counter c: any word, without the ones before it.
-        cipher = Cipher(algorithms.AES(self._key), modes.ECB()).encryptor()  # noqa: S305 (a counter, not a text)
+        cipher = Cipher(algorithms.AES(self._key), modes.ECB()).encryptor()
         stream = np.frombuffer(cipher.update(counters.tobytes()), "<u8").reshape(-1, 2)
         return stream[np.arange(len(at)), at % 2].astype(np.uint64)
 

@@ -32,7 +32,7 @@ LIMIT = 2**63 - 1
 class Affine:
     """E[tally] = n * offset + slope * sum g(x), exactly: the integers of the law, as fractions.
 
-    of "cells": g(x) is the indicator of each value, and offset and slope are one fraction for all cells or one per cell.
+    of "cells": g(x) is the indicator of each value; offset and slope are one fraction for all cells, or one per cell.
     of "code":  g(x) is the code itself, and `readout` turns the tally into an unbiased sum of codes:
                 E[readout . tally] = sum of codes.
     """
@@ -118,6 +118,7 @@ class Statistic(Protocol):
     def lift(self, x: Array) -> Ints: ...
     def tally(self, x: Array) -> Ints: ...
     def clear(self, total: Ints, n: int) -> Estimate: ...
+    def reads(self, affine: Affine | NoAffine) -> str | None: ...
     def finish(self, estimate: Estimate) -> Estimate: ...
 
 
@@ -141,7 +142,7 @@ class Release:
     """What may be shown: the estimate, what it costs each observer, and which plan it answers."""
 
     estimate: Estimate
-    guarantees: Mapping[Observer, Certificate | str]
+    guarantees: Mapping[Observer, Certificate]
     plan: str  # the digest
     seeded: bool
     about: str = ""
@@ -149,10 +150,20 @@ class Release:
 
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
-        who = "\n".join(
-            f"  {observer}: " + str(g).replace("\n", "\n  ") for observer, g in self.guarantees.items()
-        )
+        who = "\n".join(f"  {names}: " + str(c).replace("\n", "\n  ") for names, c in self.observers())
         return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{who}"
+
+    def observers(self) -> list[tuple[str, Certificate]]:
+        """Guarantees with the observers who share them: ("collector and reader", certificate)."""
+        distinct: list[tuple[list[str], Certificate]] = []
+        for observer, certificate in self.guarantees.items():
+            for names, seen in distinct:
+                if seen is certificate:
+                    names.append(observer)
+                    break
+            else:
+                distinct.append(([observer], certificate))
+        return [(" and ".join(names), certificate) for names, certificate in distinct]
 
     def _repr_html_(self) -> str:
         from murmure.core.show import release_html

@@ -170,7 +170,8 @@ class Bits:
             count = kernels.unary(x[a:b], block, out[a:b], own[a:b], left, open_, p, q)  # type: ignore[union-attr]
             if count > room:  # never seen; would cost time, not truth
                 return fill(a, b, block)
-            coins.note(left[:count] + (a, 0), open_[:count])
+            left[:count, 0] += a
+            coins.note(left[:count], open_[:count])
 
         words.each(*((fill, 1) if kernels is None else (fast, threads())))
         late = coins.finish(out, words)
@@ -297,12 +298,9 @@ class ChainedBits:
     def _again(self, at: int, deep: int) -> tuple[Coins, Coins]:
         """A coin for the kept ones and a coin for the kept zeros, at every place."""
         w = self.width
-        return (Coins(self.yes_one, w, at, deep),
-                Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))  # fmt: skip
+        return (Coins(self.yes_one, w, at, deep), Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))
 
-    def _choose(
-        self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: Words
-    ) -> Words64:
+    def _choose(self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: Words) -> Words64:
         for coin, out in zip(again, flips, strict=True):
             coin.finish(out, words)
         report = (kept & flips[0]) | (~kept & flips[1])
@@ -322,5 +320,9 @@ class ChainedBits:
         return float(self.inputs)
 
     def integers(self) -> dict[str, Any]:
-        return {"law": "chained bits", "permanent": self.permanent.integers(),
-                "yes_one": str(self.yes_one), "yes_zero": str(self.yes_zero)}  # fmt: skip
+        return {
+            "law": "chained bits",
+            "permanent": self.permanent.integers(),
+            "yes_one": str(self.yes_one),
+            "yes_zero": str(self.yes_zero),
+        }

@@ -47,7 +47,12 @@ def _carry_save(rows: Words64, bits: int) -> Ints:
         carries = []
         while len(rows) >= 3:
             third = len(rows) // 3
-            a, b, c, left = rows[:third], rows[third : 2 * third], rows[2 * third : 3 * third], rows[3 * third :]
+            a, b, c, left = (
+                rows[:third],
+                rows[third : 2 * third],
+                rows[2 * third : 3 * third],
+                rows[3 * third :],
+            )
             half = a ^ b
             carries.append((a & b) | (half & c))
             half ^= c
@@ -67,5 +72,3 @@ def walsh_hadamard(vector: Ints) -> Ints:
         out = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
         h *= 2
     return out
-
-

@@ -90,8 +90,13 @@ class Hashed:
         out = np.empty((len(x), self.value_bits + 2), np.uint16)
         kernels = kernels_for(len(x))
         b = self.bins
-        plain = (np.uint16((1 << self.seed_bits) - 1), np.uint64(self.g), np.uint64(self.seed_bits),
-                 np.uint64(b.body), np.uint64(b.outside))  # fmt: skip
+        plain = (
+            np.uint16((1 << self.seed_bits) - 1),
+            np.uint64(self.g),
+            np.uint64(self.seed_bits),
+            np.uint64(b.body),
+            np.uint64(b.outside),
+        )
 
         def fast(a: int, e: int, block: Words64) -> None:
             kernels.hashed(x[a:e], block, block.view(np.uint16), out[a:e], *plain)  # type: ignore[union-attr]

@@ -110,8 +110,11 @@ class Subset:
         return (pack(np.isin(np.arange(self.inputs), s)[None])[0] for s in sets)
 
     def report_bits(self) -> float:
-        return min(math.log2(math.comb(self.inputs, self.size)) if self.inputs < 4096 else math.inf,
-                   self.size * math.log2(self.inputs), self.inputs)  # fmt: skip
+        return min(
+            math.log2(math.comb(self.inputs, self.size)) if self.inputs < 4096 else math.inf,
+            self.size * math.log2(self.inputs),
+            self.inputs,
+        )
 
     def integers(self) -> dict[str, Any]:
         return {"law": "subset", "size": self.size, "keep": str(self.keep)}

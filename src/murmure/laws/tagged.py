@@ -1,6 +1,6 @@
 """A public coin chooses one of several laws, and the report shows which one it was.
 
-    P[offset_t + y | x] = coin_t / 2**64 * part_t[y | x].
+P[offset_t + y | x] = coin_t / 2**64 * part_t[y | x].
 """
 
 from __future__ import annotations
@@ -71,5 +71,9 @@ class Tagged:
         return math.log2(self.outputs)
 
     def integers(self) -> dict[str, Any]:
-        return {"law": "tagged", "coin": str(self.coin), "first": self.first.integers(),
-                "second": self.second.integers()}  # fmt: skip
+        return {
+            "law": "tagged",
+            "coin": str(self.coin),
+            "first": self.first.integers(),
+            "second": self.second.integers(),
+        }

@@ -122,5 +122,11 @@ class Window:
         return math.log2(self.outputs)
 
     def integers(self) -> dict[str, Any]:
-        return {"law": "window", "outputs": self.outputs, "length": self.length, "step": self.step,
-                "shift": self.shift, "outside": str(self.outside)}  # fmt: skip
+        return {
+            "law": "window",
+            "outputs": self.outputs,
+            "length": self.length,
+            "step": self.step,
+            "shift": self.shift,
+            "outside": str(self.outside),
+        }

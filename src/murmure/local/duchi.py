@@ -41,14 +41,16 @@ class Duchi(NumericOracle):
     def __post_init__(self) -> None:
         self._check_numeric()
 
-    outputs = 2
+    @property
+    def outputs(self) -> int:
+        return 2
 
     @cached_property
     def channel(self) -> Table:
         return duchi_table(self.epsilon, self.domain.size)
 
     @cached_property
-    def readout(self) -> tuple[Fraction, ...]:  # type: ignore[override]
+    def readout(self) -> tuple[Fraction, ...]:
         return duchi_readout(self.channel)
 
 

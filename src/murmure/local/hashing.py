@@ -36,7 +36,10 @@ class LocalHashing(FrequencyOracle):
     """What BLH and OLH share: everything but the number of bins."""
 
     epsilon: float
-    g: int
+
+    @property
+    def g(self) -> int:
+        raise NotImplementedError
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
@@ -74,7 +77,10 @@ class BLH(LocalHashing):
 
     domain: Domain
     epsilon: float
-    g = 2
+
+    @property
+    def g(self) -> int:
+        return 2
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class OLH(LocalHashing):
     epsilon: float
 
     @cached_property
-    def g(self) -> int:  # type: ignore[override]
+    def g(self) -> int:
         return best_bins(self.epsilon)
 
 

@@ -49,19 +49,19 @@ class Hybrid(NumericOracle):
         return self.channel.outputs
 
     @cached_property
-    def readout(self) -> tuple[Fraction, ...]:  # type: ignore[override]
+    def readout(self) -> tuple[Fraction, ...]:
         c = self.channel
         if isinstance(c, Table):
             return duchi_readout(c)
         return sliding_readouts(c.first)[0] + duchi_readout(c.second)
 
     @cached_property
-    def square_readout(self) -> tuple[Fraction, ...] | None:  # type: ignore[override]
+    def square_readout(self) -> tuple[Fraction, ...] | None:
         c = self.channel
         if isinstance(c, Table):
             return None
         alpha = Fraction(c.coin, WORD)  # Duchi's reports say nothing of the square; the others stand for all
-        return tuple(r / alpha for r in sliding_readouts(c.first)[1]) + (Fraction(0), Fraction(0))
+        return (*(r / alpha for r in sliding_readouts(c.first)[1]), Fraction(0), Fraction(0))
 
 
 EXAMPLES = (

@@ -45,7 +45,11 @@ class Randomiser:
     """Value -> law -> report. Subclasses have a `domain` and a `channel`."""
 
     domain: Domain
-    channel: Channel
+
+    @property
+    def channel(self) -> Channel:
+        """The integers of the law."""
+        raise NotImplementedError
 
     def law(self, x: Any) -> Law:
         """The law of the reports of people holding the codes x."""
@@ -94,9 +98,11 @@ class Supports:
 
 
 class FrequencyOracle(Randomiser):
-    """Shares of every value from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017, eq. 2)."""
+    """Shares from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017, eq. 2)."""
 
-    supports: Supports
+    @property
+    def supports(self) -> Supports:
+        raise NotImplementedError
 
     def affine(self) -> Affine:
         s = self.supports
@@ -111,8 +117,9 @@ class FrequencyOracle(Randomiser):
     def estimate(self, total: Ints, n: int) -> Estimate:
         """Unbiased shares, with everything that their intervals need."""
         k = self.domain.size
-        reading = CellReading(np.asarray(total), n, np.full(k, float(self.supports.p)),
-                              np.full(k, float(self.supports.q)), self.cross)  # fmt: skip
+        reading = CellReading(
+            np.asarray(total), n, np.full(k, float(self.supports.p)), np.full(k, float(self.supports.q)), self.cross
+        )
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
@@ -122,10 +129,11 @@ class FrequencyOracle(Randomiser):
         return np.asarray((q * (1 - q) / (p - q) ** 2 + f * (1 - p - q) / (p - q)) / n)
 
 
-class NumericOracle(Randomiser):
-    """The mean of a number on a grid, from reports whose expectation is a straight line in the code."""
+class NumericRandomiser(Randomiser):
+    """A number on a grid in, one of `outputs` numbered reports out."""
 
     domain: Integers | Interval
+    epsilon: float
 
     def _check_numeric(self) -> None:
         if not isinstance(self.domain, Integers | Interval):
@@ -139,16 +147,23 @@ class NumericOracle(Randomiser):
     def outputs(self) -> int:
         raise NotImplementedError
 
-    @cached_property
+    def tally(self, reports: Array) -> Ints:
+        """How often each report came: from it the mean, its variance and any post-processing are read."""
+        return histogram(self._check_reports(reports, self.outputs - 1), self.outputs)
+
+
+class NumericOracle(NumericRandomiser):
+    """The mean of a number, from reports whose expectation is a straight line in the code."""
+
+    @property
     def readout(self) -> tuple[Fraction, ...]:
         """For every report, the number whose expectation is the code."""
         raise NotImplementedError
 
-    square_readout: tuple[Fraction, ...] | None = None
-
-    def tally(self, reports: Array) -> Ints:
-        """How often each report came: from it the mean, its variance and any post-processing are read."""
-        return histogram(self._check_reports(reports, self.outputs - 1), self.outputs)
+    @property
+    def square_readout(self) -> tuple[Fraction, ...] | None:
+        """The same for the square of the code, where the reports tell it."""
+        return None
 
     def affine(self) -> Affine:
         return Affine("code", readout=self.readout)
@@ -177,7 +192,7 @@ class NumericOracle(Randomiser):
         square = None
         if self.square_readout is not None:
             square = float(counts @ np.array(self.square_readout, float)) / n
-        low, step, rounding = scale_of(self.domain)
+        low, step, rounding = self.domain.scale()
         reading = CodeReading(mean, square, n, self.variance_polynomial, self.domain.size - 1, low, step, rounding)
         return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
 
@@ -186,22 +201,17 @@ class NumericOracle(Randomiser):
         v0, v1, v2 = self.variance_polynomial
         c = np.arange(self.domain.size)
         person = np.asarray(f, float) @ (v0 + v1 * c + v2 * c * c)
-        return np.array([person * scale_of(self.domain)[1] ** 2 / n])
+        return np.array([person * self.domain.scale()[1] ** 2 / n])
 
 
-class BiasedNumeric(Randomiser):
+class BiasedNumeric(NumericRandomiser):
     """Reports that stay inside the bounds and lean to the middle: useful one by one, biased when averaged."""
-
-    domain: Integers | Interval
-    _check_numeric = NumericOracle._check_numeric
 
     why_biased = "reports near a bound can only err inward, so their average leans to the middle"
 
     @property
     def outputs(self) -> int:
         return self.domain.size
-
-    tally = NumericOracle.tally
 
     def affine(self) -> NoAffine:
         return NoAffine(self.why_biased)
@@ -215,10 +225,3 @@ class BiasedNumeric(Randomiser):
     def values(self, reports: Array) -> NDArray[np.float64]:
         """Reports as numbers of the domain: what a sanitised column holds."""
         return self.domain.numbers()[np.asarray(reports)]
-
-
-def scale_of(domain: Integers | Interval) -> tuple[float, float, float]:
-    """value = low + step * code, and how far a value may have moved to reach the grid."""
-    if isinstance(domain, Integers):
-        return float(domain.low), 1.0, 0.0
-    return domain.low + domain.step / 2, domain.step, domain.step / 2

@@ -38,7 +38,7 @@ class SquareWave(SlidingOracle):
         self._check_numeric()
 
     @cached_property
-    def channel(self) -> Window:  # type: ignore[override]
+    def channel(self) -> Window:
         return sliding(self.epsilon, self.domain.size, 2 * half_width(self.epsilon))
 
 

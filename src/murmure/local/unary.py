@@ -1,9 +1,9 @@
 """Unary encoding: one bit per value, each flipped on its own.
 
-    P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
+P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
 
-    SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p     (Erlingsson, Pihur, Korolova, CCS 2014: basic one-time RAPPOR)
-    OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017, section 4.3, eq. 9)
+SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p     (Erlingsson, Pihur, Korolova, CCS 2014: basic one-time RAPPOR)
+OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017, section 4.3, eq. 9)
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class PackedOracle(FrequencyOracle):
 class UnaryEncoding(PackedOracle):
     """One packed bit per value, the bits independent: cells do not move together."""
 
-    channel: Bits
+    @property
+    def channel(self) -> Bits:
+        raise NotImplementedError
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
@@ -60,7 +62,7 @@ class SUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
-    def channel(self) -> Bits:  # type: ignore[override]
+    def channel(self) -> Bits:
         # loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up
         q = ceil_share(1, 1 + exp(self.epsilon / 2))
         return Bits(self.domain.size, WORD - q, q)
@@ -74,7 +76,7 @@ class OUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
-    def channel(self) -> Bits:  # type: ignore[override]
+    def channel(self) -> Bits:
         return Bits(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
 
 

@@ -45,7 +45,7 @@ class UnrelatedQuestion(YesNo):
             object.__setattr__(self, name, integer_probability(self, name, getattr(self, name)))
 
     @cached_property
-    def channel(self) -> Table:  # type: ignore[override]
+    def channel(self) -> Table:
         c = (1 - Fraction(self.truth)) * Fraction(self.innocuous)
         return yes_no_table(Fraction(self.truth) + c, c)
 
@@ -61,7 +61,9 @@ class TwoSamples:
     def __post_init__(self) -> None:
         (y1, y2), (n1, n2), (t1, t2) = self.yes, self.n, self.truth
         if not (0 <= y1 <= n1 and 0 <= y2 <= n2 and n1 > 1 and n2 > 1):
-            raise InvalidParameter(f"TwoSamples needs 0 <= yes <= n and n > 1 in both samples, got {self.yes} of {self.n}.")
+            raise InvalidParameter(
+                f"TwoSamples needs 0 <= yes <= n and n > 1 in both samples, got {self.yes} of {self.n}."
+            )
         if not (0 <= t1 <= 1 and 0 <= t2 <= 1) or t1 == t2:
             raise InvalidParameter(
                 f"TwoSamples.truth must be two different probabilities, got {self.truth}.",
@@ -90,7 +92,8 @@ class _TwoSampleReading:
         check_target(target)
         if target == "fixed":
             raise InvalidParameter(
-                'two random groups are samples: their estimate has no "fixed" target.', hint='use target="superpopulation"'
+                'two random groups are samples: their estimate has no "fixed" target.',
+                hint='use target="superpopulation"',
             )
         r = [y / n for y, n in zip(self.samples.yes, self.samples.n, strict=True)]
         noise = np.diag([a * (1 - a) / (n - 1) for a, n in zip(r, self.samples.n, strict=True)])

@@ -29,7 +29,9 @@ from murmure.local.shared import Randomiser, check_domain, integer_probability
 class YesNo(Randomiser):
     """Two answers, code 1 being yes, with P[yes | yes] = a and P[yes | no] = c read off the channel."""
 
-    channel: Table | Window
+    @property
+    def channel(self) -> Table | Window:
+        raise NotImplementedError
 
     def _check_two(self) -> None:
         check_domain(self, self.domain)

@@ -1,0 +1,57 @@
+"""Every public name and the module that holds it: imported when first asked for, so that `import murmure` is quick."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+MECHANISMS = {
+    "Warner": "murmure.local.warner",
+    "UnrelatedQuestion": "murmure.local.unrelated",
+    "GRR": "murmure.local.grr",
+    "SUE": "murmure.local.unary",
+    "OUE": "murmure.local.unary",
+    "BLH": "murmure.local.hashing",
+    "OLH": "murmure.local.hashing",
+    "SubsetSelection": "murmure.local.subset",
+    "HadamardResponse": "murmure.local.hadamard",
+    "RAPPOR": "murmure.local.rappor",
+    "BoundedLaplace": "murmure.local.bounded_laplace",
+    "BoundedStaircase": "murmure.local.staircase",
+    "Window": "murmure.local.window",
+    "SquareWave": "murmure.local.square_wave",
+    "Duchi": "murmure.local.duchi",
+    "Piecewise": "murmure.local.piecewise",
+    "Hybrid": "murmure.local.hybrid",
+}
+STATISTICS = {"Histogram": "murmure.statistics.histogram", "Mean": "murmure.statistics.mean"}
+OTHERS = {
+    "Categories": "murmure.core.domain",
+    "Integers": "murmure.core.domain",
+    "Interval": "murmure.core.domain",
+    "Schema": "murmure.core.domain",
+    "Random": "murmure.core.random",
+    "Estimate": "murmure.core.estimate",
+    "Certificate": "murmure.core.types",
+    "Release": "murmure.core.types",
+    "MurmureError": "murmure.core.errors",
+    "TwoSamples": "murmure.local.unrelated",
+    "certify": "murmure.certify.certificate",
+    "check_mechanism": "murmure.certify.checks",
+    "check_statistic": "murmure.certify.checks",
+    "check_engine": "murmure.certify.checks",
+    "clip_renormalise": "murmure.postprocess",
+    "project_simplex": "murmure.postprocess",
+    "em": "murmure.postprocess",
+    "Mapped": "murmure.laws.mapped",
+    "Memory": "murmure.engines.memory",
+    "Plan": "murmure.plan",
+    "Reports": "murmure.plan",
+    "run": "murmure.run",
+    "advise": "murmure.advise",
+}
+PUBLIC = {**OTHERS, **MECHANISMS, **STATISTICS}
+
+
+def load(name: str) -> Any:
+    return getattr(importlib.import_module(PUBLIC[name]), name)

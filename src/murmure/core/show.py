@@ -1,0 +1,138 @@
+"""How results look: a table in a terminal, a table with bars in a notebook, a plot."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from murmure.core.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from murmure.core.estimate import Estimate
+    from murmure.core.types import Certificate, Release
+
+MOST_ROWS = 20
+STYLE = (
+    "<style>.murmure{font:14px/1.45 system-ui,sans-serif;max-width:46em}.murmure table{border-collapse:collapse;"
+    "margin:.4em 0}.murmure td,.murmure th{padding:.2em .8em;text-align:right;border:0;background:none}"
+    ".murmure th{font-weight:600;border-bottom:1px solid #8886}.murmure td:first-child,.murmure th:first-child"
+    "{text-align:left}.murmure .bar{width:12em}.murmure .track{position:relative;height:.8em;background:#8882;"
+    "border-radius:2px}.murmure .track i{position:absolute;top:0;height:100%;background:#2a78d655;border-radius:2px}"
+    ".murmure .track b{position:absolute;top:-1px;width:2px;height:calc(100% + 2px);background:#2a78d6}"
+    ".murmure .note{opacity:.75;margin:.2em 0}.murmure .warn{color:#b3261e;font-weight:600;margin:.2em 0}</style>"
+)
+
+
+def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
+    """The first rows, how many were left out, and the name of the method."""
+    if estimate.reading is None:
+        return estimate.to_rows()[:MOST_ROWS], max(0, len(estimate.mean) - MOST_ROWS), ""
+    shown = estimate.to_rows()[:MOST_ROWS] if len(estimate.mean) <= 2000 else _first_rows(estimate)
+    return shown, max(0, len(estimate.mean) - MOST_ROWS), estimate.interval_and_method()[1] if shown else ""
+
+
+def _first_rows(estimate: Estimate) -> list[dict[str, Any]]:
+    return [
+        {"label": label, estimate.unit: float(m)}
+        for label, m in zip(estimate.labels[:MOST_ROWS], estimate.mean[:MOST_ROWS], strict=True)
+    ]
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"
+
+
+def _note(estimate: Estimate, left_out: int, method: str) -> str:
+    people = f"{estimate.n:,} people".replace(",", " ")
+    bars = (
+        f"95 % intervals by {method}, for these people (fixed population)"
+        if method
+        else f"no error bar: {estimate.reason}"
+    )
+    more = f"; {left_out} more rows not shown" if left_out else ""
+    return f"{people}; {bars}{more}"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    rows, left_out, method = _rows(estimate)
+    width = max([len(r["label"]) for r in rows] + [5])
+    lines = [f"{'':{width}}  {estimate.unit:>8}" + ("       low      high" if method and "low" in rows[0] else "")]
+    for r in rows:
+        line = f"{r['label']:{width}}  {_figure(r[estimate.unit]):>8}"
+        if "low" in r:
+            line += f"  {_figure(r['low']):>8}  {_figure(r['high']):>8}"
+        lines.append(line)
+    return "\n".join([*lines, _note(estimate, left_out, method)])
+
+
+def estimate_html(estimate: Estimate) -> str:
+    rows, left_out, method = _rows(estimate)
+    bars = bool(rows) and "low" in rows[0]
+    numbers = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
+    low = min([0.0, *numbers]) if estimate.unit == "share" else min(numbers)
+    high = max([*numbers, low + 1e-12])
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / (high - low), 2)
+
+    head = f"<tr><th></th><th>{estimate.unit}</th>" + ("<th>95 % interval</th>" if bars else "") + "<th></th></tr>"
+    body = []
+    for r in rows:
+        mean = r[estimate.unit]
+        span = (
+            f"<i style='left:{place(r['low'])}%;width:{place(r['high']) - place(r['low']):.2f}%'></i>" if bars else ""
+        )
+        interval = f"<td>{_figure(r['low'])} to {_figure(r['high'])}</td>" if bars else ""
+        body.append(
+            f"<tr><td>{html.escape(r['label'])}</td><td>{_figure(mean)}</td>{interval}"
+            f"<td class='bar'><div class='track'>{span}<b style='left:{place(mean)}%'></b></div></td></tr>"
+        )
+    note = html.escape(_note(estimate, left_out, method))
+    return f"{STYLE}<div class='murmure'><table>{head}{''.join(body)}</table><p class='note'>{note}</p></div>"
+
+
+def _guarantee(observer: str, c: Certificate) -> str:
+    if math.isinf(c.epsilon):
+        return f"<b>{html.escape(observer)}</b>: {html.escape(c.method)}"
+    provided = f", provided {html.escape(c.assumption)}" if c.assumption else ""
+    return (
+        f"<b>{html.escape(observer)}</b>: epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one "
+        f"person ({c.relation}; {html.escape(c.method)}; public: {html.escape('; '.join(c.public))}){provided}"
+    )
+
+
+def release_html(release: Release) -> str:
+    warn = "<p class='warn'>Seeded randomness: an experiment, not for real people.</p>" if release.seeded else ""
+    who = "".join(f"<p class='note'>{_guarantee(o, c)}</p>" for o, c in release.observers())
+    return (
+        f"{estimate_html(release.estimate)}<div class='murmure'>{warn}{who}<p class='note'>{html.escape(release.about)}, "
+        f"plan {release.plan[:12]}</p></div>"
+    )
+
+
+def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+    """Points with interval bars, one row per figure; the true values as open circles when simulating."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("plotting", "matplotlib", "plots") from None
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6.4, max(1.8, 0.34 * len(estimate.mean) + 1.0)), layout="constrained")
+    y = np.arange(len(estimate.mean))[::-1]
+    if estimate.reading is not None:
+        low, high = estimate.interval(level).T
+        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=f"{level:.0%} interval".replace("%", " %"))
+    ax.plot(estimate.mean, y, "|", ms=11, mew=2, color="#1f4e96", label="estimate")
+    if truth is not None:
+        ax.plot(np.asarray(truth, float), y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)")
+    ax.set_yticks(y, list(estimate.labels))
+    ax.set_xlabel("share of people" if estimate.unit == "share" else "value")
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.margins(y=0.12)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16 - 0.5 / max(4, len(y))), frameon=False, ncols=3)
+    return ax

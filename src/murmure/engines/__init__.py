@@ -1,0 +1,1 @@
+"""Where the sum runs. An engine adds integers and nothing else."""

@@ -1,0 +1,83 @@
+"""Whatever holds rows, as batches of one column: arrays, sequences, frames that Narwhals knows, Arrow, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, shorten
+
+ROWS = 1 << 18  # a batch: large enough for the kernels, small enough for the cache and the memory
+FILES = (".parquet", ".csv", ".arrow", ".feather")
+
+
+def batches(source: Any, column: str | None) -> Iterator[Any]:
+    """The column, in batches. A bare domain (no column) takes a sequence or a one-column frame."""
+    if isinstance(source, str | os.PathLike):
+        yield from _from_file(Path(source), column)
+    elif isinstance(source, np.ndarray | list | tuple):
+        yield from _slices(source)
+    else:
+        yield from _slices(_from_frame(source, column))
+
+
+def _slices(values: Any) -> Iterator[Any]:
+    for a in range(0, len(values), ROWS):
+        yield values[a : a + ROWS]
+
+
+def _pick(names: list[str], column: str | None, what: str) -> str:
+    if column is None:
+        if len(names) == 1:
+            return names[0]
+        raise MissingColumn(
+            f"the domain names no column and {what} has {len(names)}: {shorten(names, 120)}.",
+            hint='take the domain from a schema (schema["age"]), or pass one column',
+        )
+    if column not in names:
+        raise MissingColumn(f"{what} has no column {column!r}; it has {shorten(names, 120)}.")
+    return column
+
+
+def _from_frame(source: Any, column: str | None) -> Any:
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(source, allow_series=True)
+    except TypeError:
+        if hasattr(source, "__len__") and hasattr(source, "__getitem__") and not isinstance(source, dict):
+            return source  # an Arrow array, or any other sequence
+        raise InvalidParameter(
+            f"cannot read rows from {shorten(type(source).__name__)}.",
+            hint="pass a list, an array, a pandas, Polars or Arrow table, a DuckDB relation or a path",
+        ) from None
+    if isinstance(native, nw.Series):
+        return native.to_native()
+    name = _pick(native.collect_schema().names(), column, "the frame")
+    one = native.select(nw.col(name))
+    frame = one.collect() if isinstance(one, nw.LazyFrame) else one
+    return frame.get_column(name).to_native()
+
+
+def _from_file(path: Path, column: str | None) -> Iterator[Any]:
+    if path.suffix not in FILES:
+        raise InvalidParameter(f"cannot read {path.name!r}: wanted a file ending in {', '.join(FILES)}.")
+    if not path.is_file():
+        raise InvalidParameter(f"there is no file {str(path)!r}.")
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+    except ImportError:
+        raise MissingExtra("reading files", "pyarrow", "tables") from None
+    kind = {".csv": "csv", ".parquet": "parquet"}.get(path.suffix, "feather")
+    try:
+        data = ds.dataset(path, format=kind)
+        name = _pick(data.schema.names, column, path.name)
+        for batch in data.to_batches(columns=[name], batch_size=ROWS):
+            yield batch.column(0).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid as error:
+        raise InvalidParameter(f"cannot read {path.name!r} as {kind}: {shorten(str(error), 160)}") from error

@@ -1,0 +1,255 @@
+"""A plan fills three slots and is data: JSON in, JSON out, and a digest that every report and release carries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.catalogue import MECHANISMS, STATISTICS, load
+from murmure.certify.certificate import certify
+from murmure.core.domain import Domain, domain_from_dict
+from murmure.core.errors import InvalidParameter, PlanMismatch, PlanRefused, shorten
+from murmure.core.random import Random
+from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, room_for
+
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Randomised answers and the digest of the plan they answer."""
+
+    data: Array = field(repr=False)
+    plan: str
+    seeded: bool
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all or nothing: a killed run leaves no file that looks finished."""
+        target = Path(path)
+        handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                np.savez(out, data=self.data, plan=np.array(self.plan), seeded=np.array(self.seeded))
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Reports:
+        try:
+            with np.load(path, allow_pickle=False) as held:
+                return cls(held["data"], str(held["plan"]), bool(held["seeded"]))
+        except FileNotFoundError:
+            raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InvalidParameter(
+                f"{str(path)!r} is not a report file ({type(error).__name__}).",
+                hint="report files are written by Reports.save; a truncated one cannot be read",
+            ) from None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which mechanism stands at which of three places: the person, the parties, the curator."""
+
+    statistic: Statistic
+    person: Any = None
+    parties: Any = None
+    curator: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.statistic, Statistic):
+            raise InvalidParameter(
+                f"Plan.statistic must be a statistic such as Histogram(domain), got {shorten(self.statistic)}."
+            )
+        for slot in ("parties", "curator"):
+            if getattr(self, slot) is not None:
+                raise PlanRefused(
+                    f"Plan refused: nothing in this version can fill the {slot} slot, got "
+                    f"{shorten(getattr(self, slot))}.",
+                    hint="the person slot is ready; the other two come with later releases",
+                )
+        if self.person is not None:
+            self._check_person()
+
+    def _check_person(self) -> None:
+        if not hasattr(self.person, "affine") or not hasattr(self.person, "domain"):
+            raise InvalidParameter(f"Plan.person must be a mechanism such as GRR, got {shorten(self.person)}.")
+        if self.person.domain != self.statistic.domain:
+            raise PlanRefused(
+                f"Plan refused: the statistic asks about {self.statistic.domain!r}, the mechanism randomises "
+                f"{self.person.domain!r}.",
+                hint="give both the same domain",
+            )
+        problem = self.statistic.reads(self.person.affine())  # type: ignore[attr-defined]
+        if problem is not None:
+            raise PlanRefused(
+                f"Plan refused: {type(self.person).__name__} cannot answer {type(self.statistic).__name__}: {problem}.",
+                hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
+            )
+
+    # -- the three places where a plan runs -------------------------------------------------------
+
+    def report(self, column: Any, rng: Random) -> Reports:
+        """Beside the person: check, encode, randomise."""
+        if self.person is None:
+            raise PlanRefused(
+                "Plan refused: it has no mechanism at the person, so there is nothing to report but the raw answer."
+            )
+        return Reports(self.person.report(column, rng), self.digest, rng.is_seeded)
+
+    def tally(self, reports: Reports) -> Total:
+        """Beside the adder: integers that add up. Refuses reports that answer another plan."""
+        if not isinstance(reports, Reports):
+            raise InvalidParameter(
+                f"Plan.tally takes Reports, got {shorten(type(reports).__name__)}.",
+                hint="plan.report(column, rng) makes them, Reports.load(path) reads them",
+            )
+        if reports.plan != self.digest:
+            raise PlanMismatch(
+                f"these reports answer plan {reports.plan[:12]}, not this plan {self.digest[:12]}.",
+                hint="load the plan they were made with (Plan.from_json), or collect again",
+            )
+        return Total(len(reports), self.person.tally(reports.data))
+
+    def settle(self, total: Total, seeded: bool = False) -> Release:
+        """Beside the curator: from the sum to what may be shown."""
+        room_for(total.n, 1, "the tally")
+        if total.n < 1:
+            raise PlanRefused("Plan refused: nobody was added up.")
+        by_people = self.statistic.clear if self.person is None else self.person.estimate
+        estimate = self.statistic.finish(by_people(total.sum, total.n))
+        return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
+
+    def estimate(self, reports: Reports) -> Release:
+        """From collected reports to a release."""
+        return self.settle(self.tally(reports), reports.seeded)
+
+    def step(self, rng: Random) -> Any:
+        """What an engine runs on every batch: randomise and tally at once, so that no report is kept."""
+        if self.person is None:
+            return lambda batch: _clear_step(self.statistic, batch)
+        return lambda batch: Total(len(batch), self.person.tally(self.person.report(batch, rng)))
+
+    # -- what it promises, and how it travels -----------------------------------------------------
+
+    def guarantees(self) -> Mapping[Observer, Certificate]:
+        """What each observer can learn about one person, at most."""
+        if self.person is None:
+            nothing = Certificate(
+                math.inf,
+                0.0,
+                "replace",
+                "record",
+                (f"the domain {self.statistic.domain!r}",),
+                "nothing is randomised: no differential privacy",
+            )
+            return {"collector": nothing, "reader": nothing}
+        certificate = certify(self.person)
+        return {"collector": certificate, "reader": certificate}
+
+    def describe(self) -> str:
+        column = self.statistic.domain.column
+        return (
+            type(self.statistic).__name__
+            + (f" of {column}" if column else "")
+            + (f" through {type(self.person).__name__}" if self.person is not None else " in the clear")
+        )
+
+    def to_json(self) -> str:
+        """Versioned; carries the integers of the law, so that no client ever computes an exponential."""
+        return json.dumps(self._dict, indent=1, sort_keys=True, ensure_ascii=False)
+
+    @cached_property
+    def _dict(self) -> dict[str, Any]:
+        return {
+            "murmure": VERSION,
+            "statistic": _to_dict(self.statistic),
+            "person": None if self.person is None else {**_to_dict(self.person), "law": self.person.channel.integers()},
+            "parties": None,
+            "curator": None,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        compact = json.dumps(self._dict, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(compact.encode()).hexdigest()
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Refuses another version, unknown parts, and integers that are not those of the stated mechanism."""
+        try:
+            held = json.loads(text)
+        except (json.JSONDecodeError, TypeError) as error:
+            raise InvalidParameter(f"this is not a plan: {error}.") from None
+        if not isinstance(held, dict) or held.get("murmure") != VERSION:
+            got = held.get("murmure") if isinstance(held, dict) else held
+            raise PlanRefused(
+                f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
+                hint="install the release of murmure that wrote it",
+            )
+        unknown = set(held) - {"murmure", "statistic", "person", "parties", "curator"}
+        if unknown or held.get("parties") is not None or held.get("curator") is not None:
+            raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown) or 'slots'}.")
+        person, law = held.get("person"), None
+        if person is not None:
+            law = person.pop("law", None)
+            person = _from_dict(person, MECHANISMS)
+        plan = cls(_from_dict(held.get("statistic"), STATISTICS), person)
+        if person is not None and law != json.loads(json.dumps(person.channel.integers())):
+            raise PlanRefused(
+                "Plan refused: its integers are not those of the mechanism it names.",
+                hint="it was written by another release, or tampered with",
+            )
+        return plan
+
+
+def _clear_step(statistic: Statistic, batch: Any) -> Total:
+    x = statistic.encode(batch)
+    room_for(len(x), max(1, statistic.domain.size) ** 2, "one batch")
+    return Total(len(x), statistic.tally(x))
+
+
+def _to_dict(thing: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"type": type(thing).__name__}
+    for f in fields(thing):
+        value = getattr(thing, f.name)
+        if isinstance(value, Domain):
+            value = value.to_dict()  # type: ignore[assignment]
+        elif isinstance(value, Fraction):
+            value = f"{value.numerator}/{value.denominator}"
+        out[f.name] = value
+    return out
+
+
+def _from_dict(held: Any, known: Mapping[str, str]) -> Any:
+    if not isinstance(held, dict) or held.get("type") not in known:
+        got = held.get("type") if isinstance(held, dict) else held
+        raise PlanRefused(f"Plan refused: unknown part {shorten(got)}; this version knows {', '.join(sorted(known))}.")
+    kind = load(held["type"])
+    arguments = {name: value for name, value in held.items() if name != "type"}
+    names = {f.name for f in fields(kind)}
+    if set(arguments) - names or "domain" not in arguments:
+        raise PlanRefused(f"Plan refused: {held['type']} takes {sorted(names)}, got {sorted(arguments)}.")
+    arguments["domain"] = domain_from_dict(arguments["domain"])
+    for name, value in arguments.items():
+        if isinstance(value, str) and "/" in value and name not in ("gamma",):
+            arguments[name] = Fraction(value)
+    return kind(**arguments)

@@ -1,0 +1,38 @@
+"""`run(plan, data)`: the whole way from rows to a release."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.random import Random
+from murmure.core.types import Release
+from murmure.engines.frames import batches
+from murmure.engines.memory import Memory
+from murmure.plan import Plan
+
+
+def run(plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Random | None = None) -> Release:
+    """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
+
+    frame: a list, an array, a pandas, Polars or Arrow table, a DuckDB relation, or the path of a CSV or Parquet file.
+    """
+    if not isinstance(plan, Plan):
+        raise InvalidParameter(
+            f"run takes a Plan, got {shorten(plan)}.", hint="Plan(Histogram(domain), person=GRR(...))"
+        )
+    if ledger is not None:
+        raise PlanRefused("Plan refused: this version keeps no ledger; at the person each report pays for itself.")
+    if rng is not None and not isinstance(rng, Random):
+        raise InvalidParameter(
+            f"run.rng must be a murmure.Random, got {shorten(type(rng).__name__)}.",
+            hint="Random.secure() or Random.seeded(7)",
+        )
+    rng = Random.secure() if rng is None else rng
+    began = time.perf_counter()
+    column = plan.statistic.domain.column
+    total = (engine or Memory()).total(plan.step(rng), batches(frame, column))
+    release = plan.settle(total, seeded=rng.is_seeded and plan.person is not None)
+    object.__setattr__(release, "seconds", time.perf_counter() - began)
+    return release
