@@ -40,6 +40,7 @@ OTHERS = {
     "check_mechanism": "murmure.certify.checks",
     "check_statistic": "murmure.certify.checks",
     "check_engine": "murmure.certify.checks",
+    "check_coverage": "murmure.certify.checks",
     "clip_renormalise": "murmure.postprocess",
     "project_simplex": "murmure.postprocess",
     "em": "murmure.postprocess",

@@ -107,10 +107,8 @@ def _guarantee(observer: str, c: Certificate) -> str:
 def release_html(release: Release) -> str:
     warn = "<p class='warn'>Seeded randomness: an experiment, not for real people.</p>" if release.seeded else ""
     who = "".join(f"<p class='note'>{_guarantee(o, c)}</p>" for o, c in release.observers())
-    return (
-        f"{estimate_html(release.estimate)}<div class='murmure'>{warn}{who}<p class='note'>{html.escape(release.about)}, "
-        f"plan {release.plan[:12]}</p></div>"
-    )
+    about = f"<p class='note'>{html.escape(release.about)}, plan {release.plan[:12]}</p>"
+    return f"{estimate_html(release.estimate)}<div class='murmure'>{warn}{who}{about}</div>"
 
 
 def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:

@@ -1,0 +1,1 @@
+"""The lectures the project grew out of, regenerated; and what was wrong in them."""

@@ -1,0 +1,191 @@
+"""The lectures' mistakes, kept as lessons. Nothing here is a mechanism to use on anybody.
+
+Each lesson is handed to the same certifier and the same checks as the real mechanisms, and fails them:
+
+>>> from murmure.certify.certificate import certify
+>>> certificate = certify(redrawn_staircase(1.0))
+>>> print(f"asked {certificate.asked}, costs {certificate.epsilon:.4f}")
+asked 1.0, costs 1.3318
+"""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories
+from murmure.core.fixed import EXACT, WORD, exp
+from murmure.core.random import Words
+from murmure.laws.law import Array, Channel
+from murmure.laws.mapped import Mapped
+from murmure.laws.table import Table
+from murmure.local.staircase import Gamma, gamma_of
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A law that a lecture proposes, with the epsilon it claims. It has no tally and no estimate: it cannot be run."""
+
+    title: str
+    domain: Categories
+    channel: Channel
+    epsilon: float
+
+
+# -- Lecture 000: the staircase, redrawn until inside -------------------------------------------------
+
+
+def _staircase_mass(z: float, t: float, gamma: float) -> float:
+    """The mass between 0 and z >= 0 of the unbounded staircase with steps of length 1."""
+    b = math.exp(-t)
+    top = (1 - b) / (2 * (gamma + b * (1 - gamma)))
+    if z < gamma:
+        return top * z
+    j = math.floor(z - gamma)
+    return top * (gamma + b * (1 - b**j) / (1 - b) + b ** (j + 1) * (z - gamma - j))
+
+
+def unbounded_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64) -> Lesson:
+    """The right density around x in {0, 1/cells, ..., 1}, its reports cut into cells of [-1, 2] and two tails.
+
+    This one is not a mistake: it costs epsilon. What is done with its reports afterwards decides.
+    """
+    g = gamma_of(epsilon, gamma)
+
+    def cdf(z: float) -> float:
+        return 0.5 + math.copysign(_staircase_mass(abs(z), epsilon, g), z)
+
+    rows = []
+    for x in np.arange(cells + 1) / cells:
+        edges = [0.0, *(cdf(e - x) for e in np.arange(-cells, 2 * cells + 1) / cells), 1.0]
+        row = [max(1, math.floor((b - a) * WORD)) for a, b in itertools.pairwise(edges)]
+        row[int(np.argmax(np.array(row, float)))] += WORD - sum(row)
+        rows.append(row)
+    points = Categories([f"{x:.6g}" for x in np.arange(cells + 1) / cells])
+    return Lesson("the unbounded staircase", points, Table(np.array(rows, np.uint64), {}), epsilon)
+
+
+def inside(report: int, cells: int) -> bool:
+    """Reports are numbered: the lower tail, cells of [-1, 0], of [0, 1], of [1, 2], the upper tail."""
+    return cells < report <= 2 * cells
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """Draw again until the report is acceptable: P[y | x] / C(x). C depends on the secret: not post-processing."""
+
+    channel: Channel
+    accepted: tuple[int, ...]
+
+    words, deep, slack = 0, 0, 0.0  # no fixed number of words: another reason not to
+
+    @property
+    def inputs(self) -> int:
+        return self.channel.inputs
+
+    @cached_property
+    def _norms(self) -> list[Fraction]:
+        return [sum((self.channel.prob(x, y) for y in self.accepted), Fraction(0)) for x in range(self.inputs)]
+
+    def prob(self, x: int, y: Any) -> Fraction:
+        return self.channel.prob(x, y) / self._norms[x] if y in self.accepted else Fraction(0)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        return np.array([math.log(self.prob(int(a), int(b))) for a, b in zip(x, y, strict=True)])
+
+    def outcomes(self) -> tuple[int, ...]:
+        return self.accepted
+
+    def draw(self, x: Array, words: Words) -> Array:
+        raise TypeError("a lesson is not sampled: redrawing needs an unknown number of words")
+
+    def report_bits(self) -> float:
+        return math.log2(len(self.accepted))
+
+    def integers(self) -> dict[str, Any]:
+        return {"law": "redrawn"}
+
+
+def redrawn_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64) -> Lesson:
+    """Lecture 000's listing: diffprivlib's staircase, redrawn until inside the bounds. 1.3318 at epsilon 1.
+
+    eps + ln[(2g + b(1-2g)) / (g + b(1-g))], at x = 0 against x = 1/2. The lecture's own gamma ("variance"): 1.3487.
+    """
+    wide = unbounded_staircase(epsilon, gamma, cells)
+    accepted = tuple(y for y in range(3 * cells + 2) if inside(y, cells))
+    return Lesson("the staircase, redrawn until inside", wide.domain, Redrawn(wide.channel, accepted), epsilon)
+
+
+def clamped_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64) -> Lesson:
+    """The same reports, moved to the nearest bound instead: one draw and a function. Costs epsilon at most."""
+    wide = unbounded_staircase(epsilon, gamma, cells)
+    clamp = Mapped(wide.channel, lambda y: min(max(int(y), cells + 1), 2 * cells))
+    return Lesson("the staircase, clamped", wide.domain, clamp, epsilon)
+
+
+# -- Lecture 000: the staircase density as printed ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StaircaseSteps:
+    """Which step the noise falls on: report 0 is the flat top, report j+1 the j-th step on both sides, then the rest.
+
+    The lecture prints height b^j for step j = 0, 1, ...; the right one is b^(j+1) (`printed=False`). As printed the
+    steps alone weigh more than everything.
+    """
+
+    epsilon: float
+    printed: bool = True
+    steps: int = 80
+
+    inputs, words, deep, slack = 2, 1, 0, 0.0
+
+    @cached_property
+    def weights(self) -> list[int]:
+        b, g = exp(-self.epsilon), decimal.Decimal(gamma_of(self.epsilon, "variance"))
+        with decimal.localcontext(EXACT):
+            top = (1 - b) / (2 * (g + b * (1 - g)))
+            heights = [b ** (j if self.printed else j + 1) for j in range(self.steps)]
+            listed = [math.floor(2 * g * top * WORD), *(math.floor(2 * top * h * WORD) for h in heights)]
+        return [*listed, max(0, WORD - sum(listed))]  # whatever is left lies beyond
+
+    def prob(self, x: int, y: int) -> Fraction:
+        return Fraction(self.weights[y], WORD)
+
+    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+        return np.array([math.log(p) if p else -math.inf for p in (self.prob(0, int(one)) for one in y)])
+
+    def outcomes(self) -> range:
+        return range(len(self.weights))
+
+
+@dataclass(frozen=True)
+class StepsLesson:
+    """What `check_law` is handed: the printed density, or the right one beside it."""
+
+    channel: StaircaseSteps
+
+
+# -- Lecture 000: bounds that are not kept, lecture 003: Var* as an error bar -------------------------
+
+
+def share_outside_listing(epsilon: float) -> float:
+    """The listing returns inside its loop, so it never redraws: this share of the end values' reports is outside."""
+    return 0.5 + 0.5 * math.exp(-epsilon)
+
+
+def var_star_bar(o: Any, N: int, p: float, q: float, level: float) -> NDArray[np.float64]:
+    """fhat +- z sqrt(Var*): the variance at share 0, wherever the share is. Covers 33 % at eps 4, k 128, f = 1/2."""
+    from scipy.special import ndtri
+
+    fhat = (np.asarray(o) / N - q) / (p - q)
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(q * (1 - q) / N) / (p - q)
+    return np.stack([fhat - half, fhat + half], axis=1)
