@@ -92,7 +92,17 @@ class Advice:
         for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(by_name[name]), strict=True)
             color, dash = LINES[name]
-            ax.plot(x, y, dash, marker="o" if len(x) < 12 else "", ms=4, lw=1.8, label=name, color=color)
+            ax.plot(
+                x,
+                y,
+                dash,
+                marker="o" if len(x) < 12 else "",
+                ms=4,
+                lw=1.8,
+                label=name,
+                color=color,
+                zorder=3 if dash == "--" else 2,
+            )
         ax.set_yscale("log")
         ax.set_xlabel("epsilon")
         ax.set_ylabel("Var* (f = 0)" if key == "var_star" else "variance of the mean")

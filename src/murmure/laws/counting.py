@@ -30,6 +30,13 @@ def histogram(codes: Array, size: int) -> Ints:
 def column_sums(packed: Words64, bits: int) -> Ints:
     """How often each bit is set."""
     out = np.zeros(bits, np.int64)
+    kernels = kernels_for(len(packed))
+    if kernels is not None:
+        planes = np.zeros((packed.shape[1], 48), np.uint64)  # counters of 48 bits: more people than there are
+        kernels.column_planes(packed, planes)
+        for j in range(len(packed).bit_length()):
+            out += unpack(planes[:, j][None], bits)[0].astype(np.int64) << j
+        return out
     for a in range(0, len(packed), BLOCK):
         out += _carry_save(packed[a : a + BLOCK], bits)
     return out
@@ -63,12 +70,18 @@ def _carry_save(rows: Words64, bits: int) -> Ints:
     return out
 
 
-def walsh_hadamard(vector: Ints) -> Ints:
+def walsh_hadamard(vector: Ints, people: int = 0) -> Ints:
     """The transform sum_y (-1)**popcount(v & y) vector[y] for every v; the length is a power of two."""
     out = vector.astype(np.int64)
+    kernels = kernels_for(people)
+    if kernels is not None:
+        kernels.walsh_hadamard(out)
+        return out
     h = 1
     while h < len(out):
         pairs = out.reshape(-1, 2, h)
-        out = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        difference = pairs[:, 0] - pairs[:, 1]
+        pairs[:, 0] += pairs[:, 1]
+        pairs[:, 1] = difference
         h *= 2
     return out

@@ -30,7 +30,7 @@ from murmure.laws.counting import Ints, walsh_hadamard
 from murmure.laws.law import Array
 from murmure.laws.window import Window
 
-BLOCK = 1 << 15  # reports decoded at a time
+BLOCK = 1 << 12  # reports decoded at a time
 STRIP = 256  # of these, a strip that fits the cache together with all values
 
 
@@ -137,19 +137,31 @@ class Hashed:
         """
         size = 1 << self.value_bits
         signs = np.zeros(size, np.int64)
-        y = reports[:, -1] ^ reports[:, 0]  # h(v) ^ y = (linear part) ^ (b ^ y)
-        for a in range(0, len(reports), BLOCK):
-            block, rest = reports[a : a + BLOCK], y[a : a + BLOCK]
-            for S in range(1, self.g):
-                s = np.uint16(S)
-                where = np.zeros(len(block), np.int64)
-                for i in range(self.value_bits):
-                    where |= (np.bitwise_count(block[:, 1 + i] & s) & 1).astype(np.int64) << i
-                odd = (np.bitwise_count(rest & s) & 1).astype(bool)
-                signs += np.bincount(where[~odd], minlength=size) - np.bincount(where[odd], minlength=size)
+        kernels = kernels_for(len(reports))
+        if kernels is not None:
+            kernels.walsh_signs(reports, self.g, signs)
+        else:
+            self._signs(reports, signs)
         signs[0] += len(reports)  # S = 0 is the constant 1
-        total = walsh_hadamard(signs)
+        total = walsh_hadamard(signs, len(reports))
         return total[: self.inputs] // self.g  # exact: the sum is g times a count
+
+    def _signs(self, reports: Array, signs: Ints) -> None:
+        """The reference. Plane l of the seeds is the Walsh function of S = 2**l; those of other S are XORs of them."""
+        planes = self.seed_bits
+        for a in range(0, len(reports), BLOCK):
+            block = reports[a : a + BLOCK].astype(np.int64)
+            rest = block[:, -1] ^ block[:, 0]  # h(v) ^ y = (linear part) ^ (b ^ y)
+            where = np.zeros((self.g, len(block)), np.int64)
+            odd = np.zeros((self.g, len(block)), bool)
+            for plane in range(planes):
+                first = 1 << plane
+                for i in range(self.value_bits):
+                    where[first] |= ((block[:, 1 + i] >> plane) & 1) << i
+                odd[first] = (rest >> plane) & 1
+                where[first + 1 : 2 * first] = where[1:first] ^ where[first]
+                odd[first + 1 : 2 * first] = odd[1:first] ^ odd[first]
+            signs += np.bincount(where[1:].ravel(), 1.0 - 2.0 * odd[1:].ravel(), len(signs)).astype(np.int64)
 
     def _supports_by_doubling(self, block: Array, low: Array, size: Array, out: Ints) -> None:
         """The reference. h(v + 2**i) = h(v) ^ a_i for v < 2**i: one XOR a value."""

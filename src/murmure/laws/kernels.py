@@ -151,6 +151,74 @@ def supports(reports, low, size, out):
 
 
 @compile_kernel
+def walsh_hadamard(out):
+    h = 1
+    while h < len(out):
+        for start in range(0, len(out), 2 * h):
+            for i in range(start, start + h):
+                a = out[i]
+                b = out[i + h]
+                out[i] = a + b
+                out[i + h] = a - b
+        h *= 2
+
+
+@compile_kernel
+def walsh_signs(reports, g, signs):
+    """What every report adds to the histogram over Walsh functions (Hashed._signs)."""
+    bits = reports.shape[1] - 2
+    where = np.zeros(g, np.int64)
+    odd = np.zeros(g, np.int64)
+    for i in range(len(reports)):
+        rest = reports[i, bits + 1] ^ reports[i, 0]
+        plane = 0
+        while (1 << plane) < g:
+            first = 1 << plane
+            at = 0
+            for j in range(bits):
+                at |= ((reports[i, 1 + j] >> plane) & 1) << j
+            sign = (rest >> plane) & 1
+            for s in range(first):
+                where[first + s] = where[s] ^ at
+                odd[first + s] = odd[s] ^ sign
+                signs[where[first + s]] += 1 - 2 * odd[first + s]
+            plane += 1
+
+
+@compile_kernel
+def full_adder(a, b, c):
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
+@compile_kernel
+def column_planes(rows, planes):
+    """planes[w, j]: bit j of the 64 counters of word w. Eight rows at a time through full adders."""
+    whole = len(rows) // 8 * 8
+    for w in range(rows.shape[1]):
+        ones, twos, fours = planes[w, 0], planes[w, 1], planes[w, 2]
+        for i in range(0, whole, 8):
+            ones, a = full_adder(ones, rows[i, w], rows[i + 1, w])
+            ones, b = full_adder(ones, rows[i + 2, w], rows[i + 3, w])
+            twos, c = full_adder(twos, a, b)
+            ones, a = full_adder(ones, rows[i + 4, w], rows[i + 5, w])
+            ones, b = full_adder(ones, rows[i + 6, w], rows[i + 7, w])
+            twos, d = full_adder(twos, a, b)
+            fours, carry = full_adder(fours, c, d)
+            j = 3
+            while carry:
+                planes[w, j], carry = planes[w, j] ^ carry, planes[w, j] & carry
+                j += 1
+        planes[w, 0], planes[w, 1], planes[w, 2] = ones, twos, fours
+        for i in range(whole, len(rows)):
+            carry = rows[i, w]
+            j = 0
+            while carry:
+                planes[w, j], carry = planes[w, j] ^ carry, planes[w, j] & carry
+                j += 1
+
+
+@compile_kernel
 def histogram(codes, counts):
     """Four histograms, so that equal neighbours do not wait for one another."""
     whole = len(codes) // 4 * 4

@@ -62,7 +62,7 @@ class HadamardResponse(FrequencyOracle):
         c = self.channel
         counts = histogram(self._check_reports(reports, c.order - 1), c.order)
         # sum_y H[v, y] counts[y] = (in the half) - (outside it)
-        return (len(reports) + walsh_hadamard(counts)[1 : c.inputs + 1]) // 2
+        return (len(reports) + walsh_hadamard(counts, len(reports))[1 : c.inputs + 1]) // 2
 
 
 EXAMPLES = (

@@ -1,0 +1,37 @@
+"""The command line: one file per command. Nothing here is heavy; each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import click
+
+from murmure import __version__
+from murmure.cli.advise import advise
+from murmure.cli.certify import certify
+from murmure.cli.completion import completion
+from murmure.cli.shared import ClearGroup
+
+
+@click.group(
+    cls=ClearGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="murmure")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Statistics about people without anyone having to see the people.
+
+    \b
+    Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
+    What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
+
+    Every command takes --json and then prints JSON and nothing else.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+for command in (advise, certify, completion):
+    main.add_command(command)
+
+__all__ = ["main"]

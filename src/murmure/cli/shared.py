@@ -1,0 +1,313 @@
+"""What commands share: how people are heard (options), and how they are answered (tables, JSON, errors)."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from murmure.core.domain import Domain
+
+F = TypeVar("F", bound=Callable[..., Any])
+MOST_NUMBERS = 1000
+WRONG = 2  # the exit code of every mistake that is the caller's
+
+
+# -- errors: one message and a way out, on stderr or, with --json, as JSON on stdout ----------------------------------
+
+
+class Misuse(click.UsageError):
+    """An option that cannot be meant, with a way out."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]:
+    """What kind, what is wrong, and a way out."""
+    if isinstance(error, MurmureError):
+        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+        return {"type": type(error).__name__, "message": message, "hint": error.hint}
+    hint = getattr(error, "hint", None)
+    ctx = getattr(error, "ctx", None)
+    if hint is None and ctx is not None:
+        hint = f"{ctx.command_path} --help shows the options"
+    message = error.format_message().strip()
+    kind = "UsageError" if isinstance(error, Misuse) else type(error).__name__
+    return {"type": kind, "message": message if message.endswith((".", "?")) else message + ".", "hint": hint}
+
+
+def complain(error: MurmureError | click.ClickException, as_json: bool) -> NoReturn:
+    said = explain(error)
+    if as_json:
+        print_json({"error": said})
+    else:
+        click.echo(f"Error: {said['message']}" + (f"\n  Hint: {said['hint']}" if said["hint"] else ""), err=True)
+    sys.exit(WRONG)
+
+
+class Clear(click.Command):
+    """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        if not standalone_mode:
+            return super().main(args, *rest, standalone_mode=False, **extra)
+        given = list(sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(given, *rest, standalone_mode=False, **extra)
+        except (MurmureError, click.ClickException) as error:
+            complain(error, "--json" in given)
+        except click.Abort:
+            click.echo("Stopped.", err=True)
+            sys.exit(130)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+class ClearGroup(Clear, click.Group):
+    """A group that proposes the nearest command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            names = self.list_commands(ctx)
+            raise Misuse(
+                f"there is no command {shorten(args[0])}.",
+                nearest(args[0], names) or f"the commands are {', '.join(names)}",
+            )
+        return super().resolve_command(ctx, args)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """ "did you mean GRR?", where something comes near."""
+    by_lower = {k.lower(): k for k in known}
+    low = name.lower()
+    close = difflib.get_close_matches(low, by_lower, 3, 0.6)
+    close += [k for k in by_lower if k not in close and len(low) > 2 and (low in k or k in low)]
+    return f"did you mean {' or '.join(by_lower[k] for k in close[:3])}?" if close else None
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def print_json(value: Any) -> None:
+    """JSON and nothing else; plain ASCII, no NaN."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def console() -> Console:
+    """Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never read as markup."""
+    from rich.console import Console
+
+    out = Console(markup=False, emoji=False, highlight=False)
+    if not out.encoding.lower().startswith("utf") and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return out
+
+
+@contextmanager
+def all_or_nothing(path: Path) -> Iterator[Path]:
+    """A name to write under, which becomes `path` at the end, or nothing at all."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=f".part{path.suffix}")
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        mask = os.umask(0)
+        os.umask(mask)
+        part.chmod(0o666 & ~mask)  # mkstemp is more secretive than a picture needs
+        os.replace(part, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> InvalidParameter:
+    return InvalidParameter(
+        f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.",
+        hint="name a folder that exists and that you may write in",
+    )
+
+
+# -- options ----------------------------------------------------------------------------------------------------------
+
+
+def _number(text: str) -> float:
+    return float(text.strip().replace("_", ""))
+
+
+def _steps(text: str) -> list[float]:
+    """0.5:5:0.5 -> 0.5, 1.0, ..., 5.0, counted in decimals so that no step is lost to rounding."""
+    first, last, step = (Decimal(part.strip()) for part in text.split(":"))
+    if not (first.is_finite() and last.is_finite() and step.is_finite()) or step <= 0 or last < first:
+        raise ValueError
+    count = int((last - first) / step) + 1
+    if count > MOST_NUMBERS:
+        raise ValueError
+    return [float(first + i * step) for i in range(count)]
+
+
+class Numbers(click.ParamType):
+    """1, or 0.5,1,2, or 0.5:5:0.5."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
+        if not isinstance(value, str):
+            return list(value)
+        try:
+            return _steps(value) if ":" in value else [_number(part) for part in value.split(",")]
+        except (ValueError, InvalidOperation):
+            self.fail(
+                f"{shorten(value)} is neither a number (1), a list (0.5,1,2) nor a range FROM:TO:STEP (0.5:5:0.5) of "
+                f"at most {MOST_NUMBERS} steps.",
+                param,
+                ctx,
+            )
+
+
+class Whole(click.ParamType):
+    """A whole number of people, as people write it: 100000, 100_000 or 1e5."""
+
+    name = "people"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            exact = Decimal(str(value).replace("_", ""))
+            if exact.is_finite() and exact == exact.to_integral_value() and 1 <= exact <= 10**15:
+                return int(exact)
+        except InvalidOperation:
+            pass
+        self.fail(f"{shorten(value)} is not a whole number from 1 to 1e15 (such as 100000 or 1e5).", param, ctx)
+
+
+class Probability(click.ParamType):
+    """0.25 or 1/4, taken at its exact value."""
+
+    name = "probability"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError, TypeError, OverflowError):
+            self.fail(f"{shorten(value)} is not a probability such as 0.25 or 1/4.", param, ctx)
+
+
+class Bounds(click.ParamType):
+    """LOW:HIGH."""
+
+    name = "low:high"
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self.kind = kind
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | tuple[float, float]:
+        try:
+            low, high = (self.kind(part.strip()) for part in value.split(":"))
+        except (ValueError, AttributeError):
+            what = "whole numbers" if self.kind is int else "numbers"
+            self.fail(f"{shorten(value)} is not a pair of {what} LOW:HIGH, such as 0:10.", param, ctx)
+        return low, high
+
+
+def json_option(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
+
+
+def domain_options(command: F) -> F:
+    """The four ways to say what one person may answer. All of it is public, none of it is read off data."""
+    for option in reversed(
+        (
+            click.option("--categories", type=int, metavar="K", help="One of K answers, numbered from 0."),
+            click.option("--labels", metavar="A,B,...", help="One of these answers, such as no,yes."),
+            click.option("--integers", type=Bounds(int), metavar="LOW:HIGH", help="A whole number between two bounds."),
+            click.option("--interval", type=Bounds(float), metavar="LOW:HIGH", help="A real number between bounds."),
+            click.option("--cells", type=int, metavar="N", help="Cells of the interval's grid.  [default: 1024]"),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def domain_of(
+    categories: int | None,
+    labels: str | None,
+    integers: tuple[int, int] | None,
+    interval: tuple[float, float] | None,
+    cells: int | None,
+    default: str | None = None,
+) -> Domain:
+    """Exactly one of the four; `default` is for mechanisms that leave no choice."""
+    named = {"--categories": categories, "--labels": labels, "--integers": integers, "--interval": interval}
+    given = [name for name, value in named.items() if value is not None]
+    if cells is not None and interval is None:
+        raise Misuse("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
+    if not given and default is not None:
+        labels = default
+    elif len(given) != 1:
+        what = "nothing says what one person may answer" if not given else f"{' and '.join(given)} exclude one another"
+        raise Misuse(f"{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1")
+    from murmure.core.domain import Categories, Integers, Interval
+
+    if labels is not None:
+        return Categories(split_labels(labels))
+    if categories is not None:
+        return Categories(categories)
+    if integers is not None:
+        return Integers(*integers)
+    assert interval is not None
+    return Interval(*interval, **({} if cells is None else {"cells": cells}))
+
+
+def split_labels(text: str) -> list[str]:
+    """no,yes; a label that holds a comma stands in quotes, as in a CSV file."""
+    labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
+    if not labels or not all(labels):
+        raise Misuse(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
+    return labels
+
+
+# -- numbers in words -------------------------------------------------------------------------------------------------
+
+
+def grouped(n: int) -> str:
+    """100 000"""
+    return f"{n:,}".replace(",", " ")
+
+
+def figure(value: float, digits: int = 2) -> str:
+    """At least `digits` significant digits, without an exponent where people can do without."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.{digits}e}"
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def bits(value: float) -> str:
+    """"1 bit", "2.3 bits", "103 bits"."""
+    return f"{value:.3g} bit{'' if value == 1 else 's'}"
