@@ -19,6 +19,11 @@ from environments import PEERS, PLACE, ROOT, python_of, versions
 from table import OURS, render
 
 WORKERS = ROOT / "bench" / "workers"
+STARTS = {
+    "import": "import murmure",
+    "reach": "import murmure as mu; mu.GRR, mu.Histogram, mu.Plan, mu.run, mu.certify",
+    "help": "from murmure.cli import main; main()",  # what the installed command does
+}
 MODES = dict(zip(OURS, ("0", "1"), strict=True))  # MURMURE_FAST
 
 
@@ -57,19 +62,13 @@ def one_round(pythons):
     records = []
     for peer, python in pythons.items():
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
-    murmure = [
-        sys.executable,
-        "-c",
-        "from murmure.cli import main; main()",
-    ]  # what the installed command does
     for lib, fast in MODES.items():
         mode = {"MURMURE_FAST": fast}
         for script in ("ours_tasks.py", "ours_certify.py", "ours_memory.py"):
             records += work(sys.executable, script, lib, **mode)
         records += work(sys.executable, "ours_first.py", lib, "warm", **mode)
-        for _ in range(3):
-            records.append(wall("import", lib, [sys.executable, "-c", "import murmure"], **mode))
-            records.append(wall("help", lib, [*murmure, "--help"], **mode))
+        for task, code in STARTS.items():
+            records += [wall(task, lib, [sys.executable, "-c", code, "--help"], **mode) for _ in range(3)]
     return records
 
 
@@ -87,14 +86,15 @@ def cpu():
     return platform.processor() or platform.machine()
 
 
-def head(pythons, rounds, load):
+def head(pythons, rounds, load, command):
     ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography"])
     peers = [line for peer, python in pythons.items() for line in versions(python, [peer])]
-    machine = f"{cpu()}, {os.cpu_count()} cores, load {load:.1f} at the start"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    machine = f"{cpu()}, {cores} cores used, load {load:.1f} at the start"
     return f"""\
 # Murmure and its peers, measured side by side
 
-Written by `script/bench{"" if rounds > 1 else " --quick"}`; do not edit.
+Written by `{command}`; do not edit.
 
 - {datetime.now(UTC):%d %B %Y}
 - {machine}
@@ -105,7 +105,8 @@ Times are ns per person (or per number of the table), wall time, the best of {ro
 k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
-adds Numba, whose compile time has rows of its own. No peer has secure randomness for categories.
+adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
+No peer has secure randomness for categories, and none has threads.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """
@@ -115,12 +116,15 @@ def main():
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one round")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--one-core", action="store_true", help="keep every worker on one core")
     options = parser.parse_args()
     rounds = 1 if options.quick else options.rounds
 
+    if options.one_core:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # workers inherit it
     load = os.getloadavg()[0]
     pythons = {peer: python_of(peer) for peer in PEERS}
-    top = head(pythons, rounds, load)
+    top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
     records = compile_cold()
     for i in range(rounds):
         say(f"round {i + 1} of {rounds}")

@@ -9,7 +9,7 @@ import murmure as mu
 
 state = sys.argv[1]
 rng = mu.Random.secure()
-people, numbers = categories(1_000), table()
+people, numbers = categories(100_000), table()  # small batches would not load the kernels
 
 
 def answer(task):

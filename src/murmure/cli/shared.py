@@ -309,5 +309,5 @@ def figure(value: float, digits: int = 2) -> str:
 
 
 def bits(value: float) -> str:
-    """"1 bit", "2.3 bits", "103 bits"."""
+    """ "1 bit", "2.3 bits", "103 bits"."""
     return f"{value:.3g} bit{'' if value == 1 else 's'}"

@@ -6,6 +6,7 @@ what the domain does not hold: nothing is clipped, rounded away or guessed in si
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -171,15 +172,24 @@ class Categories:
             _refuse_outside_range(self, array, 0, self.size - 1)
             return array
         # A plain list goes in as it is: NumPy would turn [1, "a"] into text.
-        items = values if isinstance(values, list | tuple) else _array(values).tolist()
-        get = self._table.get
-        codes = np.fromiter((get(v, -1) for v in items), np.int64, len(items))
+        items = values if isinstance(values, list | tuple) else self._items(_array(values))
+        try:
+            codes = np.fromiter(map(self._table.get, items, itertools.repeat(-1)), np.int64, len(items))
+        except TypeError:  # a list or a dictionary where a label should be
+            raise OutsideDomain(f"{_whose(self)}: some rows hold no label at all; wanted {self.describe()}.") from None
         if len(codes) and codes.min() < 0:
             array = np.empty(len(items), object)
             array[:] = items
             _refuse_missing(self, _missing_objects(array))
             _refuse_outside(self, codes < 0, array)
         return codes
+
+    def _items(self, array: NDArray[Any]) -> list[Any]:
+        if array.dtype.kind == "b" and not all(isinstance(v, bool) for v in self._table or ()):
+            raise OutsideDomain(
+                f"{_whose(self)}: got booleans; wanted {self.describe()}.", hint="use Categories([False, True])"
+            )
+        return list(array.tolist())
 
     def labels(self) -> list[str]:
         return [str(v) for v in (range(self.values) if isinstance(self.values, int) else self.values)]

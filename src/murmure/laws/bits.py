@@ -130,7 +130,7 @@ class Bits:
     yes_true: int
     yes_false: int
 
-    slack = 0.0
+    slack, report_ndim = 0.0, 1
 
     @property
     def width(self) -> int:
@@ -228,7 +228,7 @@ class ChainedBits:
     yes_one: int
     yes_zero: int
 
-    slack = 0.0
+    slack, report_ndim = 0.0, 1
 
     @property
     def inputs(self) -> int:

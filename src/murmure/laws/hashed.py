@@ -39,7 +39,7 @@ class Hashed:
     inputs: int
     bins: Window  # the law on bins: inputs = outputs = g
 
-    deep, slack = 0, 0.0
+    deep, slack, report_ndim = 0, 0.0, 1
 
     def __post_init__(self) -> None:
         if not 2 <= self.bins.outputs <= 1 << 14:

@@ -78,11 +78,8 @@ class Law:
     def log_prob(self, y: Any) -> NDArray[np.float64]:
         """ln P[y | x] for one report per person, or for one report that is held against everybody."""
         y = np.asarray(y)
-        one = np.asarray(next(iter(self.channel.outcomes() or [0])))
-        if y.ndim == one.ndim and len(self.x) != 1:
+        if y.ndim == getattr(self.channel, "report_ndim", 0):  # one report
             y = np.broadcast_to(y, (len(self.x), *y.shape))
-        elif y.ndim == one.ndim:
-            y = y[None]
         return self.channel.log_prob(np.broadcast_to(self.x, len(y)), y)
 
     def outcomes(self) -> Iterable[Any] | None:

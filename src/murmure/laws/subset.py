@@ -32,7 +32,7 @@ class Subset:
     size: int  # w
     keep: int
 
-    deep = 0
+    deep, report_ndim = 0, 1
 
     def __post_init__(self) -> None:
         if not (1 <= self.size < self.inputs and 1 <= self.keep < WORD):
