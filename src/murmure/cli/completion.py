@@ -13,7 +13,7 @@ INSTALL = {
 }
 
 
-@click.command(cls=Clear)
+@click.command(cls=Clear, short_help="Print the script that lets a shell complete murmure.")
 @click.argument("shell", type=click.Choice(list(INSTALL)))
 @json_option
 @click.pass_context

@@ -67,12 +67,19 @@ def complain(error: MurmureError | click.ClickException, as_json: bool) -> NoRet
 class Clear(click.Command):
     """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        if not standalone_mode:
-            return super().main(args, *rest, standalone_mode=False, **extra)
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         given = list(sys.argv[1:] if args is None else args)
+        if not standalone_mode:
+            return super().main(given, prog_name, complete_var, False, **extra)
         try:
-            code = super().main(given, *rest, standalone_mode=False, **extra)
+            code = super().main(given, prog_name, complete_var, False, **extra)
         except (MurmureError, click.ClickException) as error:
             complain(error, "--json" in given)
         except click.Abort:
@@ -100,8 +107,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """ "did you mean GRR?", where something comes near."""
     by_lower = {k.lower(): k for k in known}
     low = name.lower()
-    close = difflib.get_close_matches(low, by_lower, 3, 0.6)
-    close += [k for k in by_lower if k not in close and len(low) > 2 and (low in k or k in low)]
+    close = [k for k in by_lower if len(low) > 2 and (low in k or k in low)]
+    close = close or difflib.get_close_matches(low, by_lower, 3, 0.6)
     return f"did you mean {' or '.join(by_lower[k] for k in close[:3])}?" if close else None
 
 
@@ -280,7 +287,7 @@ def domain_of(
     if integers is not None:
         return Integers(*integers)
     assert interval is not None
-    return Interval(*interval, **({} if cells is None else {"cells": cells}))
+    return Interval(*interval) if cells is None else Interval(*interval, cells=cells)
 
 
 def split_labels(text: str) -> list[str]:
@@ -292,6 +299,19 @@ def split_labels(text: str) -> list[str]:
 
 
 # -- numbers in words -------------------------------------------------------------------------------------------------
+
+
+def described(domain: Any) -> str:
+    """The domain, as a heading."""
+    from murmure.core.domain import Categories, Interval
+
+    if isinstance(domain, Interval):
+        return f"a number from {domain.low:g} to {domain.high:g} in {domain.cells} cells"
+    if isinstance(domain, Categories):
+        return f"{grouped(domain.size)} answers" + (
+            "" if isinstance(domain.values, int) else f" ({', '.join(map(str, domain.values))})"
+        )
+    return str(domain.describe())
 
 
 def grouped(n: int) -> str:

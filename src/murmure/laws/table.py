@@ -132,7 +132,7 @@ def alias_tables(weights: Words64) -> tuple[Words64, Array, int]:
     w = np.zeros((inputs, columns), np.uint64)
     w[:, :outputs] = weights
     threshold = np.full((inputs, columns), share, np.uint64)
-    alias = np.broadcast_to(np.arange(columns), (inputs, columns)).astype(smallest_uint(columns - 1))
+    alias = np.tile(np.arange(columns, dtype=smallest_uint(columns - 1)), (inputs, 1))
 
     heavy_flag = w > share
     order = np.argsort(heavy_flag, axis=1, kind="stable")  # light columns first, then heavy ones

@@ -1,0 +1,210 @@
+"""`murmure certify`: what anyone who sees reports can learn about one person, computed from the law that runs."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from murmure.catalogue import MECHANISMS, load
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    Probability,
+    console,
+    domain_of,
+    domain_options,
+    json_option,
+    nearest,
+    print_json,
+)
+from murmure.core.errors import shorten
+
+YES_NO = ("Warner", "UnrelatedQuestion")  # two answers, so nothing is guessed by calling them no and yes
+SETTINGS = ("epsilon", "epsilon_once", "truth", "yes_coin", "innocuous", "gamma", "w")
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in MECHANISMS if name.lower().startswith(incomplete.lower())]
+
+
+@click.command(cls=Clear, short_help="What a mechanism really protects, from the law that runs.")
+@click.argument("mechanism", required=False, shell_complete=_complete)
+@click.option("--list", "as_list", is_flag=True, help="List the mechanisms, a line each.")
+@click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Certify a plan (JSON) instead.")
+@domain_options
+@click.option("--epsilon", type=float, metavar="E", help="The budget to ask for.")
+@click.option("--epsilon-once", type=float, metavar="E", help="RAPPOR: the budget of one report.")
+@click.option("--truth", type=Probability(), metavar="P", help="Warner, UnrelatedQuestion: probability of the truth.")
+@click.option("--yes-coin", type=Probability(), metavar="P", help="Warner: the second coin's probability of yes.")
+@click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")
+@click.option("--gamma", type=click.Choice(["absolute", "variance"]), help="BoundedStaircase: what its step minimises.")
+@click.option("--w", type=int, metavar="W", help="SubsetSelection: the size of the set.")
+@click.option(
+    "--relation",
+    type=click.Choice(["record", "attribute"]),
+    default="record",
+    show_default=True,
+    help="What of a person may differ: the whole record, or one attribute.",
+)
+@click.option("--reports", type=int, metavar="N", help="How many reports one person sends.  [default: 1]")
+@json_option
+def certify(
+    mechanism: str | None,
+    as_list: bool,
+    plan: Path | None,
+    categories: int | None,
+    labels: str | None,
+    integers: tuple[int, int] | None,
+    interval: tuple[float, float] | None,
+    cells: int | None,
+    relation: Any,
+    reports: int | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Certify a MECHANISM: its exact epsilon, and the two answers and the report that attain it.
+
+    \b
+    murmure certify GRR --categories 4 --epsilon 1
+    murmure certify Warner --truth 1/2 --yes-coin 1/2
+    murmure certify --plan plan.json
+    murmure certify --list
+    """
+    domain = (categories, labels, integers, interval, cells)
+    given = {name: value for name, value in settings.items() if value is not None}
+    asked = [mechanism is not None, as_list, plan is not None]
+    if sum(asked) != 1:
+        what = "nothing to certify" if not any(asked) else "a MECHANISM, --plan and --list exclude one another"
+        raise Misuse(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
+    if mechanism is None and (given or any(value is not None for value in domain)):
+        raise Misuse("--plan and --list take no mechanism's options.", "a plan says everything by itself")
+    if as_list:
+        show_list(as_json)
+    elif plan is not None:
+        certify_plan(plan, relation, reports, as_json)
+    else:
+        assert mechanism is not None
+        name = exact_name(mechanism)
+        certify_one(
+            build(name, domain_of(*domain, "no,yes" if name in YES_NO else None), given), relation, reports, as_json
+        )
+
+
+def exact_name(name: str) -> str:
+    """A mechanism's name, in any case."""
+    by_lower = {known.lower(): known for known in MECHANISMS}
+    if name.lower() not in by_lower:
+        raise Misuse(
+            f"there is no mechanism {shorten(name)}.",
+            nearest(name, MECHANISMS) or "murmure certify --list shows all of them",
+        )
+    return by_lower[name.lower()]
+
+
+def option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def settings_of(kind: Any) -> dict[str, bool]:
+    """The options of a mechanism, and whether each must be given."""
+    return {f.name: f.default is MISSING for f in fields(kind) if f.name != "domain"}
+
+
+def build(name: str, domain: Any, given: dict[str, Any]) -> Any:
+    kind = load(name)
+    wanted = settings_of(kind)
+    for extra in given.keys() - wanted.keys():
+        raise Misuse(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
+    missing = [option(setting) for setting, needed in wanted.items() if needed and setting not in given]
+    if missing:
+        raise Misuse(
+            f"{name} needs {' and '.join(missing)}.", f"add {missing[0]} 1" if "epsilon" in missing[0] else None
+        )
+    return kind(domain, **given)
+
+
+def certify_one(mechanism: Any, relation: Any, reports: int | None, as_json: bool) -> None:
+    from murmure.certify.certificate import certify as certificate_of
+    from murmure.cli.words import certificate_json, certificate_table, mechanism_json, mechanism_title, promise
+
+    certificate = certificate_of(mechanism, relation, reports)
+    if as_json:
+        print_json(
+            {
+                "mechanism": mechanism_json(mechanism),
+                "reports": reports,
+                **certificate_json(certificate, mechanism),
+            }
+        )
+        return
+    out = console()
+    out.print(mechanism_title(mechanism), style="bold", end="\n\n")
+    out.print(certificate_table(certificate, mechanism, reports))
+    out.print()
+    out.print(promise(certificate))
+
+
+def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
+    from murmure.certify.certificate import certify as certificate_of
+    from murmure.cli.words import certificate_json, certificate_table, mechanism_title, promise
+    from murmure.plan import Plan
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not text"
+        raise Misuse(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
+    plan = Plan.from_json(text)
+    guarantees = dict(plan.guarantees())
+    if plan.person is not None and (relation != "record" or reports is not None):
+        guarantees = dict.fromkeys(guarantees, certificate_of(plan.person, relation, reports))
+    if as_json:
+        said = {observer: certificate_json(c, plan.person) for observer, c in guarantees.items()}
+        print_json({"plan": plan.digest, "about": plan.describe(), "reports": reports, "guarantees": said})
+        return
+    out = console()
+    out.print(f"Plan {plan.digest[:12]}: {plan.describe()}", style="bold")
+    if plan.person is not None:
+        out.print(mechanism_title(plan.person))
+    shown: list[tuple[list[str], Any]] = []
+    for observer, certificate in guarantees.items():
+        same = next((names for names, seen in shown if seen == certificate), None)
+        if same is None:
+            shown.append(([observer], certificate))
+        else:
+            same.append(observer)
+    for names, certificate in shown:
+        out.print(f"\nWhat the {' and the '.join(names)} can learn", style="bold", end="\n\n")
+        out.print(certificate_table(certificate, plan.person, reports))
+        out.print()
+        out.print(promise(certificate))
+
+
+def show_list(as_json: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    for name in MECHANISMS:
+        kind = load(name)
+        rows.append(
+            {
+                "mechanism": name,
+                "about": (kind.__doc__ or "").strip().splitlines()[0].replace("`", ""),
+                "options": [option(s) if needed else f"[{option(s)}]" for s, needed in settings_of(kind).items()],
+            }
+        )
+    if as_json:
+        print_json(rows)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for row in rows:
+        options = "" if row["options"] == ["--epsilon"] else "  " + " ".join(row["options"])
+        table.add_row(row["mechanism"], Text(row["about"]).append(options, style="dim"))
+    console().print(table)

@@ -1,0 +1,165 @@
+"""Reports and certificates in words that a respondent can check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.cli.shared import described, figure
+from murmure.core.errors import shorten
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from murmure.core.types import Certificate
+
+MOST_NAMED = 5
+
+
+def report_in_words(mechanism: Any, report: Any) -> str:
+    """What a report says, in the words of the question: 'often', a list of yeses, a set, an index."""
+    from murmure.local.hashing import LocalHashing
+    from murmure.local.shared import BiasedNumeric, NumericOracle
+    from murmure.local.subset import SubsetSelection
+    from murmure.local.unary import PackedOracle
+    from murmure.local.warner import YesNo
+
+    domain = mechanism.domain
+    if isinstance(mechanism, PackedOracle):
+        held = set_bits(report, domain.size)
+        names = [label_of(domain, v) for v in held[:MOST_NAMED]]
+        listed = ", ".join(names) + (f", ... ({len(held)} in all)" if len(held) > MOST_NAMED else "")
+        if isinstance(mechanism, SubsetSelection):
+            return f"the set {{{listed}}}"
+        return f"'yes to {listed}, no to the rest'" if held else "'no to every answer'"
+    if isinstance(mechanism, LocalHashing):
+        return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
+    if isinstance(mechanism, NumericOracle):
+        low, step, _ = domain.scale()
+        return f"{int(report)} (which counts as {figure(low + step * float(mechanism.readout[int(report)]), 3)})"
+    if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
+        return repr(label_of(domain, int(report)))
+    return f"index {int(report)}"
+
+
+def set_bits(packed: Any, k: int) -> list[int]:
+    """The values whose bit is set."""
+    from murmure.laws.bits import unpack
+
+    return [int(v) for v in unpack(packed[None], k)[0].nonzero()[0]]
+
+
+def label_of(domain: Any, code: int) -> str:
+    return str(domain.labels()[code]) if domain.size <= 1_000_000 else str(code)
+
+
+def witness_in_words(mechanism: Any, certificate: Certificate) -> tuple[str, str]:
+    """The report that tells most, and what it tells."""
+    assert certificate.witness is not None
+    a, b, y = certificate.witness
+    report = f"the report {report_in_words(mechanism, y)}"
+    several = hasattr(mechanism, "permanent") or "compos" in certificate.method
+    if several or certificate.epsilon > 50:
+        return report, f"tells {a!r} from {b!r} best"
+    return report, f"is {math.exp(certificate.epsilon):.4g} times likelier from {a!r} than from {b!r}"
+
+
+def surest(epsilon: float) -> str:
+    """The most that anybody can be persuaded, from even odds: e^eps / (1 + e^eps), rounded up, out of 100."""
+    most = 100 / (1 + math.exp(-epsilon))
+    return f"{math.ceil(10 * most - 1e-6) / 10:g}"
+
+
+def promise(certificate: Certificate) -> str:
+    """The certificate in one sentence."""
+    if math.isinf(certificate.epsilon):
+        return "Whoever sees this sees the answer itself: nothing is protected."
+    if certificate.epsilon > 6:
+        return "At this epsilon a report can all but give the answer away."
+    provided = f", provided {certificate.assumption}" if certificate.assumption else ""
+    return (
+        "Whatever is sent, someone who thought two answers equally likely cannot become surer than "
+        f"{surest(certificate.epsilon)} in 100 which of them is true{provided}."
+    )
+
+
+def certificate_table(certificate: Certificate, mechanism: Any, reports: int | None = None) -> Table:
+    """The parts of a certificate, aligned."""
+    from rich.table import Table
+    from rich.text import Text
+
+    asked = "" if certificate.asked is None else f"  (asked for {certificate.asked:.10g})"
+    if certificate.asked is not None and reports is not None and reports > 1:
+        asked = f"  ({reports} reports of at most {certificate.asked:.10g} each)"
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    table.add_row("epsilon", Text(f"{certificate.epsilon:.10g}", style="bold").append(asked, style="not bold"))
+    table.add_row("delta", f"{certificate.delta:g}")
+    table.add_row("relation", f"{certificate.relation} one person")
+    table.add_row("unit", "the whole record" if certificate.unit == "record" else "one attribute of the record")
+    for i, item in enumerate(certificate.public):
+        table.add_row("public" if i == 0 else "", item)
+    table.add_row("method", certificate.method)
+    if certificate.witness is not None:
+        report, tells = witness_in_words(mechanism, certificate)
+        table.add_row("witness", report)
+        table.add_row("", tells)
+    if certificate.assumption:
+        table.add_row("provided", certificate.assumption)
+    return table
+
+
+def certificate_json(certificate: Certificate, mechanism: Any) -> dict[str, Any]:
+    """An infinite epsilon is the text "inf": JSON has no such number."""
+    witness = None
+    if certificate.witness is not None:
+        a, b, y = certificate.witness
+        words = " ".join(witness_in_words(mechanism, certificate))
+        witness = {"input": a, "other": b, "report": _plain(y), "words": words}
+    return {
+        "epsilon": "inf" if math.isinf(certificate.epsilon) else certificate.epsilon,
+        "delta": certificate.delta,
+        "relation": certificate.relation,
+        "unit": certificate.unit,
+        "public": list(certificate.public),
+        "method": certificate.method,
+        "witness": witness,
+        "assumption": certificate.assumption,
+        "asked": certificate.asked,
+        "promise": promise(certificate),
+    }
+
+
+def _plain(report: Any) -> Any:
+    """A report as JSON; 64-bit words as text, since most readers of JSON lose digits beyond 2**53."""
+    if hasattr(report, "tolist"):
+        values = report.tolist()
+        wide = getattr(report, "dtype", None) == "uint64"
+        return [str(v) if wide else v for v in values] if isinstance(values, list) else values
+    return report
+
+
+def mechanism_json(mechanism: Any) -> dict[str, Any]:
+    out: dict[str, Any] = {"type": type(mechanism).__name__, "domain": mechanism.domain.to_dict()}
+    for f in fields(mechanism):
+        if f.name != "domain":
+            value = getattr(mechanism, f.name)
+            out[f.name] = str(value) if isinstance(value, Fraction) else value
+    return out
+
+
+def mechanism_title(mechanism: Any) -> str:
+    """GRR, epsilon = 1, on Categories(4)"""
+    held: Mapping[str, Any] = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "domain"}
+    shown = [f"{name} = {_short(value)}" for name, value in held.items() if value is not None]
+    return ", ".join([type(mechanism).__name__, *shown]) + f", on {described(mechanism.domain)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
+    return f"{value:.10g}" if isinstance(value, float) else shorten(value)
