@@ -101,8 +101,8 @@ Written by `{command}`; do not edit.
 - Python {platform.python_version()}, {", ".join(ours)}
 - peers: {", ".join(peers)}
 
-Times are ns per person (or per number of the table), wall time, the best of {rounds} interleaved round(s);
-k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
+Times are ns per person (or per number of the table), the best of {rounds} interleaved round(s): wall time for
+Murmure, CPU time for the peers, so that other work on the machine cannot count against them; k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).

@@ -1,6 +1,6 @@
 """What the workers share: the data, the clock, and one JSON line per measurement.
 
-The same rule times peers and Murmure: the least wall time of three calls and more for half a second.
+The same rule times peers and Murmure: the least of three calls, and of more for a second.
 """
 
 import gc
@@ -21,20 +21,20 @@ def table():
     return np.random.default_rng(7).random((ROWS, COLUMNS))
 
 
-def once(call):
-    start = time.perf_counter()
+def once(call, timer=time.perf_counter):
+    start = timer()
     call()
-    return time.perf_counter() - start
+    return timer() - start
 
 
-def best(call, seconds=0.5, least=3):
+def best(call, timer=time.perf_counter, seconds=1.0, least=3):
     gc.collect()
-    gc.disable()  # as timeit does: collecting 100,000 kept reports would count against the peers
+    gc.disable()  # as timeit does: collecting many kept reports would count against the peers
     call()  # warms caches, and compiles where there is something to compile
-    times = [once(call) for _ in range(least)]
+    times = [once(call, timer) for _ in range(least)]
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        times.append(once(call))
+        times.append(once(call, timer))
     return min(times)
 
 
@@ -46,3 +46,8 @@ def measure(task, lib, n, call, how="", clock=best):
     """Time `call`, which handles `n` items."""
     seconds = clock(call)
     emit(task, lib, how=how, n=n, seconds=seconds, per_item_ns=seconds / n * 1e9)
+
+
+def measure_peer(task, lib, n, call, how):
+    """In CPU time: peers have one thread and long calls, which other work on the machine would interrupt."""
+    measure(task, lib, n, call, how, clock=lambda call: best(call, time.process_time))

@@ -1,6 +1,6 @@
 """diffprivlib, value by value: its bounded Laplace, and redraw-until-inside as in the lecture."""
 
-from clock import COLUMNS, ROWS, measure, table
+from clock import COLUMNS, ROWS, measure_peer, table
 from diffprivlib.mechanisms import Laplace, LaplaceBoundedDomain, Staircase
 
 values = table().ravel().tolist()
@@ -17,7 +17,7 @@ def redraw(mechanism):
 
 
 def compare(task, how, randomise):
-    measure(task, "diffprivlib", ROWS * COLUMNS, lambda: [randomise(x) for x in values], how=how)
+    measure_peer(task, "diffprivlib", ROWS * COLUMNS, lambda: [randomise(x) for x in values], how=how)
 
 
 for epsilon in (1.0, 0.1):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
 from murmure.core.random import Random
-from murmure.core.types import Release
+from murmure.core.types import Release, Total
 from murmure.engines.frames import batches
 from murmure.engines.memory import Memory
 from murmure.plan import Plan
@@ -32,7 +33,23 @@ def run(plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Ran
     rng = Random.secure() if rng is None else rng
     began = time.perf_counter()
     column = plan.statistic.domain.column
-    total = (engine or Memory()).total(plan.step(rng), batches(frame, column))
+    total = (engine or Memory()).total(_numbered(plan.step(rng)), batches(frame, column))
     release = plan.settle(total, seeded=rng.is_seeded and plan.person is not None)
     object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
+
+
+def _numbered(step: Callable[[Any], Total]) -> Callable[[Any], Total]:
+    """The same step; an error names the row of the whole source, not of its batch."""
+    before = 0
+
+    def one(batch: Any) -> Total:
+        nonlocal before
+        try:
+            total = step(batch)
+        except OutsideDomain as error:
+            raise error.later(before) from None
+        before += len(batch)
+        return total
+
+    return one

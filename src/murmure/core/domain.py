@@ -66,21 +66,23 @@ def _first(bad: NDArray[np.bool_]) -> int:
 
 def _refuse_missing(domain: Any, missing: NDArray[np.bool_]) -> None:
     if missing.any():
-        raise OutsideDomain(
-            f"{_whose(domain)}: row {_first(missing)} is missing ({int(missing.sum())} in all); "
-            f"wanted {domain.describe()}.",
-            hint="drop those rows, or give missing answers a category of their own",
+        raise OutsideDomain.at(
+            _whose(domain),
+            _first(missing),
+            f"is missing ({int(missing.sum())} in all here); wanted {domain.describe()}.",
+            "drop those rows, or give missing answers a category of their own",
         )
 
 
 def _refuse_outside(domain: Any, outside: NDArray[np.bool_], array: NDArray[Any]) -> None:
     if outside.any():
         row = _first(outside)
-        got = array[row]
-        raise OutsideDomain(
-            f"{_whose(domain)}: row {row} holds {shorten(got.item() if hasattr(got, 'item') else got)} "
-            f"({int(outside.sum())} such rows in all); wanted {domain.describe()}.",
-            hint="widen the domain to public bounds, or correct those rows before they are randomised",
+        got = array[row].item() if hasattr(array[row], "item") else array[row]
+        raise OutsideDomain.at(
+            _whose(domain),
+            row,
+            f"holds {shorten(got)} ({int(outside.sum())} such in all here); wanted {domain.describe()}.",
+            "widen the domain to public bounds, or correct those rows before they are randomised",
         )
 
 

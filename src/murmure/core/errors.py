@@ -30,6 +30,21 @@ class InvalidParameter(MurmureError, ValueError):
 class OutsideDomain(MurmureError, ValueError):
     """A value that the domain does not hold: nothing is clipped or guessed."""
 
+    row: tuple[str, int, str] | None = None  # whose, which row, and the rest of the message
+
+    @classmethod
+    def at(cls, whose: str, row: int, rest: str, hint: str | None) -> OutsideDomain:
+        error = cls(f"{whose}: row {row} {rest}", hint=hint)
+        error.row = (whose, row, rest)
+        return error
+
+    def later(self, rows: int) -> OutsideDomain:
+        """The same error when `rows` rows came before this batch."""
+        if self.row is None:
+            return self
+        whose, row, rest = self.row
+        return OutsideDomain.at(whose, row + rows, rest, self.hint)
+
 
 class MissingColumn(MurmureError, KeyError):
     """The frame has no such column."""

@@ -12,7 +12,7 @@ HALF, LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 @compile_kernel
 def divide(a, by, inverse):
-    """a // by, four times faster: the float quotient is off by one at most (quotients are below 2**32), and repaired."""
+    """a // by, four times faster: the float quotient, off by one at most (it is below 2**32), is repaired."""
     quotient = np.uint64(np.float64(a) * inverse)
     rest = a - quotient * by
     if np.int64(rest) < 0:

@@ -1,0 +1,490 @@
+"""The demo's page: one file, no script, nothing from outside, two languages, light or dark as the reader likes it.
+
+Pictures are our own SVG with positions in per cent, so that text keeps its size on a telephone.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from murmure import __version__
+from murmure.cli.words import set_bits, surest
+
+if TYPE_CHECKING:
+    from murmure.demo import Asked, Story
+
+NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
+
+FRENCH = {
+    "no": "non",
+    "yes": "oui",
+    "never": "jamais",
+    "once": "une fois",
+    "a few times": "quelques fois",
+    "often": "souvent",
+    "every time": "à chaque fois",
+    "exact inversion": "inversion exacte",
+    "score": "la méthode du score",
+    "enumerated": "énumération",
+    "closed form (classes of reports)": "forme close (classes de réponses)",
+    "closed form (two bits differ)": "forme close (deux bits diffèrent)",
+}
+
+STYLE = """
+:root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#22262b;--soft:#59616c;--line:#d9d6ce;--accent:#245a9f;
+--bar:#a9c4e8;--truth:#b0451c;--warn:#fff3d6;--warn-ink:#6b4a00}
+@media (prefers-color-scheme:dark){:root{--paper:#15181c;--card:#1c2026;--ink:#e7e6e2;--soft:#a5adb8;--line:#343a43;
+--accent:#8fb8f0;--bar:#3a5888;--truth:#f0a078;--warn:#3a2f14;--warn-ink:#f3d48a}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
+main{max-width:50rem;margin:0 auto;padding:1.5rem 1.25rem 4rem}
+h1{font-size:1.9rem;line-height:1.2;margin:.2rem 0 .4rem;font-weight:650}
+h2{font-size:1.2rem;margin:2.8rem 0 .6rem;padding-top:1.4rem;border-top:1px solid var(--line);font-weight:650}
+h3{font-size:1rem;margin:1.6rem 0 .5rem;font-weight:650}
+p{margin:.5rem 0 .8rem;max-width:43rem}
+.motto{color:var(--soft);margin-top:0}
+.note{color:var(--soft);font-size:.9rem}
+.warn{background:var(--warn);color:var(--warn-ink);padding:.6rem .9rem;border-radius:.4rem;font-weight:600}
+.facts{display:flex;flex-wrap:wrap;gap:.4rem 2.2rem;margin:1.2rem 0 0;padding:0;list-style:none}
+.facts b{display:block;font-size:1.15rem;font-weight:650}
+.facts span,.soft{color:var(--soft);font-size:.9rem}
+.flow{display:grid;grid-template-columns:1fr auto 1.6fr auto 1fr;gap:.6rem;align-items:stretch;margin:1rem 0}
+.flow>div{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem}
+.flow>i{align-self:center;color:var(--soft);font-style:normal}
+.flow b{display:block;font-size:1.25rem;font-weight:650}
+.flow .sent{border-color:var(--accent)}.flow .sent b{color:var(--accent)}
+.hundreds{display:grid;grid-template-columns:1fr 1fr;gap:1.5rem;margin:1.2rem 0}
+.hundreds figure{margin:0;display:flex;gap:1rem;align-items:center}
+.hundreds svg{flex:none}
+figcaption{font-size:.95rem}
+svg{display:block;overflow:visible}
+.on{fill:var(--accent)}.off{fill:none;stroke:var(--soft);stroke-width:1}
+table{border-collapse:collapse;width:100%;margin:.4rem 0 .4rem;font-variant-numeric:tabular-nums}
+th{font-weight:500;color:var(--soft);font-size:.9rem;text-align:right;
+padding:.25rem .9rem .25rem 0;vertical-align:bottom}
+td{padding:.28rem .9rem .28rem 0;text-align:right;border-top:1px solid var(--line);white-space:nowrap}
+th:first-child,td:first-child{text-align:left}
+td.pic,th.pic{width:42%;padding-right:0}
+.crowd{table-layout:fixed}.crowd th:nth-child(1){width:17%}.crowd th:nth-child(2){width:11%}
+.crowd th:nth-child(3){width:13%}.crowd th:nth-child(4){width:22%}.crowd th:nth-child(5){width:37%}
+td.text,th.text{text-align:left;white-space:normal}
+tr.best td{font-weight:650}tr.best .fill{fill:var(--accent)}
+.fill{fill:var(--bar)}.grid{stroke:var(--line);stroke-width:1}.mean{stroke:var(--accent);stroke-width:3}
+.true{fill:none;stroke:var(--truth);stroke-width:2}
+.tick{fill:var(--soft);font-size:.8rem}
+.key{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;
+color:var(--soft);font-size:.9rem;margin:.3rem 0 1rem;align-items:center}
+.key span{display:flex;gap:.5rem;align-items:center}
+.boxes{display:flex;flex-wrap:wrap;gap:.3rem 1rem;margin:.3rem 0}
+pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem;overflow-x:auto;
+font:.88rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+footer{color:var(--soft);font-size:.85rem;margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}
+.switch{position:absolute;opacity:0}
+nav{max-width:50rem;margin:0 auto;padding:1.2rem 1.25rem 0;display:flex;justify-content:flex-end;gap:.3rem}
+nav label{padding:.2rem .8rem;border-radius:1rem;color:var(--soft);cursor:pointer;font-size:.9rem}
+#en:checked~nav label[for=en],#fr:checked~nav label[for=fr]{background:var(--card);color:var(--ink);
+box-shadow:inset 0 0 0 1px var(--line)}
+#en:focus-visible~nav label[for=en],#fr:focus-visible~nav label[for=fr]{outline:2px solid var(--accent)}
+#en:checked~main>section[lang=fr],#fr:checked~main>section[lang=en]{display:none}
+@media (max-width:40rem){.flow{grid-template-columns:1fr}.flow>i{transform:rotate(90deg);justify-self:center}
+.hundreds{grid-template-columns:1fr}thead,.grid{display:none}
+td[data-unit]::after{content:" " attr(data-unit)}td[data-name]::before{content:attr(data-name) " "}
+.crowd tr,.rank tr{display:grid;grid-template-columns:1fr auto auto;border-top:1px solid var(--line);padding:.35rem 0}
+.crowd td,.rank td{border:0;padding:.1rem 0 .1rem 1rem}.crowd td:first-child,.rank td:first-child{padding-left:0}
+.crowd .wide,.rank .wide{display:none}.crowd td.pic,.rank td.pic{grid-column:1/-1;width:auto;padding:.2rem 0 0}
+.certified tr{display:block;border-top:1px solid var(--line);padding:.4rem 0}
+.certified td{display:block;border:0;text-align:left;white-space:normal;padding:.1rem 0}}
+@media print{nav,.switch{display:none}}
+"""
+
+
+class Words:
+    """One language: how it writes numbers and labels, and what it says."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self.french = lang == "fr"
+
+    def __call__(self, english: str, french: str) -> str:
+        return french if self.french else english
+
+    def label(self, text: str) -> str:
+        return FRENCH.get(text, text) if self.french else text
+
+    def quote(self, text: str) -> str:
+        said = html.escape(self.label(text))
+        return f"«{NARROW}{said}{NARROW}»" if self.french else f"\u201c{said}\u201d"
+
+    def number(self, value: float, digits: int) -> str:
+        text = f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
+        return text.replace(".", ",") if self.french else text
+
+    def percent(self, share: float, digits: int = 1) -> str:
+        return f"{self.number(100 * share, digits)}{NARROW}%"
+
+    def epsilon(self, story: Story) -> str:
+        return f"ln{WIDE}3 = {self.number(story.epsilon, 4)}" if story.fair_coins else self.plain(story.epsilon)
+
+    def plain(self, value: float) -> str:
+        text = f"{value:.6g}"
+        return text.replace(".", ",") if self.french else text
+
+
+def page(story: Story) -> str:
+    """Both languages, one after the other; a radio button shows one."""
+    parts = "".join(f'<section lang="{lang}">{_section(story, Words(lang))}</section>' for lang in ("en", "fr"))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Murmure: {story.people} students</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        '<input class="switch" type="radio" name="lang" id="en" checked aria-label="English">\n'
+        '<input class="switch" type="radio" name="lang" id="fr" aria-label="Français">\n'
+        '<nav><label for="en" lang="en">English</label><label for="fr" lang="fr">Français</label></nav>\n'
+        f"<main>{parts}</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(story: Story, w: Words) -> str:
+    parts: tuple[Callable[[Story, Words], str], ...] = (_head, _one, _crowd, _guarantees, _ranking, _again, _foot)
+    return "\n".join(part(story, w) for part in parts)
+
+
+def _head(story: Story, w: Words) -> str:
+    people = w.number(story.people, 0)
+    if story.seed is None:
+        mark = ""
+        randomness = w("secure, from the operating system", "sûr, tiré du système")
+    else:
+        mark = f"""<p class="warn">{
+            w(
+                f"Seeded experiment (seed {story.seed}): anyone can replay these reports. Never for real people.",
+                f"Expérience à graine (graine {story.seed}) : chacun peut rejouer ces réponses. "
+                "Jamais avec de vraies personnes.",
+            )
+        }</p>"""
+        randomness = w(f"seeded ({story.seed})", f"à graine ({story.seed})")
+    facts = (
+        (people, w("simulated students", "étudiants simulés")),
+        (w.epsilon(story), w("epsilon of each question", "epsilon de chaque question")),
+        (randomness, w("randomness", "hasard")),
+    )
+    listed = "".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in facts)
+    intro = w(
+        f"{people} simulated students were asked whether they cheat at exams. No true answer left a student’s hands. "
+        "Here is what was sent, what it says about the crowd, and what it cannot say about anyone.",
+        f"On a demandé à {people} étudiants simulés s’ils trichent aux examens. Aucune vraie réponse n’a quitté son "
+        "auteur. Voici ce qui a été envoyé, ce que la foule en dit, et ce que cela ne peut dire de personne.",
+    )
+    return f"""<h1>Murmure</h1>
+<p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
+{mark}<p>{intro}</p>
+<ul class="facts">{listed}</ul>"""
+
+
+def _one(story: Story, w: Words) -> str:
+    sent = w.label(("no", "yes")[int(story.coins.sent)])
+    yes, yes_too = story.yes_of_100()
+    own, other = story.same_and_other_of_100(story.grr)
+    tick, stray = story.same_and_other_of_100(story.oue)
+    if story.fair_coins:
+        rule = w(
+            "Toss a coin where nobody sees it. Heads: tell the truth. Tails: toss again, and say yes for heads, "
+            "no for tails.",
+            f"Lancez une pièce à l’abri des regards. Pile{WIDE}: dites la vérité. Face{WIDE}: relancez, et dites oui "
+            "pour pile, non pour face.",
+        )
+    else:
+        rule = w(
+            f"Draw a lot where nobody sees it. {story.truth_of_100()} times out of 100 it says: tell the truth. "
+            "Otherwise a fair coin answers.",
+            f"Tirez au sort à l’abri des regards. {story.truth_of_100()} fois sur 100{WIDE}: dites la vérité. "
+            "Sinon, une pièce équilibrée répond.",
+        )
+    yes_label = w.quote("yes")
+    hundreds = _hundred(
+        yes,
+        w(
+            f"Out of 100 people like you who <b>have</b> cheated, <b>{yes}</b> send {yes_label}.",
+            f"Sur 100 personnes comme vous qui <b>ont</b> triché, <b>{yes}</b> envoient {yes_label}.",
+        ),
+    ) + _hundred(
+        yes_too,
+        w(
+            f"Out of 100 people like you who have <b>not</b>, <b>{yes_too}</b> send {yes_label} too.",
+            f"Sur 100 personnes comme vous qui n’ont <b>pas</b> triché, <b>{yes_too}</b> envoient aussi {yes_label}.",
+        ),
+    )
+    boxes = "".join(
+        f"<span>{_box(ticked)}{html.escape(w.label(label))}</span>"
+        for ticked, label in zip(story.ticked(), story.oue.release.estimate.labels, strict=True)
+    )
+    grr_sent = w.quote(story.grr.release.estimate.labels[int(story.grr.sent)])
+    return f"""<h2>{w("1. What one student sends", "1. Ce qu’envoie un étudiant")}</h2>
+<h3>{w("Have you ever cheated at an exam?", f"Avez-vous déjà triché à un examen{NARROW}?")}</h3>
+<div class="flow"><div><span class="soft">{w("true answer", "vraie réponse")}</span><b>• • •</b>
+<span class="soft">{w("stays with the student", "reste chez l’étudiant")}</span></div><i aria-hidden="true">→</i>
+<div><span class="soft">{w("in the student’s hand", "dans la main de l’étudiant")}</span><br>{rule}</div>
+<i aria-hidden="true">→</i><div class="sent"><span class="soft">{w("sent", "envoyé")}</span><b>{sent}</b>
+<span class="soft">{w("all that anyone sees", "tout ce que l’on voit")}</span></div></div>
+<div class="hundreds">{hundreds}</div>
+<p>{
+        w(
+            f"So a {yes_label} is no confession: whatever is sent, someone who thought both answers equally likely "
+            f"cannot become surer than {surest(story.coins.certificate.epsilon)} in 100.",
+            f"Un {yes_label} n’est donc pas un aveu{WIDE}: quoi qu’on envoie, celui qui tenait les deux réponses pour "
+            f"également probables ne peut devenir sûr de l’une à plus de "
+            f"{surest(story.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
+        )
+    }</p>
+<h3>{w("How often have you cheated?", f"Combien de fois avez-vous triché{NARROW}?")}</h3>
+<p>{
+        w(
+            f"Five answers. Through <b>GRR</b> this student sent {grr_sent}: out of 100 people like you, {own} send "
+            f"the truth and {other} each of the four others.",
+            f"Cinq réponses. Par <b>GRR</b>, cet étudiant a envoyé {grr_sent}{WIDE}: sur 100 personnes comme vous, "
+            f"{own} envoient la vérité et {other} chacune des quatre autres.",
+        )
+    }</p>
+<p>{
+        w(
+            f"Through <b>OUE</b> the same student would send five boxes: out of 100 people like you, {tick} tick "
+            f"their own box and {stray} any given other one.",
+            f"Par <b>OUE</b>, le même étudiant enverrait cinq cases{WIDE}: sur 100 personnes comme vous, {tick} "
+            f"cochent leur propre case et {stray} n’importe quelle autre.",
+        )
+    }</p>
+<div class="boxes">{boxes}</div>"""
+
+
+def _crowd(story: Story, w: Words) -> str:
+    inside, asked = sum(one.inside() for one in story.asked), sum(len(one.truth) for one in story.asked)
+    rows = [row for one in story.asked for row in one.rows()]
+    top, method = scale_of(rows), w.label(story.grr.release.estimate.interval_and_method()[1])
+    below = ""
+    if any(row["share"] < 0 for row in rows):
+        below = w(
+            " An unbiased estimate errs to both sides, so a small one may fall below zero.",
+            f" Une estimation sans biais se trompe des deux côtés{WIDE}: une petite peut donc passer sous zéro.",
+        )
+    key = (
+        f'<span><svg width="34" height="14" aria-hidden="true">{_interval(10, 90, 50, None)}</svg>'
+        f"{w(f'estimate and 95{NARROW}% interval', f'estimation et intervalle à 95{NARROW}%')}</span>"
+        f'<span><svg width="14" height="14" aria-hidden="true"><circle class="true" cx="7" cy="7" r="4"/></svg>'
+        f"{w('truth, known only because the class is simulated', 'vérité, connue parce que la classe est simulée')}"
+        "</span>"
+    )
+    return f"""<h2>{w("2. What the crowd says", "2. Ce que dit la foule")}</h2>
+<p>{
+        w(
+            "Each report may lie, but lies come at a known rate, so the shares of the crowd can be computed back.",
+            f"Chaque réponse peut mentir, mais à un taux connu{WIDE}: on retrouve donc les parts de la foule.",
+        )
+    }</p>
+<div class="key">{key}</div>
+<h3>{w("Have you ever cheated? Two coins", f"Avez-vous déjà triché{NARROW}? Deux pièces")}</h3>
+{_shares(story.coins, w, top)}
+<h3>{w("How often? GRR", f"Combien de fois{NARROW}? GRR")}</h3>
+{_shares(story.grr, w, top)}
+<h3>{w("How often? OUE", f"Combien de fois{NARROW}? OUE")}</h3>
+{_shares(story.oue, w, top)}
+<p class="note">{
+        w(
+            f"The truth lies inside {inside} of {asked} intervals; each may miss one time in twenty. They speak of "
+            f"these students, by {method}.{below}",
+            f"La vérité est dans {inside} des {asked} intervalles{WIDE}; chacun peut se tromper une fois sur vingt. "
+            f"Ils parlent de ces étudiants-ci, par {method}.{below}",
+        )
+    }</p>"""
+
+
+def _guarantees(story: Story, w: Words) -> str:
+    rows = []
+    for one in story.asked:
+        c = one.certificate
+        assert c.witness is not None
+        a, b, y = c.witness
+        odds = w.number(math.exp(c.epsilon), 2)
+        tells = w(
+            f"{_report(one, y, w)} is {odds} times likelier from {w.quote(a)} than from {w.quote(b)}",
+            f"{_report(one, y, w)} vient {odds} fois plus souvent de {w.quote(a)} que de {w.quote(b)}",
+        )
+        rows.append(
+            f'<tr><td><b>{one.name}</b></td><td data-name="epsilon">{w.number(c.epsilon, 6)}</td>'
+            f'<td class="text">{w.label(c.method)}</td><td class="text">{tells}</td></tr>'
+        )
+    both = story.coins.certificate.epsilon + story.grr.certificate.epsilon
+    head = (
+        "".join(f"<th>{name}</th>" for name in (w("mechanism", "mécanisme"), "epsilon"))
+        + f'<th class="text">{w("how it was found", "comment")}</th><th class="text">{w("witness", "témoin")}</th>'
+    )
+    return f"""<h2>{w("3. What is guaranteed", "3. Ce qui est garanti")}</h2>
+<p>{
+        w(
+            "Computed from the very integers that the random words are compared with, and rounded up. The witness is "
+            "the report that tells most.",
+            "Calculé sur les entiers mêmes auxquels les mots aléatoires sont comparés, puis arrondi vers le haut. Le "
+            "témoin est la réponse qui en dit le plus.",
+        )
+    }</p>
+<table class="certified"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>
+<p>{
+        w(
+            "It protects the whole record of one person, replaced by any other; delta is 0. A student who answers "
+            f"both questions spends the sum, {w.plain(both)}. GRR and OUE are two ways to ask the second "
+            "question: a real study chooses one.",
+            f"Cela protège toute la fiche d’une personne, remplacée par n’importe quelle autre{WIDE}; delta vaut 0. "
+            f"Qui répond aux deux questions dépense la somme, {w.plain(both)}. GRR et OUE sont deux manières de "
+            f"poser la seconde{WIDE}: une vraie étude en choisit une.",
+        )
+    }</p>"""
+
+
+def _ranking(story: Story, w: Words) -> str:
+    advice = story.advice
+    errors = [100 * math.sqrt(row["mean_variance"]) for row in advice.rows]
+    top = max(errors)
+    rows = []
+    for row, error in zip(advice.rows, errors, strict=True):
+        kind = "best" if row["best"] else "other"
+        width = f"{100 * error / top:.2f}%"
+        bar = f'<rect class="fill" y="2" width="{width}" height="10" rx="2"/>'
+        bar = f'<svg width="100%" height="14" aria-hidden="true">{bar}</svg>'
+        rows.append(
+            f'<tr class="{kind}"><td>{row["mechanism"]}</td><td data-unit="points">{w.number(error, 2)}</td>'
+            f'<td data-unit="bits">{w.number(row["report_bits"], 1)}</td><td class="pic">{bar}</td></tr>'
+        )
+    best = advice.best
+    head = (
+        f"<th>{w('mechanism', 'mécanisme')}</th><th>{w('error, points', 'erreur, points')}</th>"
+        f'<th>{w("bits a report", "bits par réponse")}</th><th class="pic"></th>'
+    )
+    least = w.number(100 * math.sqrt(best["mean_variance"]), 2)
+    cost = w.number(best["report_bits"], 1)
+    return f"""<h2>{w("4. Which mechanism to choose", "4. Quel mécanisme choisir")}</h2>
+<p>{
+        w(
+            f"For five answers and {w.number(story.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
+            f"error of about {least} percentage points, for reports of {cost} bits. Known exactly, before anyone is "
+            "asked anything.",
+            f"Pour cinq réponses et {w.number(story.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
+            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage, pour des réponses de {cost} "
+            "bits. On le sait exactement, avant de demander quoi que ce soit à quiconque.",
+        )
+    }</p>
+<table class="rank"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>"""
+
+
+def _again(story: Story, w: Words) -> str:
+    code = (
+        "import murmure as mu\n\n"
+        'question = mu.Categories(["no", "yes"])\n'
+        f"plan = mu.Plan(mu.Histogram(question), person=mu.Warner(question"
+        f"{'' if story.fair_coins else f', epsilon={story.epsilon!r}'}))\n"
+        'print(mu.run(plan, ["no", "yes", "no", "no"] * 500))\n'
+    )
+    shell = (
+        f"murmure advise --categories 5 --epsilon {story.epsilon:.6g} --people {story.people}\n"
+        f"murmure certify GRR --categories 5 --epsilon {story.epsilon:.6g}\n"
+    )
+    return f"""<h2>{w("5. Your turn", "5. À vous")}</h2>
+<pre>{html.escape(code)}</pre>
+<pre>{html.escape(shell)}</pre>"""
+
+
+def _foot(story: Story, w: Words) -> str:
+    plans = ", ".join(f"{one.name} {one.plan.digest[:12]}" for one in story.asked)
+    return f"""<footer>{
+        w(
+            f"Murmure {__version__}. Plans: {plans}. This page is one file, without script, and asks nothing of the "
+            "network.",
+            f"Murmure {__version__}. Plans{WIDE}: {plans}. Cette page est un seul fichier, sans script, et ne demande "
+            "rien au réseau.",
+        )
+    }</footer>"""
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _hundred(yes: int, caption: str) -> str:
+    """A hundred people in ten rows; the filled ones send yes."""
+    dots = "".join(
+        f'<circle class="{"on" if i < yes else "off"}" cx="{6 + 12 * (i % 10)}" cy="{6 + 12 * (i // 10)}" r="4"/>'
+        for i in range(100)
+    )
+    return (
+        f'<figure><svg width="120" height="120" role="img" aria-label="{yes} / 100">{dots}</svg>'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _box(ticked: bool) -> str:
+    mark = '<path class="mean" fill="none" d="M3.5 8.5 7 12 13 4"/>' if ticked else ""
+    frame = '<rect class="off" x="1" y="1" width="14" height="14" rx="2"/>'
+    name = "x" if ticked else "-"
+    return (
+        f'<svg width="16" height="16" role="img" aria-label="{name}" style="display:inline;vertical-align:-2px;'
+        f'margin-right:.4rem">{frame}{mark}</svg>'
+    )
+
+
+def _interval(low: float, high: float, mean: float, truth: float | None) -> str:
+    """A bar, a mark and perhaps an open circle; all in per cent of the picture's width."""
+    circle = "" if truth is None else f'<circle class="true" cx="{truth:.2f}%" cy="7" r="4"/>'
+    return (
+        f'<rect class="fill" x="{low:.2f}%" y="3" width="{max(high - low, 0.3):.2f}%" height="8" rx="2"/>'
+        f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>{circle}'
+    )
+
+
+def scale_of(rows: list[dict[str, Any]]) -> float:
+    """The right end of a picture of shares: the next tenth."""
+    return min(1.0, math.ceil(10 * max(max(row["high"], row["truth"], row["share"]) for row in rows)) / 10)
+
+
+def _tick(share: float, at: float, w: Words) -> str:
+    """A label of the axis; one at the right end stays inside the picture."""
+    text, anchor = (w.percent(share, 0), "end") if at == 100 else (w.number(100 * share, 0), "middle")
+    return f'<text class="tick" x="{at:.2f}%" y="11" text-anchor="{anchor}">{text}</text>'
+
+
+def _shares(one: Asked, w: Words, top: float) -> str:
+    rows = one.rows()
+    ticks = [t / 10 for t in range(0, round(10 * top) + 1, 2 if top > 0.4 else 1)]
+
+    def at(share: float) -> float:
+        return 100 * min(max(share / top, 0.0), 1.0)
+
+    grid = "".join(f'<line class="grid" x1="{at(t):.2f}%" x2="{at(t):.2f}%" y1="-13" y2="27"/>' for t in ticks)
+    axis = "".join(_tick(t, at(t), w) for t in ticks)
+    names = (
+        w("answer", "réponse"),
+        w("truth", "vérité"),
+        w("estimate", "estimation"),
+        w(f"95{NARROW}% interval", f"intervalle à 95{NARROW}%"),
+    )
+    head = "".join(f"<th>{name}</th>" for name in names)
+    head += f'<th class="pic"><svg width="100%" height="14" aria-hidden="true">{axis}</svg></th>'
+    body = []
+    for row in rows:
+        picture = _interval(at(row["low"]), at(row["high"]), at(row["share"]), at(row["truth"]))
+        body.append(
+            f'<tr><td>{html.escape(w.label(row["label"]))}</td><td class="wide">{w.percent(row["truth"])}</td>'
+            f"<td><b>{w.percent(row['share'])}</b></td>"
+            f"<td>{w.number(100 * row['low'], 1)} {w('to', 'à')} {w.percent(row['high'])}</td>"
+            f'<td class="pic"><svg width="100%" height="14" aria-hidden="true">{grid}{picture}</svg></td></tr>'
+        )
+    return f'<table class="crowd"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+
+
+def _report(one: Asked, report: Any, w: Words) -> str:
+    """A report of the demo's three mechanisms, in this language."""
+    labels = list(one.release.estimate.labels)
+    if one.name != "OUE":
+        return w.quote(labels[int(report)])
+    ticked = ", ".join(w.quote(labels[v]) for v in set_bits(report, len(labels)))
+    return w(f"{ticked} alone ticked", f"{ticked} seule cochée")
