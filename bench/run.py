@@ -102,11 +102,12 @@ Written by `{command}`; do not edit.
 - peers: {", ".join(peers)}
 
 Times are ns per person (or per number of the table), the best of {rounds} interleaved round(s): wall time for
-Murmure, CPU time for the peers, so that other work on the machine cannot count against them; k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
+Murmure, CPU time for the peers, so that other work on the machine cannot count against them.
+k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none has threads.
+No peer has secure randomness for categories, and none uses threads.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """

@@ -19,11 +19,12 @@ import numpy as np
 from murmure.catalogue import MECHANISMS, STATISTICS, load
 from murmure.certify.certificate import certify
 from murmure.core.domain import Domain, domain_from_dict
-from murmure.core.errors import InvalidParameter, PlanMismatch, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch, PlanRefused, shorten
 from murmure.core.random import Random
 from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, room_for
 
 VERSION = 1
+COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +197,17 @@ class Plan:
     def from_json(cls, text: str) -> Plan:
         """Refuses another version, unknown parts, and integers that are not those of the stated mechanism."""
         try:
-            held = json.loads(text)
-        except (json.JSONDecodeError, TypeError) as error:
-            raise InvalidParameter(f"this is not a plan: {error}.") from None
+            return cls._from_dict(json.loads(text))
+        except MurmureError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise PlanRefused(
+                f"Plan refused: this is not a plan ({type(error).__name__}: {shorten(str(error), 120)}).",
+                hint="plans are written by Plan.to_json",
+            ) from None
+
+    @classmethod
+    def _from_dict(cls, held: Any) -> Plan:
         if not isinstance(held, dict) or held.get("murmure") != VERSION:
             got = held.get("murmure") if isinstance(held, dict) else held
             raise PlanRefused(
@@ -208,12 +217,10 @@ class Plan:
         unknown = set(held) - {"murmure", "statistic", "person", "parties", "curator"}
         if unknown or held.get("parties") is not None or held.get("curator") is not None:
             raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown) or 'slots'}.")
-        person, law = held.get("person"), None
-        if person is not None:
-            law = person.pop("law", None)
-            person = _from_dict(person, MECHANISMS)
+        written = held.get("person")
+        person = None if written is None else _from_dict(written, MECHANISMS, besides=("law",))
         plan = cls(_from_dict(held.get("statistic"), STATISTICS), person)
-        if person is not None and law != json.loads(json.dumps(person.channel.integers())):
+        if person is not None and written["law"] != json.loads(json.dumps(person.channel.integers())):
             raise PlanRefused(
                 "Plan refused: its integers are not those of the mechanism it names.",
                 hint="it was written by another release, or tampered with",
@@ -239,17 +246,17 @@ def _to_dict(thing: Any) -> dict[str, Any]:
     return out
 
 
-def _from_dict(held: Any, known: Mapping[str, str]) -> Any:
-    if not isinstance(held, dict) or held.get("type") not in known:
-        got = held.get("type") if isinstance(held, dict) else held
-        raise PlanRefused(f"Plan refused: unknown part {shorten(got)}; this version knows {', '.join(sorted(known))}.")
-    kind = load(held["type"])
-    arguments = {name: value for name, value in held.items() if name != "type"}
-    names = {f.name for f in fields(kind)}
-    if set(arguments) - names or "domain" not in arguments:
-        raise PlanRefused(f"Plan refused: {held['type']} takes {sorted(names)}, got {sorted(arguments)}.")
+def _from_dict(held: Any, known: Mapping[str, str], besides: tuple[str, ...] = ()) -> Any:
+    kind = held.get("type") if isinstance(held, dict) else held
+    if not isinstance(kind, str) or kind not in known or not isinstance(held, dict):
+        raise PlanRefused(f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.")
+    maker = load(kind)
+    arguments = {name: value for name, value in held.items() if name not in ("type", *besides)}
+    wanted = {f.name for f in fields(maker)}
+    if set(arguments) != wanted or not isinstance(arguments["domain"], dict):
+        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
     arguments["domain"] = domain_from_dict(arguments["domain"])
-    for name, value in arguments.items():
-        if isinstance(value, str) and "/" in value and name not in ("gamma",):
-            arguments[name] = Fraction(value)
-    return kind(**arguments)
+    for name in COINS & set(arguments):
+        if isinstance(arguments[name], str):
+            arguments[name] = Fraction(arguments[name])
+    return maker(**arguments)

@@ -34,7 +34,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     else:
         loss, epsilon, method = _kept(once, max_loss(kept), reports)
     x, other, y = loss.witness
-    labels = mechanism.domain.labels() if mechanism.domain.size <= 1_000_000 else None
+    label = mechanism.domain.label
     return Certificate(
         epsilon=epsilon,
         delta=0.0,
@@ -42,7 +42,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         unit=relation,
         public=(f"the domain {mechanism.domain!r}", "the mechanism and its integers", "who takes part"),
         method=method,
-        witness=(labels[x], labels[other], y) if labels else (x, other, y),
+        witness=(label(x), label(other), y),
         assumption=getattr(mechanism, "assumption", None),
         asked=getattr(mechanism, "epsilon", None),
     )

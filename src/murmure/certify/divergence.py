@@ -16,7 +16,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
-from murmure.laws.bits import Bits, ChainedBits, pack
+from murmure.laws.bits import Bits, ChainedBits, first_bits
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.law import Channel
@@ -94,7 +94,7 @@ def _(channel: Bits | ChainedBits) -> Loss:
     p, q = channel.p, channel.q
     ratio = p * (1 - q) / (q * (1 - p))
     x, other = (0, 1) if ratio >= 1 else (1, 0)
-    report = pack((np.arange(channel.inputs) == 0)[None])[0]
+    report = first_bits(1, channel.inputs)
     return Loss(max(ratio, 1 / ratio), (x, other, report), "closed form (two bits differ)")
 
 
@@ -103,10 +103,10 @@ def _(channel: Subset) -> Loss:
     # a set with x and without the other: p / C(k-1, w-1) against (1-p) / C(k-1, w)
     k, w, p = channel.inputs, channel.size, channel.p
     ratio = p * (k - w) / ((1 - p) * w)
-    members = np.arange(k) < w  # 0 .. w-1: holds 0, not k-1
+    members = first_bits(w, k)  # 0 .. w-1: holds 0, not k-1
     x, other = (0, k - 1) if ratio >= 1 else (k - 1, 0)
     method = "closed form (classes of sets), uneven choices counted"
-    return Loss(max(ratio, 1 / ratio), (x, other, pack(members[None])[0]), method, channel.slack)
+    return Loss(max(ratio, 1 / ratio), (x, other, members), method, channel.slack)
 
 
 @max_loss.register

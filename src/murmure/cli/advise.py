@@ -191,9 +191,11 @@ def sentence(advice: Advice) -> str:
     """What the ranking means, in one sentence of plain words."""
     best = [row for row in advice.rows if row["best"]]
     key = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}[advice.rank_by]
-    what = "every share" if advice.statistic == "histogram" else "the mean"
+    what = "the mean"
+    if advice.statistic == "histogram":
+        what = "the share of a rare answer" if advice.rank_by == "var-star" else "every share"
     unit = " percentage points" if advice.statistic == "histogram" else ""
-    how = {"mean": "about", "worst": "at most", "var-star": "(for rare answers) about"}[advice.rank_by]
+    how = "at most" if advice.rank_by == "worst" else "about"
     first, last = best[0], best[-1]
     people = counted(advice.people)
     if len(best) > 1:

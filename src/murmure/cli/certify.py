@@ -21,7 +21,7 @@ from murmure.cli.shared import (
     nearest,
     print_json,
 )
-from murmure.core.errors import shorten
+from murmure.core.errors import MurmureError, shorten
 
 YES_NO = ("Warner", "UnrelatedQuestion")  # two answers, so nothing is guessed by calling them no and yes
 SETTINGS = ("epsilon", "epsilon_once", "truth", "yes_coin", "innocuous", "gamma", "w")
@@ -158,7 +158,12 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not text"
         raise Misuse(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
-    plan = Plan.from_json(text)
+    try:
+        plan = Plan.from_json(text)
+    except MurmureError:
+        raise
+    except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError):
+        raise Misuse(f"{str(path)!r} is JSON, but not a plan.", "write a plan with plan.to_json()") from None
     guarantees = dict(plan.guarantees())
     if plan.person is not None and (relation != "record" or reports is not None):
         guarantees = dict.fromkeys(guarantees, certificate_of(plan.person, relation, reports))

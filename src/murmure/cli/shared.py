@@ -217,9 +217,12 @@ class Probability(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
         try:
-            return Fraction(value)
+            exact = Fraction(value)
+            if 0 < exact < 1:
+                return exact
         except (ValueError, ZeroDivisionError, TypeError, OverflowError):
-            self.fail(f"{shorten(value)} is not a probability such as 0.25 or 1/4.", param, ctx)
+            pass
+        self.fail(f"{shorten(value)} is not a probability between 0 and 1, such as 0.25 or 1/4.", param, ctx)
 
 
 class Bounds(click.ParamType):

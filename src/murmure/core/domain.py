@@ -31,6 +31,7 @@ class Domain(Protocol):
     @property
     def size(self) -> int: ...
     def encode(self, values: Any) -> Codes: ...
+    def label(self, code: int) -> str: ...
     def labels(self) -> Sequence[str]: ...
     def numbers(self) -> NDArray[np.float64] | None: ...
     def to_dict(self) -> dict[str, Any]: ...
@@ -58,6 +59,10 @@ def _array(values: Any) -> NDArray[Any]:
 
 def _whose(domain: Any) -> str:
     return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
+
+
+def _named_column(domain: Any) -> str:
+    return "" if domain.column is None else f", column={domain.column!r}"
 
 
 def _first(bad: NDArray[np.bool_]) -> int:
@@ -127,7 +132,7 @@ def _numbers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Categories:
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1."""
 
@@ -193,8 +198,11 @@ class Categories:
             )
         return list(array.tolist())
 
+    def label(self, code: int) -> str:
+        return str(code if isinstance(self.values, int) else self.values[code])
+
     def labels(self) -> list[str]:
-        return [str(v) for v in (range(self.values) if isinstance(self.values, int) else self.values)]
+        return [self.label(code) for code in range(self.size)]
 
     def numbers(self) -> NDArray[np.float64] | None:
         if isinstance(self.values, int):
@@ -214,7 +222,7 @@ class Categories:
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
-        return f"Categories({shown})" if self.column is None else f"Categories({shown}, column={self.column!r})"
+        return f"Categories({shown}{_named_column(self)})"
 
 
 def _refuse_outside_range(domain: Any, array: NDArray[Any], low: int, high: int) -> None:
@@ -228,7 +236,7 @@ def _refuse_outside_range(domain: Any, array: NDArray[Any], low: int, high: int)
         _refuse_outside(domain, (array < low) | (array > high), array)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Integers:
     """A whole number from low to high, both public and both included."""
 
@@ -257,8 +265,11 @@ class Integers:
         # int64 before the shift: a narrow type could wrap
         return array if self.low == 0 else array.astype(np.int64) - self.low
 
+    def label(self, code: int) -> str:
+        return str(self.low + code)
+
     def labels(self) -> list[str]:
-        return [str(v) for v in range(self.low, self.high + 1)]
+        return [self.label(code) for code in range(self.size)]
 
     def numbers(self) -> NDArray[np.float64]:
         return np.arange(self.low, self.high + 1, dtype=np.float64)
@@ -270,11 +281,14 @@ class Integers:
     def describe(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
+    def __repr__(self) -> str:
+        return f"Integers({self.low}, {self.high}{_named_column(self)})"
+
     def to_dict(self) -> dict[str, Any]:
         return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """A real number between two public bounds, put on a grid of `cells` equal cells.
 
@@ -326,8 +340,11 @@ class Interval:
         cell = (real - self.low) * (self.cells / (self.high - self.low))
         return np.minimum(cell.astype(np.int64), self.cells - 1)
 
+    def label(self, code: int) -> str:
+        return f"{self.low + (code + 0.5) * self.step:.6g}"
+
     def labels(self) -> list[str]:
-        return [f"{v:.6g}" for v in self.numbers()]
+        return [self.label(code) for code in range(self.size)]
 
     def numbers(self) -> NDArray[np.float64]:
         return np.asarray(self.low + (np.arange(self.cells) + 0.5) * self.step, np.float64)
@@ -338,6 +355,9 @@ class Interval:
 
     def describe(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
+
+    def __repr__(self) -> str:
+        return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{_named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {

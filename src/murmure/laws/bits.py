@@ -51,6 +51,15 @@ def unpack(packed: Words64, bits: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :bits]
 
 
+def first_bits(count: int, bits: int) -> Words64:
+    """One packed report with bits 0 .. count-1 set."""
+    out = np.zeros(packed_words(bits), np.uint64)
+    out[: count // 64] = ALL
+    if count % 64:
+        out[count // 64] = last_word_mask(count)
+    return out
+
+
 def threshold_bit(threshold: int, plane: int) -> int:
     return (threshold >> (63 - plane)) & 1
 

@@ -1,0 +1,175 @@
+"""`murmure certify`: certificates of mechanisms and of plans."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import murmure as mu
+from murmure.catalogue import MECHANISMS
+from murmure.cli import main
+
+CERTIFICATE = {
+    "epsilon",
+    "delta",
+    "relation",
+    "unit",
+    "public",
+    "method",
+    "witness",
+    "assumption",
+    "asked",
+    "promise",
+}
+CALLS = {
+    "Warner": [],
+    "UnrelatedQuestion": ["--truth", "0.7", "--innocuous", "1/4"],
+    "RAPPOR": ["--categories", "5", "--epsilon", "4", "--epsilon-once", "1"],
+    **{
+        name: ["--categories", "5", "--epsilon", "1"]
+        for name in ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
+    },
+    **{
+        name: ["--integers", "0:10", "--epsilon", "1"]
+        for name in ("BoundedLaplace", "BoundedStaircase", "Window", "SquareWave", "Duchi", "Piecewise", "Hybrid")
+    },
+}
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["certify", *args], catch_exceptions=False)
+
+
+def held(*args: str) -> Any:
+    result = run(*args, "--json")
+
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_every_mechanism_has_a_call() -> None:
+    """A new mechanism must be added to CALLS."""
+    assert set(CALLS) == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_is_certified(name: str) -> None:
+    """In words and in JSON; the certified epsilon is never above the one asked for."""
+    said = run(name.lower(), *CALLS[name])
+    certificate = held(name.upper(), *CALLS[name])
+
+    assert said.exit_code == 0, said.output
+    assert said.stdout.startswith(name)
+    for word in ("epsilon", "delta", "relation", "unit", "public", "method", "witness"):
+        assert f"\n{word} " in said.stdout
+    assert set(certificate) == CERTIFICATE | {"mechanism", "reports"}
+    assert certificate["mechanism"]["type"] == name
+    assert certificate["asked"] is None or certificate["epsilon"] <= certificate["asked"]
+    assert set(certificate["witness"]) == {"input", "other", "report", "words"}
+
+
+def test_the_certificate_is_that_of_the_library() -> None:
+    """The same numbers as mu.certify, to the last digit."""
+    certificate = held("GRR", "--categories", "4", "--epsilon", "1")
+    expected = mu.certify(mu.GRR(mu.Categories(4), 1.0))
+
+    assert certificate["epsilon"] == expected.epsilon
+    assert certificate["public"] == list(expected.public)
+    assert (certificate["witness"]["input"], certificate["witness"]["other"]) == expected.witness[:2]
+
+
+def test_the_witness_is_told_in_words() -> None:
+    assert "is 2.718 times likelier from '3' than from '0'" in run("GRR", "--categories", "4", "--epsilon", "1").stdout
+    assert "'yes to a, no to the rest'" in run("OUE", "--labels", "a,b,c", "--epsilon", "1").stdout
+    assert "the set {" in run("SubsetSelection", "--categories", "40", "--epsilon", "1").stdout
+
+
+def test_the_promise_is_the_largest_belief_from_even_odds() -> None:
+    """e^eps / (1 + e^eps), rounded up: 75 in 100 for two fair coins, 73.2 at epsilon 1."""
+    assert "surer than 75 in 100" in " ".join(run("Warner").stdout.split())
+    assert "surer than 73.2 in 100" in held("GRR", "--categories", "4", "--epsilon", "1")["promise"]
+    assert "give the answer away" in held("GRR", "--categories", "4", "--epsilon", "9")["promise"]
+
+
+def test_coins_are_taken_at_their_exact_value() -> None:
+    """Two fair coins cost ln 3; 1/2 and 0.5 are the same coin."""
+    fair = held("Warner", "--truth", "1/2", "--yes-coin", "0.5")
+
+    assert fair["epsilon"] == pytest.approx(math.log(3), abs=1e-12)
+    assert fair["mechanism"]["truth"] == "1/2"
+    assert fair["asked"] is None
+    assert held("Warner", "--epsilon", "1")["epsilon"] <= 1
+
+
+def test_the_assumption_is_said() -> None:
+    assert "unknown to whoever sees the report" in held(*("UnrelatedQuestion", *CALLS["UnrelatedQuestion"]))["promise"]
+    assert "\nprovided " in run("UnrelatedQuestion", *CALLS["UnrelatedQuestion"]).stdout
+
+
+def test_reports_add_up_unless_a_draw_is_kept() -> None:
+    """Three fresh reports cost three times one; any number of RAPPOR's cost its epsilon."""
+    one = held("GRR", "--categories", "4", "--epsilon", "1")["epsilon"]
+    three = held("GRR", "--categories", "4", "--epsilon", "1", "--reports", "3")
+
+    assert (three["epsilon"], three["reports"]) == (3 * one, 3)
+    assert "3 reports of at most 1 each" in run("GRR", "--categories", "4", "--epsilon", "1", "--reports", "3").stdout
+    kept = ("RAPPOR", "--categories", "4", "--epsilon", "4", "--epsilon-once", "1")
+    assert held(*kept)["epsilon"] == held(*kept, "--reports", "1000")["epsilon"] <= 4
+    assert held(*kept, "--reports", "1")["epsilon"] <= 1
+
+
+def test_options_of_single_mechanisms() -> None:
+    """--relation, --w and --gamma reach what they are meant for."""
+    assert held("GRR", "--categories", "4", "--epsilon", "1", "--relation", "attribute")["unit"] == "attribute"
+    assert held("SubsetSelection", "--categories", "9", "--epsilon", "1", "--w", "4")["mechanism"]["w"] == 4
+    stairs = ("BoundedStaircase", "--interval", "0:1", "--cells", "50", "--epsilon", "1")
+    assert held(*stairs, "--gamma", "variance")["mechanism"]["gamma"] == "variance"
+
+
+def test_wide_words_are_text_in_json() -> None:
+    """64-bit words lose digits in most readers of JSON, so they are text; small integers are numbers."""
+    assert held("OUE", "--categories", "70", "--epsilon", "1")["witness"]["report"] == ["1", "0"]
+    assert held("GRR", "--categories", "4", "--epsilon", "1")["witness"]["report"] == 3
+
+
+def test_the_list() -> None:
+    """Every mechanism, a line each, and what it needs."""
+    rows = held("--list")
+
+    assert [row["mechanism"] for row in rows] == list(MECHANISMS)
+    assert all(row["about"] and row["options"] for row in rows)
+    assert next(row for row in rows if row["mechanism"] == "SubsetSelection")["options"] == ["--epsilon", "[--w]"]
+    said = run("--list").stdout
+    assert all(f"{name} " in said for name in MECHANISMS)
+
+
+def plan_file(tmp_path: Path, person: Any) -> str:
+    path = tmp_path / "plan.json"
+    path.write_text(mu.Plan(mu.Histogram(mu.Categories(4)), person=person).to_json(), encoding="utf-8")
+    return str(path)
+
+
+def test_a_plan(tmp_path: Path) -> None:
+    """What each observer can learn."""
+    path = plan_file(tmp_path, mu.GRR(mu.Categories(4), 1.0))
+    certified = held("--plan", path)
+
+    assert set(certified) == {"plan", "about", "reports", "guarantees"}
+    assert set(certified["guarantees"]) == {"collector", "reader"}
+    assert all(set(c) == CERTIFICATE for c in certified["guarantees"].values())
+    assert certified["guarantees"]["collector"]["epsilon"] <= 1
+    assert "What the collector and the reader can learn" in run("--plan", path).stdout
+    assert held("--plan", path, "--reports", "2")["guarantees"]["reader"]["epsilon"] > 1.9
+
+
+def test_a_plan_in_the_clear(tmp_path: Path) -> None:
+    """An infinite epsilon is the text "inf", and the words say what it means."""
+    path = plan_file(tmp_path, None)
+
+    assert held("--plan", path)["guarantees"]["reader"]["epsilon"] == "inf"
+    assert "nothing is protected" in run("--plan", path).stdout

@@ -1,0 +1,211 @@
+"""The demo, from the simulated class to the page."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from murmure import demo
+from murmure.cli.page import page
+from murmure.core.random import Random
+
+
+def run(folder: Path, *args: str) -> Result:
+    return CliRunner().invoke(demo.main, ["--no-open", "--out", str(folder), *args], catch_exceptions=False)
+
+
+class Nesting(html.parser.HTMLParser):
+    """Every element is closed, in order."""
+
+    EMPTY = frozenset({"meta", "input", "br", "circle", "rect", "line", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sections: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "section":
+            self.sections.append(dict(attrs).get("lang"))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+def test_end_to_end(tmp_path: Path) -> None:
+    """Everything is told, the page is whole and stands alone, and it takes under ten seconds."""
+    began = time.process_time()
+    result = run(tmp_path)
+    seconds = time.process_time() - began
+
+    assert result.exit_code == 0
+    assert seconds < 10
+    words = " ".join(result.stdout.split())
+    for part in (
+        "Have you ever cheated at an exam?",
+        "true answer ***",
+        "out of 100 people like you who have cheated, 75 send yes",
+        "out of 100 people like you who have not, 25 send yes too",
+        "95 % interval",
+        "epsilon 1.098612289",
+        "3 times likelier from",
+        "surer than 75 in 100",
+        "spends the sum, epsilon = 2.197",
+        "<- best",
+    ):
+        assert part in words, part
+    assert "SEEDED" not in result.stdout
+    path = tmp_path / "murmure-demo.html"
+    assert str(path) in result.stdout.replace("\n", "")
+    assert [p.name for p in tmp_path.iterdir()] == ["murmure-demo.html"]
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("</html>\n")
+    assert "Seeded experiment" not in text
+    nesting = Nesting()
+    nesting.feed(text)
+    assert nesting.open == []
+    assert nesting.sections == ["en", "fr"]
+    assert len(text) < 100_000
+
+
+def test_the_page_asks_nothing_of_the_network() -> None:
+    """No address, no script, no outside picture or font, and a policy that would forbid them."""
+    text = page(demo.tell(200, 1.0, 3))
+
+    assert not re.search(r"https?:|//\w|<script|<link|<img|<iframe|src=|url\(|@import", text)
+    assert "default-src 'none'" in text
+    assert "prefers-color-scheme:dark" in text
+
+
+def test_both_languages_hold_the_same_figures() -> None:
+    """The French section is the English one with commas."""
+    text = page(demo.tell(500, demo.TWO_COINS, 3))
+    english, french = re.findall(r'<section lang="..">(.*?)</section>', text, re.DOTALL)
+    figures = re.compile("\u2212?\\d+[.,]\\d[\u202f]%")
+
+    assert [f.replace(".", ",") for f in figures.findall(english)] == figures.findall(french)
+    assert english.count("<tr") == french.count("<tr")
+    assert "whispers" in english and "whispers" not in french
+    assert "triché" in french and "cheated" not in french
+
+
+def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
+    """In the terminal and on the page, in both languages."""
+    first, second = run(tmp_path / "a", "--seed", "7"), run(tmp_path / "b", "--seed", "7")
+    one, other = ((tmp_path / name / demo.FILE).read_text(encoding="utf-8") for name in "ab")
+
+    assert "SEEDED EXPERIMENT (seed 7)" in first.stdout
+    assert "never for real people" in first.stdout
+    assert first.stdout.split("The same as")[0] == second.stdout.split("The same as")[0]
+    assert one == other
+    assert "Seeded experiment (seed 7)" in one
+    assert "Expérience à graine (graine 7)" in one
+
+
+def test_unseeded_reports_are_secure() -> None:
+    """The class is the same each time, the reports are not: two runs agree with probability below 2**-1000."""
+    one, other = demo.tell(2000, demo.TWO_COINS, None), demo.tell(2000, demo.TWO_COINS, None)
+
+    assert (one.grr.truth == other.grr.truth).all()
+    assert not (one.grr.reports.data == other.grr.reports.data).all()
+    assert not any(asked.release.seeded for asked in one.asked)
+    assert all(asked.release.seeded for asked in demo.tell(100, 1.0, 1).asked)
+
+
+def test_the_simulated_class_follows_its_shares() -> None:
+    """Seed 1; each share within 5 standard deviations of 100 000 draws (failure below 1e-5 for another seed)."""
+    codes = demo.simulate(100_000, Random.seeded(1))
+    for code, share in enumerate(demo.SHARES):
+        assert abs((codes == code).mean() - share) < 5 * math.sqrt(share * (1 - share) / 100_000)
+
+
+def test_the_two_questions_agree() -> None:
+    """Whoever has not answered never has cheated."""
+    story = demo.tell(300, 1.0, 5)
+
+    assert story.coins.truth[0] == story.grr.truth[0] == story.oue.truth[0]
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.5", "8", "40"])
+@pytest.mark.parametrize("people", ["2", "300"])
+def test_other_budgets(tmp_path: Path, epsilon: str, people: str) -> None:
+    """Whatever the budget and the class, the story can be told."""
+    result = run(tmp_path, "--epsilon", epsilon, "--people", people)
+
+    assert result.exit_code == 0
+    assert "times out of 100 the truth" in result.stdout
+    assert (tmp_path / demo.FILE).is_file()
+
+
+@pytest.mark.parametrize("args", [["--epsilon", "0"], ["--epsilon", "nan"], ["--people", "1"], ["--seed", "x"]])
+def test_mistakes_leave_nothing_behind(tmp_path: Path, args: list[str]) -> None:
+    result = run(tmp_path / "new", *args)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_folder(tmp_path: Path) -> None:
+    """A file where a folder should be: one message, and the file is left alone."""
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    result = run(taken)
+
+    assert result.exit_code == 2
+    assert "cannot write" in result.stderr
+    assert taken.read_text() == "mine"
+
+
+def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When writing fails half-way, an older page stays as it was and no part of the new one is left."""
+    (tmp_path / demo.FILE).write_text("older")
+
+    def full(self: Path, text: str, **_: object) -> None:
+        with open(self, "w") as out:
+            out.write(text[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = run(tmp_path)
+
+    assert result.exit_code == 2
+    assert "no space left on device" in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == [demo.FILE]
+    assert (tmp_path / demo.FILE).read_text() == "older"
+
+
+def test_the_browser_is_opened_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--open opens; in a pipe nothing is opened by itself; nobody waits for it."""
+    opened: list[list[str]] = []
+    monkeypatch.setattr(demo.subprocess, "Popen", lambda args, **_: opened.append(args))
+    CliRunner().invoke(demo.main, ["--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
+
+    assert opened == []
+    CliRunner().invoke(demo.main, ["--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
+    assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / demo.FILE).resolve().as_uri()]]
+
+
+def test_browsers_of_the_terminal_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text browser would take over the terminal, so it does not count as one."""
+    import webbrowser
+
+    def none() -> None:
+        raise webbrowser.Error
+
+    monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("w3m"))
+    assert not demo.browser_known()
+    monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.BackgroundBrowser("xdg-open"))
+    assert demo.browser_known()
+    monkeypatch.setattr(webbrowser, "get", none)
+    assert not demo.browser_known()
