@@ -220,7 +220,7 @@ class Plan:
         written = held.get("person")
         person = None if written is None else _from_dict(written, MECHANISMS, besides=("law",))
         plan = cls(_from_dict(held.get("statistic"), STATISTICS), person)
-        if person is not None and written["law"] != json.loads(json.dumps(person.channel.integers())):
+        if written is not None and written["law"] != json.loads(json.dumps(plan.person.channel.integers())):
             raise PlanRefused(
                 "Plan refused: its integers are not those of the mechanism it names.",
                 hint="it was written by another release, or tampered with",
@@ -253,8 +253,10 @@ def _from_dict(held: Any, known: Mapping[str, str], besides: tuple[str, ...] = (
     maker = load(kind)
     arguments = {name: value for name, value in held.items() if name not in ("type", *besides)}
     wanted = {f.name for f in fields(maker)}
-    if set(arguments) != wanted or not isinstance(arguments["domain"], dict):
+    if set(arguments) != wanted:
         raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
+    if not isinstance(arguments["domain"], dict):
+        raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
     arguments["domain"] = domain_from_dict(arguments["domain"])
     for name in COINS & set(arguments):
         if isinstance(arguments[name], str):

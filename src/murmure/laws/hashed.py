@@ -6,8 +6,8 @@
 This is class H3 of Carter and Wegman (JCSS 18, 1979, p. 150) with a shift b. Any three different values are
 affinely independent over GF(2), so their hashes are uniform and independent: the collision probability is
 exact and cells are uncorrelated, with no appeal to a hash that "behaves randomly".
-For g a power of two m = log2(g). Otherwise m is 9 bits more (16 at most), bin = floor(g h / 2**m), and bins differ in
-size by one part in 256 or less: the estimator uses their true sizes.
+For g a power of two m = log2(g). Otherwise m is 9 or 10 bits more (16 at most), bin = floor(g h / 2**m), and
+bins differ a little in size: the estimator uses their true sizes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Hashed:
 
     @cached_property
     def seed_bits(self) -> int:  # m
-        return self.g.bit_length() - 1 if self._power else min(16, self.g.bit_length() + 8)
+        return self.g.bit_length() - 1 if self._power else min(16, self.g.bit_length() + 9)
 
     @property
     def _power(self) -> bool:

@@ -35,9 +35,8 @@ def check_epsilon(owner: object) -> None:
 def integer_probability(owner: object, name: str, value: Fraction | float) -> Fraction:
     """A coin: a probability strictly between 0 and 1, taken at its exact value."""
     if isinstance(value, bool | str) or not 0 < value < 1:  # NaN fails too
-        raise InvalidParameter(
-            f"{type(owner).__name__}.{name} must lie strictly between 0 and 1, got {shorten(float(value) if isinstance(value, Fraction) else value)}."
-        )
+        got = float(value) if isinstance(value, Fraction) else value
+        raise InvalidParameter(f"{type(owner).__name__}.{name} must lie strictly between 0 and 1, got {shorten(got)}.")
     return Fraction(value)
 
 
