@@ -140,7 +140,7 @@ def small_channels() -> list[Any]:
 
 @pytest.mark.parametrize("channel", small_channels())
 def test_the_rule_is_full_enumeration(channel: Any) -> None:
-    """The rule by classes gives the very fraction that enumerating every report and every pair gives, and attains it."""
+    """The rule by classes gives the very fraction that every report and every pair give, and attains it."""
     loss = max_loss(channel)
     x, other, y = loss.witness
 
@@ -244,7 +244,9 @@ def test_the_unrelated_question_carries_its_assumption() -> None:
 # ---- how many reports
 
 
-@pytest.mark.parametrize(("epsilon", "once"), [(4.0, 1.0), (2.0, 1.9), (8.0, 2.0), (1.0, 0.1), (5.0, 1e-3), (0.1, 0.05)])
+@pytest.mark.parametrize(
+    ("epsilon", "once"), [(4.0, 1.0), (2.0, 1.9), (8.0, 2.0), (1.0, 0.1), (5.0, 1e-3), (0.1, 0.05)]
+)
 def test_rappor_is_bounded_for_ever(epsilon: float, once: float) -> None:
     """One report costs epsilon_once, a thousand about one value no more than epsilon; by default: any number."""
     mechanism = rappor.RAPPOR(Categories(5), epsilon, once)

@@ -111,34 +111,57 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
 
 
 def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None:
-    """Samples follow the law: chi-squared over reports, or every cell of the tally where there are too many."""
-    from scipy.special import chdtrc, ndtr
-
+    """Samples follow the law: chi-squared over reports, or every cell of the tally where reports cannot be listed."""
     channel = mechanism.channel
     inputs = _some_inputs(channel)
     for i, x in enumerate(inputs):
         reports = mechanism.law(np.full(PEOPLE, x)).sample(Random.seeded(seed * 1000 + i))
-        if outcomes is not None:
+        listed = channel.outcomes()
+        if isinstance(listed, range):
+            _require(int(reports.max()) < len(listed), mechanism, "sampled a report that the law does not list")
+            seen = np.bincount(reports, minlength=len(listed))
+            chance = _chi_squared(
+                seen, PEOPLE * np.exp(channel.log_prob(np.full(len(listed), x), np.arange(len(listed))))
+            )
+        elif outcomes is not None:
             keys = {_key(y): j for j, y in enumerate(outcomes)}
             try:
                 seen = np.bincount([keys[_key(y)] for y in reports], minlength=len(outcomes))
             except KeyError as stray:
                 raise CheckFailed(f"{mechanism!r}: sampled a report that the law does not list: {stray}") from None
-            expected = PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes])
-            order = np.argsort(expected)  # rare reports are pooled until 10 are expected
-            pools = np.minimum(np.cumsum(expected[order]) // 10, 200).astype(int)
-            seen_p, expected_p = (np.bincount(pools, weights=a[order]) for a in (seen, expected))
-            full = expected_p > 0
-            stat = float(((seen_p - expected_p)[full] ** 2 / expected_p[full]).sum())
-            chance = float(chdtrc(max(1, full.sum() - 1), stat))
+            chance = _chi_squared(seen, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
         else:
-            affine = mechanism.affine()
-            p = np.array([float(affine.offset[0]) + float(affine.slope[0]) * (v == x) for v in range(channel.inputs)])
-            z = (mechanism.tally(reports) - PEOPLE * p) / np.sqrt(PEOPLE * p * (1 - p))
-            chance = min(1.0, 2 * float(ndtr(-np.abs(z).max())) * len(z))
+            chance = _worst_cell(mechanism, reports, x)
         _require(
             chance > FAILURE / len(inputs), mechanism, f"samples of input {x} do not follow the law (p = {chance:.1e})"
         )
+
+
+def _chi_squared(seen: Any, expected: Any) -> float:
+    """The chance of a fit as bad as this; rare reports are pooled until ten are expected."""
+    from scipy.special import chdtrc
+
+    pool, weight, pools = 0, 0.0, np.empty(len(expected), np.int64)
+    for j in np.argsort(expected, kind="stable"):
+        pools[j], weight = pool, weight + expected[j]
+        if weight >= 10:
+            pool, weight = pool + 1, 0.0
+    pools[pools == pool] = max(0, pool - 1)  # what is left joins the last full pool
+    if pool < 2:
+        return 1.0
+    seen_in, expected_in = np.bincount(pools, seen), np.bincount(pools, expected)
+    return float(chdtrc(pool - 1, ((seen_in - expected_in) ** 2 / expected_in).sum()))
+
+
+def _worst_cell(mechanism: Any, reports: Array, x: int) -> float:
+    """The chance that some cell of the tally is as far from its expectation as the worst one (Bonferroni)."""
+    from scipy.special import ndtr
+
+    affine = mechanism.affine()
+    slope = float(affine.slope[0])
+    p = np.array([float(affine.offset[0]) + slope * (v == x) for v in range(mechanism.channel.inputs)])
+    z = (mechanism.tally(reports) - PEOPLE * p) / np.sqrt(PEOPLE * p * (1 - p))
+    return min(1.0, 2 * float(ndtr(-np.abs(z).max())) * len(z))
 
 
 def _key(y: Any) -> Any:
@@ -181,7 +204,8 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
             )
     loss = max_loss(mechanism.channel)
     x, other, y = loss.witness
-    ratio = mechanism.channel.prob(x, y) / mechanism.channel.prob(other, y)
+    likely, unlikely = mechanism.channel.prob(x, y), mechanism.channel.prob(other, y)
+    ratio = likely / unlikely if unlikely else None
     _require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
     if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
         _require(

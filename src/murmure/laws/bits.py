@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64
 from murmure.core.random import Words
 from murmure.laws.compiled import kernels_for, threads
@@ -133,6 +134,12 @@ def set_bit(packed: Words64, x: Array, yes: NDArray[np.bool_]) -> None:
     packed[rows, word] = np.where(yes, packed[rows, word] | bit, packed[rows, word] & ~bit)
 
 
+def refuse_certain_bits(*numerators: int) -> None:
+    """A bit that is always or never set would tell all."""
+    if not all(1 <= numerator < WORD for numerator in numerators):
+        raise InvalidParameter(f"a bit's probability must lie strictly between 0 and 1, got {numerators} over 2**64.")
+
+
 @dataclass(frozen=True)
 class Bits:
     inputs: int
@@ -140,6 +147,9 @@ class Bits:
     yes_false: int
 
     slack, report_ndim = 0.0, 1
+
+    def __post_init__(self) -> None:
+        refuse_certain_bits(self.yes_true, self.yes_false)
 
     @property
     def width(self) -> int:
@@ -238,6 +248,9 @@ class ChainedBits:
     yes_zero: int
 
     slack, report_ndim = 0.0, 1
+
+    def __post_init__(self) -> None:
+        refuse_certain_bits(self.yes_one, self.yes_zero)
 
     @property
     def inputs(self) -> int:

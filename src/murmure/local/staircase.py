@@ -24,6 +24,7 @@ from murmure.laws.table import Table, shift_family
 from murmure.local.bounded_laplace import check_cells, table_guard
 from murmure.local.shared import BiasedNumeric
 
+SATURATED = 40.0  # beyond, weights of a table reach one unit of 2**-64 and the law cannot get any sharper
 Gamma = Literal["absolute", "variance"]
 
 
@@ -57,7 +58,7 @@ def loss_of(shape: NDArray[np.float64]) -> float:
 
 @lru_cache(maxsize=16)
 def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[Table, float]:
-    target = epsilon - table_guard(epsilon, K)
+    target = min(epsilon - table_guard(epsilon, K), SATURATED)
     low, high = 0.0, target * 1.5  # loss(t) is between about t (coarse grids) and t + ln 2
     while loss_of(staircase_shape(high, kind, K)) < target:
         low, high = high, high * 2

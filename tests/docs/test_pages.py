@@ -1,0 +1,188 @@
+"""Pages are claims too: their code runs, their output is what is printed, their links lead somewhere.
+
+The ```python blocks of a page run in order in one namespace. A ```text block right after one is what it prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+LANGUAGES = {"python", "text", "bash", "json"}
+
+
+class Block(NamedTuple):
+    language: str
+    line: int  # of the fence, counted from 1
+    body: str
+    after: str  # the prose between the last block and this one
+
+
+def blocks(page: Path) -> list[Block]:
+    out: list[Block] = []
+    prose: list[str] = []
+    inside: tuple[str, int, list[str]] | None = None
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if inside is None and line.startswith("```"):
+            inside = (line[3:].strip(), number, [])
+        elif inside is None:
+            prose.append(line)
+        elif line == "```":
+            language, start, body = inside
+            out.append(Block(language, start, "".join(f"{b}\n" for b in body), "\n".join(prose).strip()))
+            inside, prose = None, []
+        else:
+            inside[2].append(line)
+    assert inside is None, f"{page.name}: the block of line {inside and inside[1]} is never closed"
+    return out
+
+
+def prose(page: Path, spans: bool = True) -> str:
+    """The page without its blocks; without `code` in its lines either, if spans is False."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return text if spans else re.sub(r"`[^`\n]*`", "", text)
+
+
+def name(page: Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
+    """Every python block runs; a text block that follows it is its output."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)  # dataclasses look their module up
+    for block, following in itertools.pairwise([*blocks(page), None]):
+        if block.language != "python":
+            continue
+        said = io.StringIO()
+        code = compile("\n" * block.line + block.body, str(page), "exec", dont_inherit=True)
+        with contextlib.redirect_stdout(said):
+            exec(code, module.__dict__)
+        shown = following is not None and following.language == "text" and not following.after
+        expected = following.body if shown else ""
+
+        assert expected == said.getvalue(), f"{name(page)}, line {block.line}: it prints something else"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_fences_are_of_a_known_kind(page):
+    """No block escapes the tests by a mark of its own."""
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+
+
+def test_shell_lines_are_real(tmp_path, monkeypatch):
+    """Every `murmure ...` line of the pages runs, every `script/...` exists."""
+    from click.testing import CliRunner
+
+    from murmure.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    for page in PAGES:
+        for block in blocks(page):
+            for line in block.body.splitlines() if block.language == "bash" else []:
+                command, *arguments = shlex.split(line)
+                if command == "murmure":
+                    ran = CliRunner().invoke(main, arguments)
+
+                    assert ran.exit_code == 0, f"{name(page)}: {line}: {ran.output}"
+                else:
+                    assert (ROOT / command).is_file(), f"{name(page)}: {line}"
+
+
+def slug(heading: str) -> str:
+    """As the site makes anchors of headings."""
+    plain = re.sub(r"[`*\\]", "", heading).strip().lower()
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", plain)).strip("-")
+
+
+def anchors(page: Path) -> set[str]:
+    return {slug(h) for h in re.findall(r"^#+ (.+)$", prose(page), re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    """Internal links name a file of docs/ and, after #, one of its headings."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+
+        assert file.is_file() and file.is_relative_to(DOCS), f"{name(page)}: {target}"
+        assert not anchor or anchor in anchors(file), f"{name(page)}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_page_names_a_machine(page):
+    """No absolute path of somebody's machine."""
+    text = page.read_text(encoding="utf-8")
+
+    assert not re.search(r"(?<![\w~.:/])/(work|home|root|usr|tmp|opt|var|etc|mnt|Users|private)/|[A-Z]:\\\\?\w", text)
+
+
+def test_words_of_how_it_works_are_in_the_glossary():
+    """What how-it-works sets in bold, the glossary explains."""
+    bold = {w.lower() for w in re.findall(r"\*\*([^*]+)\*\*", prose(DOCS / "how-it-works.md", spans=False))}
+    known = set(re.findall(r"^\*\*(.+?)\*\*\n:   ", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.M))
+
+    assert bold and bold <= {w.lower() for w in known}
+
+
+def test_the_glossary_is_sorted_and_says_each_word_once():
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    words = [w.lower() for w in re.findall(r"^\*\*(.+?)\*\*\n:   ", text, re.M)]
+
+    assert words == sorted(set(words))
+
+
+def test_every_page_is_in_the_navigation_once():
+    """zensical.toml lists every page of docs/, and no other."""
+
+    def leaves(nav):
+        for entry in nav:
+            for value in entry.values():
+                if isinstance(value, str):
+                    yield value
+                else:
+                    yield from leaves(value)
+
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
+
+    assert sorted(leaves(nav)) == sorted(name(p) for p in PAGES)
+
+
+def test_decisions_have_three_parts():
+    """Context, choice, consequence; numbered without gaps; in the index."""
+    pages = sorted((DOCS / "decisions").glob("0*.md"))
+    index = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+
+    assert [int(p.name[:4]) for p in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+
+        assert re.search(r"\*\*Context\.\*\*.*\*\*Choice\.\*\*.*\*\*Consequence\.\*\*", text, re.S), page.name
+        assert f"({page.name})" in index
+
+
+def test_page_names_say_their_kind():
+    """tutorial-, how-to-, explanation-, ref-; and four pages that everybody looks for by name."""
+    free = {"index.md", "how-it-works.md", "glossary.md", "known-flaws.md"}
+
+    assert all(p.name in free or re.match("(tutorial|how-to|explanation|ref)-", p.name) for p in DOCS.glob("*.md"))

@@ -1,0 +1,39 @@
+"""Reference pages are written from the code, and none is missing, stale or nobody's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from murmure.catalogue import PUBLIC
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATED = {"index", "cli"}
+
+
+def test_every_public_name_has_a_page_and_every_page_a_name():
+    pages = {p.stem.removeprefix("ref-") for p in (ROOT / "docs").glob("ref-*.md")}
+
+    assert set(PUBLIC) | GENERATED == pages
+
+
+def test_every_command_has_a_section():
+    import click
+
+    from murmure.cli import main
+
+    text = (ROOT / "docs" / "ref-cli.md").read_text(encoding="utf-8")
+    commands = main.list_commands(click.Context(main))
+
+    assert commands
+    assert all(f"\n### murmure {command}\n" in text for command in commands)
+
+
+def test_reference_pages_are_what_the_code_says():
+    """script/reference --check; run script/reference when it fails."""
+    ran = subprocess.run(
+        [sys.executable, ROOT / "script" / "reference", "--check"], capture_output=True, text=True, timeout=120
+    )
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr

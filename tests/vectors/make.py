@@ -1,0 +1,255 @@
+"""Writes the vectors beside it: `python tests/vectors/make.py`. Run once; a change of a written vector breaks clients.
+
+laws.json   for each law: its integers as a plan carries them, inputs and words (hexadecimal), and the reports.
+plans.json  plans as text, with their digests.
+bad_plans.json  plans that must be refused: the class of the error and a part of its message.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import murmure as mu
+from murmure.core.random import GivenWords, Random
+from murmure.laws.bits import Bits, ChainedBits
+from murmure.laws.hadamard import Hadamard
+from murmure.laws.table import Table
+from murmure.laws.window import Window
+
+HERE = Path(__file__).parent
+WORD = 1 << 64
+
+LAWS: dict[str, Any] = {
+    "GRR of 2": mu.GRR(mu.Categories(2), 1.0).channel,
+    "GRR of 300": mu.GRR(mu.Categories(300), 3.0).channel,
+    "window that stops at the ends": mu.Window(mu.Integers(0, 20), 0.5).channel,
+    "window that slides": mu.Piecewise(mu.Integers(0, 10), 2.0).channel,
+    "square wave": mu.SquareWave(mu.Integers(0, 40), 1.0).channel,
+    "saturated window": Window.calibrated(700.0, 5, 5),
+    "bits of 3": mu.SUE(mu.Categories(3), 1.0).channel,
+    "bits of 65": mu.OUE(mu.Categories(65), 2.0).channel,
+    "bits, saturated": Bits(4, WORD - 1, 1),
+    "chained bits of 5": mu.RAPPOR(mu.Categories(5), 4.0, 1.0).channel,
+    "chained bits of 64": mu.RAPPOR(mu.Categories(64), 8.0, 2.0).channel,
+    "subset 2 of 4": mu.SubsetSelection(mu.Categories(4), 1.0, w=2).channel,
+    "subset 20 of 70": mu.SubsetSelection(mu.Categories(70), 0.8, w=20).channel,
+    "subset 1 of 2": mu.SubsetSelection(mu.Categories(2), 1.0).channel,
+    "Hadamard of 2": mu.HadamardResponse(mu.Categories(2), 1.0).channel,
+    "Hadamard of 100": mu.HadamardResponse(mu.Categories(100), 1.0).channel,
+    "hashed to 2 bins": mu.BLH(mu.Categories(9), 0.3).channel,
+    "hashed to 3 bins": mu.OLH(mu.Categories(100), 0.5).channel,
+    "hashed to 149 bins": mu.OLH(mu.Categories(1000), 5.0).channel,
+    "Warner's coins": mu.Warner(mu.Categories(2), truth=0.5, yes_coin=0.25).channel,
+    "Duchi": mu.Duchi(mu.Integers(0, 10), 0.5).channel,
+    "bounded Laplace": mu.BoundedLaplace(mu.Integers(0, 10), 0.5).channel,
+    "bounded Laplace, sharp": mu.BoundedLaplace(mu.Integers(0, 4), 40.0).channel,
+    "bounded staircase": mu.BoundedStaircase(mu.Integers(0, 12), 2.0, gamma="variance").channel,
+    "hybrid": mu.Hybrid(mu.Integers(0, 10), 1.0).channel,
+}
+ROWS = 14
+
+
+def edges(channel: Any) -> list[int]:
+    """Words at which a comparison turns: each threshold, one less, and both ends of the range."""
+    at = [0, 1, WORD - 1, WORD // 2, WORD // 2 - 1]
+    for name in ("body", "yes_true", "keep", "coin"):
+        value = getattr(channel, name, None)
+        if isinstance(value, int):
+            value <<= channel.log_order if isinstance(channel, Hadamard) else 0
+            at += [value % WORD, value - 1]
+    if isinstance(channel, Window):
+        at += [channel.body + channel.outside, channel.body + channel.outside - 1, channel.inside, channel.inside - 1]
+    return [word % WORD for word in at]
+
+
+def alias_edges(table: Table, x: Any) -> list[int]:
+    """Words at the threshold of a column of each input's row, and one below."""
+    threshold, _, log_columns = table._alias
+    out = []
+    for row, code in enumerate(x):
+        column = row // 2 % (1 << log_columns)
+        out.append((column << (64 - log_columns)) + max(0, int(threshold[code, column]) - row % 2))
+    return [word % WORD for word in out]
+
+
+def words_for(channel: Any, x: Any, seed: int) -> tuple[Any, Any]:
+    """Seeded words; the first rows are given words at the edges, and the last row's bits stay open for 24 planes."""
+    rng = Random.seeded(seed)
+    main = rng.words(ROWS * channel.words).reshape(ROWS, channel.words)
+    deep = rng.words(ROWS * channel.deep).reshape(ROWS, channel.deep) if channel.deep else None
+    at = alias_edges(channel, x) if isinstance(channel, Table) else edges(channel)
+    for row in range(min(ROWS - 1, len(at))):
+        main[row, 0 if channel.deep == 0 else -1] = at[row]
+    if isinstance(channel, Bits):
+        bit = [(channel.yes_false >> (63 - plane)) & 1 for plane in range(24)]
+        for plane in range(24):
+            target, first = (main, 0) if plane < 16 else (deep, 16)
+            start = (plane - first) * channel.width
+            target[-1, start : start + channel.width] = WORD - 1 if bit[plane] else 0
+    return main, deep
+
+
+def hexadecimal(words: Any) -> list[str]:
+    return [f"{int(w):016x}" for w in words]
+
+
+def law_vectors() -> list[dict[str, Any]]:
+    out = []
+    for seed, (name, channel) in enumerate(LAWS.items()):
+        x = (np.arange(ROWS) * 7 + seed) % channel.inputs
+        main, deep = words_for(channel, x, seed)
+        reports = channel.draw(x, GivenWords(main, deep))
+        packed = isinstance(channel, Bits | ChainedBits) or channel.integers()["law"] == "subset"
+        out.append(
+            {
+                "name": name,
+                "inputs": channel.inputs,
+                "integers": channel.integers(),
+                "x": x.tolist(),
+                "main": [hexadecimal(row) for row in main],
+                "deep": None if deep is None else [hexadecimal(row) for row in deep],
+                "reports": [hexadecimal(r) for r in reports] if packed else reports.tolist(),
+            }
+        )
+    return out
+
+
+def plan(statistic: Any, person: Any = None) -> Any:
+    return mu.Plan(statistic, person)
+
+
+def plan_vectors() -> list[dict[str, str]]:
+    smoker = mu.Categories(["no", "yes", "l'été"], column="smoker")
+    age = mu.Integers(18, 99, column="age")
+    weight = mu.Interval(40.0, 160.0, cells=48)
+    yes_no = mu.Categories([False, True])
+    plans = [
+        plan(mu.Histogram(smoker)),
+        plan(mu.Histogram(smoker), mu.GRR(smoker, 1.0)),
+        plan(mu.Histogram(smoker), mu.OUE(smoker, 0.1)),
+        plan(mu.Histogram(age), mu.OLH(age, 2.5)),
+        plan(mu.Histogram(age), mu.SubsetSelection(age, 1.0)),
+        plan(mu.Histogram(age), mu.SubsetSelection(age, 1.0, w=3)),
+        plan(mu.Histogram(yes_no), mu.Warner(yes_no)),
+        plan(mu.Histogram(yes_no), mu.Warner(yes_no, truth=0.3, yes_coin=0.7)),
+        plan(mu.Histogram(yes_no), mu.UnrelatedQuestion(yes_no, truth=0.7, innocuous=0.25)),
+        plan(mu.Histogram(smoker), mu.RAPPOR(smoker, 4.0, 1.0)),
+        plan(mu.Mean(age), mu.GRR(age, 1.0)),
+        plan(mu.Mean(weight), mu.Duchi(weight, 1.0)),
+        plan(mu.Mean(weight), mu.Piecewise(weight, 3.0)),
+        plan(mu.Mean(weight), mu.Hybrid(weight, 1.0)),
+        plan(mu.Mean(weight), mu.SquareWave(weight, 1.0)),
+    ]
+    return [{"text": p.to_json(), "digest": p.digest} for p in plans]
+
+
+def bad_plan_vectors() -> list[dict[str, str]]:
+    four, two = mu.Categories(4, column="answer"), mu.Categories(["no", "yes"])
+    grr = json.loads(plan(mu.Histogram(four), mu.GRR(four, 1.0)).to_json())
+    oue = json.loads(plan(mu.Histogram(four), mu.OUE(four, 1.0)).to_json())
+    coins = json.loads(plan(mu.Histogram(two), mu.Warner(two)).to_json())
+    out: list[dict[str, str]] = []
+
+    def bad(name: str, error: str, part: str, base: Any = grr, text: str | None = None, **changes: Any) -> None:
+        """changes: path with __ between names -> new value; `...` removes it."""
+        held = copy.deepcopy(base)
+        for path, value in changes.items():
+            *way, last = path.split("__")
+            at = held
+            for step in way:
+                at = at[step]
+            if value is ...:
+                del at[last]
+            else:
+                at[last] = value
+        written = json.dumps(held, indent=1, sort_keys=True, ensure_ascii=False) if text is None else text
+        out.append({"name": name, "text": written, "error": error, "part": part})
+
+    bad("not JSON", "PlanRefused", "this is not a plan", text="{murmure: 1}")
+    bad("empty", "PlanRefused", "this is not a plan", text="")
+    bad("a list", "PlanRefused", "version 1", text="[]")
+    bad("cut short", "PlanRefused", "this is not a plan", text=json.dumps(grr)[:200])
+    bad("later version", "PlanRefused", "this is plan version 2", murmure=2)
+    bad("no version", "PlanRefused", "this is plan version None", murmure=...)
+    bad("version as text", "PlanRefused", "this is plan version '1'", murmure="1")
+    bad("version true", "PlanRefused", "this is plan version True", murmure=True)
+    bad("unknown slot", "PlanRefused", "['colour']", colour="red")
+    bad("filled curator", "PlanRefused", "cannot read", curator={"type": "DiscreteLaplace", "epsilon": 1.0})
+    bad("unknown mechanism", "PlanRefused", "unknown part 'GRS'", person__type="GRS")
+    bad("unknown statistic", "PlanRefused", "unknown part 'Median'", statistic__type="Median")
+    bad("a class that is no mechanism", "PlanRefused", "unknown part 'Reports'", person__type="Reports")
+    bad("no statistic", "PlanRefused", "unknown part None", statistic=...)
+    bad("mechanism as text", "PlanRefused", "unknown part 'GRR'", person="GRR")
+    bad("mechanism as list", "PlanRefused", "unknown part ['GRR', 1.0]", person=["GRR", 1.0])
+    bad("type as list", "PlanRefused", "unknown part ['GRR']", person__type=["GRR"])
+    bad("tampered threshold", "PlanRefused", "integers are not those", person__law__outside="2000000000000000000")
+    bad("tampered bits", "PlanRefused", "integers are not those", oue, person__law__yes_true=str(WORD - 1))
+    bad("tampered epsilon", "PlanRefused", "integers are not those", person__epsilon=2.0)
+    bad("no integers", "PlanRefused", "law", person__law=...)
+    bad(
+        "integers as numbers",
+        "PlanRefused",
+        "integers are not those",
+        person__law__outside=int(grr["person"]["law"]["outside"]),
+    )
+    bad("extra field", "PlanRefused", "'sides'", person__sides=6)
+    bad("extra field of the domain", "MurmureError", "colour", person__domain__colour="red")
+    bad(
+        "epsilon as text",
+        "InvalidParameter",
+        "GRR.epsilon must be a positive finite number, got '1.0'",
+        person__epsilon="1.0",
+    )
+    bad("epsilon as a fraction", "MurmureError", "epsilon", person__epsilon="1/1")
+    bad("epsilon as words", "MurmureError", "epsilon", person__epsilon="and/or")
+    bad(
+        "epsilon NaN",
+        "InvalidParameter",
+        "GRR.epsilon must be a positive finite number, got nan",
+        person__epsilon=float("nan"),
+    )
+    bad("epsilon infinite", "InvalidParameter", "got inf", person__epsilon=float("inf"))
+    bad("epsilon zero", "InvalidParameter", "got 0.0", person__epsilon=0)
+    bad("epsilon negative", "InvalidParameter", "got -1.0", person__epsilon=-1)
+    bad("epsilon true", "InvalidParameter", "got True", person__epsilon=True)
+    bad("epsilon null", "InvalidParameter", "got None", person__epsilon=None)
+    bad("no epsilon", "MurmureError", "epsilon", person__epsilon=...)
+    bad("no domain", "PlanRefused", "'domain'", person__domain=...)
+    bad("domain null", "MurmureError", "domain", person__domain=None)
+    bad("domain as number", "MurmureError", "domain", person__domain=4)
+    bad("unknown domain", "InvalidParameter", "got 'Words'", person__domain__type="Words")
+    bad("domain type as list", "PlanRefused", "Plan refused", person__domain__type=["Categories"])
+    bad("domain without values", "MurmureError", "values", person__domain__values=...)
+    bad("domain of one category", "InvalidParameter", "at least 2, got 1", person__domain__values=1)
+    bad("domain of one label", "InvalidParameter", "at least two labels, got 1", person__domain__values=["yes"])
+    bad("domain with a label twice", "InvalidParameter", "must differ", person__domain__values=["a", "b", "a", "c"])
+    bad("domain with list labels", "MurmureError", "list", person__domain__values=[[1], [2], [3], [4]])
+    bad("two domains", "PlanRefused", "give both the same domain", person__domain__values=5)
+    bad("two columns", "PlanRefused", "give both the same domain", person__domain__column="other")
+    bad("a coin that is no number", "PlanRefused", "a/b", coins, person__truth="a/b")
+    bad("a coin over zero", "PlanRefused", "Fraction(1, 0)", coins, person__truth="1/0")
+    bad(
+        "a coin beyond one",
+        "InvalidParameter",
+        "Warner.truth must lie strictly between 0 and 1",
+        coins,
+        person__truth="3/2",
+    )
+    bad("coins and epsilon", "InvalidParameter", "either an epsilon or two coins", coins, person__epsilon=1.0)
+    return out
+
+
+def write(name: str, vectors: Any) -> None:
+    lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors)
+    (HERE / name).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write("laws.json", law_vectors())
+    write("plans.json", plan_vectors())
+    write("bad_plans.json", bad_plan_vectors())
