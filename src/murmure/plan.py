@@ -7,6 +7,7 @@ import json
 import math
 import os
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -55,11 +56,11 @@ class Reports:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Reports:
         try:
-            with np.load(path, allow_pickle=False) as held:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
                 return cls(held["data"], str(held["plan"]), bool(held["seeded"]))
         except FileNotFoundError:
             raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidParameter(
                 f"{str(path)!r} is not a report file ({type(error).__name__}).",
                 hint="report files are written by Reports.save; a truncated one cannot be read",
@@ -99,6 +100,13 @@ class Plan:
                 f"{self.person.domain!r}.",
                 hint="give both the same domain",
             )
+        certificate = certify(self.person)
+        if certificate.asked is not None and certificate.epsilon > certificate.asked:
+            raise PlanRefused(
+                f"Plan refused: {type(self.person).__name__} was asked for {certificate.asked!r} and costs "
+                f"{certificate.epsilon!r}.",
+                hint="this is a bug in the mechanism; please report it",
+            )
         problem = self.statistic.reads(self.person.affine())  # type: ignore[attr-defined]
         if problem is not None:
             raise PlanRefused(
@@ -132,9 +140,9 @@ class Plan:
 
     def settle(self, total: Total, seeded: bool = False) -> Release:
         """Beside the curator: from the sum to what may be shown."""
-        room_for(total.n, 1, "the tally")
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
+        room_for(total.n, self.statistic.largest if self.person is None else 1, "the tally")
         by_people = self.statistic.clear if self.person is None else self.person.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
         return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
@@ -194,10 +202,13 @@ class Plan:
         return hashlib.sha256(compact.encode()).hexdigest()
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
-        """Refuses another version, unknown parts, and integers that are not those of the stated mechanism."""
+    def from_json(cls, text: str, at_most: float | None = None) -> Plan:
+        """Refuses another version, unknown parts, and integers that are not those of the stated mechanism.
+
+        at_most: the largest epsilon that is accepted, for whoever takes plans from others.
+        """
         try:
-            return cls._from_dict(json.loads(text))
+            plan = cls._from_dict(json.loads(text))
         except MurmureError:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -205,10 +216,16 @@ class Plan:
                 f"Plan refused: this is not a plan ({type(error).__name__}: {shorten(str(error), 120)}).",
                 hint="plans are written by Plan.to_json",
             ) from None
+        costs = max(certificate.epsilon for certificate in plan.guarantees().values())
+        if at_most is not None and not costs <= at_most:
+            raise PlanRefused(
+                f"Plan refused: it costs epsilon = {costs:.6g}, above the {at_most:g} that is allowed here."
+            )
+        return plan
 
     @classmethod
     def _from_dict(cls, held: Any) -> Plan:
-        if not isinstance(held, dict) or held.get("murmure") != VERSION:
+        if not isinstance(held, dict) or type(held.get("murmure")) is not int or held["murmure"] != VERSION:
             got = held.get("murmure") if isinstance(held, dict) else held
             raise PlanRefused(
                 f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
@@ -230,7 +247,6 @@ class Plan:
 
 def _clear_step(statistic: Statistic, batch: Any) -> Total:
     x = statistic.encode(batch)
-    room_for(len(x), max(1, statistic.domain.size) ** 2, "one batch")
     return Total(len(x), statistic.tally(x))
 
 

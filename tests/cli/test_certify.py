@@ -112,7 +112,7 @@ def test_the_assumption_is_said() -> None:
 
 
 def test_reports_add_up_unless_a_draw_is_kept() -> None:
-    """Three fresh reports cost three times one; any number of RAPPOR's cost its epsilon."""
+    """Three fresh reports cost three times one; any number from one of RAPPOR's clients cost its epsilon."""
     one = held("GRR", "--categories", "4", "--epsilon", "1")["epsilon"]
     three = held("GRR", "--categories", "4", "--epsilon", "1", "--reports", "3")
 

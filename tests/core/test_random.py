@@ -71,7 +71,7 @@ def test_words_are_aes_256_in_counter_mode(n: int, width: int) -> None:
 
 
 def test_a_known_answer() -> None:
-    """The first words of seed 7, written down: the stream of a seed is the same in every release and on every machine."""
+    """The first words of seed 7, written down: a seed means the same in every release and on every machine."""
     reserved = Random.seeded(7).reserve(2, 2, 3)
 
     assert [f"{w:016x}" for w in main_words(reserved).ravel()] == [

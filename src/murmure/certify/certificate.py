@@ -6,6 +6,7 @@ from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import times_up
 from murmure.core.types import Certificate, Unit
 
 
@@ -13,8 +14,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     """The exact epsilon of a mechanism, rounded up, with the two inputs and the report that attain it.
 
     `relation`: "record" (any two people) or "attribute" (people who differ in one column); for one attribute the
-    two are the same. `reports`: how many reports one person sends. By default one, or, for a mechanism that keeps its
-    first draw (RAPPOR), any number about the same value.
+    two are the same. `reports`: how many reports one person sends, each fresh (default 1). For reports of a client that
+    keeps its first draw, pass `mechanism.for_ever` (RAPPOR): by default any number of them.
     """
     if relation not in ("record", "attribute"):
         raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
@@ -28,7 +29,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     kept = getattr(mechanism, "permanent", None)
     once = max_loss(mechanism.channel)
     if kept is None:
-        loss, epsilon, method = once, once.epsilon * (reports or 1), once.method
+        loss, epsilon, method = once, times_up(once.epsilon, reports or 1), once.method
         if reports is not None and reports > 1:
             method += f"; {reports} fresh reports add up (sequential composition)"
     else:
@@ -44,12 +45,12 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         method=method,
         witness=(label(x), label(other), y),
         assumption=getattr(mechanism, "assumption", None),
-        asked=getattr(mechanism, "epsilon", None),
+        asked=getattr(mechanism, "asked", getattr(mechanism, "epsilon", None)),
     )
 
 
 def _kept(once: Loss, for_ever: Loss, reports: int | None) -> tuple[Loss, float, str]:
     """A kept draw: any number of reports about one value tells no more than the kept bits themselves."""
-    if reports is not None and reports * once.epsilon < for_ever.epsilon:
-        return once, once.epsilon * reports, f"{once.method}; {reports} report(s)"
+    if reports is not None and times_up(once.epsilon, reports) < for_ever.epsilon:
+        return once, times_up(once.epsilon, reports), f"{once.method}; {reports} report(s)"
     return for_ever, for_ever.epsilon, f"{for_ever.method}; any number of reports about one value"

@@ -51,12 +51,13 @@ def _outcomes(channel: Channel) -> list[Any] | None:
 
 
 def check_mechanism(mechanism: Any, seed: int = 1) -> None:
-    """A mechanism's five promises: a law, samples that follow it, an affine map, a certificate, words of its own."""
+    """A mechanism's promises: a law, samples that follow it, its moments, a certificate, words of its own."""
     channel = mechanism.channel
     outcomes = _outcomes(channel)
     if outcomes is not None:
         check_law(mechanism, outcomes)
         check_affine(mechanism, outcomes)
+        check_moments(mechanism, outcomes)
     check_samples(mechanism, outcomes, seed)
     check_words(mechanism, seed)
     check_certificate(mechanism, outcomes)
@@ -108,6 +109,41 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
         else:
             read = sum((r * e for r, e in zip(affine.readout, expected, strict=True)), Fraction(0))
             _require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
+
+
+def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
+    """Variances and covariances, computed from the law, are those that error bars are made of."""
+    affine, channel = mechanism.affine(), mechanism.channel
+    if not isinstance(affine, Affine) or channel.inputs > 64:
+        return
+    tallies = np.array([mechanism.tally(np.array([y])) for y in outcomes], float)
+    if affine.of == "code":
+        readout, (v0, v1, v2) = np.array(list(affine.readout), float), mechanism.variance_polynomial
+        for x in _some_inputs(channel):
+            p = np.array([float(channel.prob(x, y)) for y in outcomes])
+            at_code = float(p @ (tallies @ readout - x) ** 2)
+            _require(
+                math.isclose(at_code, v0 + v1 * x + v2 * x * x, rel_tol=1e-9, abs_tol=1e-9),
+                mechanism,
+                f"the variance at code {x} is {at_code}, the polynomial says {v0 + v1 * x + v2 * x * x}",
+            )
+        return
+    k = channel.inputs
+    f = np.arange(1, k + 1) / (k * (k + 1) / 2)  # any shares do: variances are straight lines in them
+    exact = np.zeros((k, k))
+    for x in range(k):
+        p = np.array([float(channel.prob(x, y)) for y in outcomes])
+        centred = tallies - p @ tallies
+        exact += f[x] * (centred.T * p) @ centred
+    slope = np.array([float(s) for s in affine.slope]) * np.ones(k)
+    stated = mechanism.cross(f).copy()
+    np.fill_diagonal(stated, mechanism.variance(f, 1) * slope**2)
+    worst = tuple(int(i) for i in np.unravel_index(np.abs(stated - exact).argmax(), (k, k)))
+    _require(
+        bool(np.allclose(stated, exact, rtol=1e-9, atol=1e-12)),
+        mechanism,
+        f"the covariance of cells {worst} is {exact[worst]}, the mechanism says {stated[worst]}",
+    )
 
 
 def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None:

@@ -55,7 +55,7 @@ def enumerate_loss(channel: Channel) -> Loss:
     outcomes = channel.outcomes()
     if outcomes is None:
         raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
-    best = Loss(Fraction(1), (0, 0, None), "enumerated")
+    best: Loss | None = None
     for y in outcomes:
         probs = [channel.prob(x, y) for x in range(channel.inputs)]
         high, low = max(probs), min(probs)
@@ -64,8 +64,10 @@ def enumerate_loss(channel: Channel) -> Loss:
         witness = (probs.index(high), probs.index(low), y)
         if low == 0:
             return Loss(None, witness, "enumerated")
-        if best.ratio is not None and high / low > best.ratio:
+        if best is None or high / low > best.ratio:  # type: ignore[operator]
             best = Loss(high / low, witness, "enumerated", channel.slack)
+    if best is None:
+        raise InvalidParameter(f"{type(channel).__name__} has no report at all.")
     return best
 
 
@@ -76,15 +78,14 @@ def _(channel: Mapped) -> Loss:
 
 @max_loss.register
 def _(channel: Window) -> Loss:
-    # reports of a window, against the same reports outside another input's window
+    # the first report of a window, against the same report outside another input's window; inside >= outside, so no
+    # other pair of numerators is further apart
     first, last = (int(s) for s in channel.start(np.array([0, channel.inputs - 1])))
     top = channel.inputs - 1
-    if first == last:
-        return Loss(Fraction(1), (0, top, first), "closed form")
-    peak = Fraction(channel.inside + channel.rest, channel.outside)
-    if peak >= 1:
-        return Loss(peak, (top, 0, last + channel.length - 1), "closed form (classes of reports)")
-    return Loss(Fraction(channel.outside, channel.inside), (top, 0, first), "closed form (classes of reports)")
+    ratio = Fraction(channel.peak, channel.outside) if first != last else Fraction(1)
+    # the reports that own a unit more come first in a window, so then the first one is the witness
+    witness = (0, top, first) if channel.rest else (top, 0, last + channel.length - 1)
+    return Loss(ratio, witness, "closed form (classes of reports)")
 
 
 @max_loss.register(Bits)

@@ -51,6 +51,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     help="What of a person may differ: the whole record, or one attribute.",
 )
 @click.option("--reports", type=int, metavar="N", help="How many reports one person sends.  [default: 1]")
+@click.option("--for-ever", is_flag=True, help="RAPPOR: all reports of a client that keeps its first draw.")
 @json_option
 def certify(
     mechanism: str | None,
@@ -63,6 +64,7 @@ def certify(
     cells: int | None,
     relation: Any,
     reports: int | None,
+    for_ever: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -80,7 +82,7 @@ def certify(
     if sum(asked) != 1:
         what = "nothing to certify" if not any(asked) else "a MECHANISM, --plan and --list exclude one another"
         raise Misuse(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
-    if mechanism is None and (given or any(value is not None for value in domain)):
+    if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
         raise Misuse("--plan and --list take no mechanism's options.", "a plan says everything by itself")
     if as_list:
         show_list(as_json)
@@ -89,9 +91,10 @@ def certify(
     else:
         assert mechanism is not None
         name = exact_name(mechanism)
-        certify_one(
-            build(name, domain_of(*domain, "no,yes" if name in YES_NO else None), given), relation, reports, as_json
-        )
+        one = build(name, domain_of(*domain, "no,yes" if name in YES_NO else None), given)
+        if for_ever and not hasattr(one, "for_ever"):
+            raise Misuse(f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up")
+        certify_one(one, relation, reports, for_ever, as_json)
 
 
 def exact_name(name: str) -> str:
@@ -127,11 +130,11 @@ def build(name: str, domain: Any, given: dict[str, Any]) -> Any:
     return kind(domain, **given)
 
 
-def certify_one(mechanism: Any, relation: Any, reports: int | None, as_json: bool) -> None:
+def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
     from murmure.cli.words import certificate_json, certificate_table, mechanism_json, mechanism_title, promise
 
-    certificate = certificate_of(mechanism, relation, reports)
+    certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
         print_json(
             {

@@ -53,7 +53,7 @@ def set_bits(packed: Any, k: int) -> list[int]:
 
 
 def label_of(domain: Any, code: int) -> str:
-    return str(domain.labels()[code]) if domain.size <= 1_000_000 else str(code)
+    return str(domain.label(code))
 
 
 def witness_in_words(mechanism: Any, certificate: Certificate) -> tuple[str, str]:
@@ -61,7 +61,7 @@ def witness_in_words(mechanism: Any, certificate: Certificate) -> tuple[str, str
     assert certificate.witness is not None
     a, b, y = certificate.witness
     report = f"the report {report_in_words(mechanism, y)}"
-    several = hasattr(mechanism, "permanent") or "compos" in certificate.method
+    several = any(word in certificate.method for word in ("compos", "any number", "report(s)"))
     if several or certificate.epsilon > 50:
         return report, f"tells {a!r} from {b!r} best"
     return report, f"is {math.exp(certificate.epsilon):.4g} times likelier from {a!r} than from {b!r}"

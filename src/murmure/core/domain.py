@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -47,14 +48,27 @@ def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
 
 def _array(values: Any) -> NDArray[Any]:
     """Whatever holds a column, as an array of one dimension."""
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    array = np.atleast_1d(np.asarray(values))
-    if array.ndim == 2 and array.shape[1] == 1:  # a one-column frame
-        array = array[:, 0]
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)  # what is masked is missing
+    if isinstance(values, list | tuple) and bool in set(map(type, values)):
+        array = np.empty(len(values), object)  # NumPy would make numbers of booleans among numbers
+        array[:] = values
+        return array.astype(bool) if set(map(type, values)) == {bool} else array
+    try:
+        if hasattr(values, "to_numpy"):
+            arrow = type(values).__module__.partition(".")[0] == "pyarrow"
+            values = values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy()
+        array = np.atleast_1d(np.asarray(values))
+    except (TypeError, ValueError) as error:
+        raise OutsideDomain(
+            f"cannot read a column of values from {type(values).__name__} ({shorten(str(error), 80)}).",
+            hint="pass a list, an array or one column of a frame",
+        ) from None
+    if array.ndim == 2 and array.shape[-1] == 1:  # a one-column frame
+        array = array.reshape(-1)
     if array.ndim != 1:
         raise OutsideDomain(f"a column of values must have one dimension, got shape {array.shape}.")
-    return array
+    return array.astype(np.float64) if array.dtype == np.float16 else array
 
 
 def _whose(domain: Any) -> str:
@@ -103,6 +117,8 @@ def _integers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "O":
         _refuse_missing(domain, _missing_objects(array))
         array = _numbers_of(domain, array)
+        if array.dtype.kind == "i":
+            return array
     if array.dtype.kind != "f":
         raise OutsideDomain(f"{_whose(domain)}: got values of type {array.dtype}; wanted {domain.describe()}.")
     _refuse_missing(domain, np.isnan(array))
@@ -129,10 +145,15 @@ def _numbers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
         (isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in array.tolist()), bool
     )
     _refuse_outside(domain, ~numeric, array)
-    return array.astype(np.float64)
+    whole = all(isinstance(v, int | np.integer) for v in array.tolist())
+    try:
+        return array.astype(np.int64 if whole else np.float64)
+    except OverflowError:  # beyond any domain
+        _refuse_outside(domain, np.fromiter((abs(v) > 2**62 for v in array.tolist()), bool), array)
+        raise
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Categories:
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1."""
 
@@ -153,7 +174,12 @@ class Categories:
                 hint='Categories(["no", "yes"]) or Categories(4)',
             )
         else:
-            items = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+            items = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+            if not all(isinstance(v, str | int | float | NoneType) for v in items):
+                raise InvalidParameter(
+                    f"Categories labels must be text, numbers or booleans, got {shorten(items)}.",
+                    hint="write dates and the like as text: they travel in JSON",
+                )
             if any(v is None or v != v for v in items):
                 raise InvalidParameter(
                     "Categories labels may not be None or NaN.",
@@ -169,6 +195,17 @@ class Categories:
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "_table", table)
 
+    def _identity(self) -> tuple[Any, ...]:
+        """0 and False are equal to Python, but not the same label."""
+        kinds = () if isinstance(self.values, int) else tuple(type(v) for v in self.values)
+        return self.values, kinds, self.column
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, Categories) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
     @property
     def size(self) -> int:
         return self.values if isinstance(self.values, int) else len(self.values)
@@ -179,7 +216,8 @@ class Categories:
             _refuse_outside_range(self, array, 0, self.size - 1)
             return array
         # A plain list goes in as it is: NumPy would turn [1, "a"] into text.
-        items = values if isinstance(values, list | tuple) else self._items(_array(values))
+        items = values if isinstance(values, list | tuple) else _array(values).tolist()
+        self._refuse_other_kinds(set(map(type, items)))
         try:
             codes = np.fromiter(map(self._table.get, items, itertools.repeat(-1)), np.int64, len(items))
         except TypeError:  # a list or a dictionary where a label should be
@@ -191,12 +229,15 @@ class Categories:
             _refuse_outside(self, codes < 0, array)
         return codes
 
-    def _items(self, array: NDArray[Any]) -> list[Any]:
-        if array.dtype.kind == "b" and not all(isinstance(v, bool) for v in self._table or ()):
+    def _refuse_other_kinds(self, kinds: set[type]) -> None:
+        """True is equal to 1 for Python; as an answer it is another thing."""
+        ours = {type(v) for v in self._table or ()}
+        if (bool in kinds) != (bool in ours) and (bool in kinds or kinds & {int, float}) and ours & {bool, int, float}:
             raise OutsideDomain(
-                f"{_whose(self)}: got booleans; wanted {self.describe()}.", hint="use Categories([False, True])"
+                f"{_whose(self)}: got {'booleans such as True' if bool in kinds else 'numbers'}; "
+                f"wanted {self.describe()}.",
+                hint="use Categories([False, True]) for booleans, and numbers for numbers",
             )
-        return list(array.tolist())
 
     def label(self, code: int) -> str:
         return str(code if isinstance(self.values, int) else self.values[code])
@@ -314,6 +355,8 @@ class Interval:
             object.__setattr__(self, name, float(value))
         if self.high <= self.low or not math.isfinite(self.high - self.low):
             raise InvalidParameter(f"Interval needs low < high, got {self.low!r} and {self.high!r}.")
+        if not self.high - self.low > 1e-280:
+            raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
         cells = _whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
         if cells > 1 << 16:
             raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
@@ -331,7 +374,7 @@ class Interval:
         array = _array(values)
         if array.dtype.kind == "O":
             _refuse_missing(self, _missing_objects(array))
-            array = _numbers_of(self, array)
+            array = _numbers_of(self, array).astype(np.float64)
         if array.dtype.kind not in "iuf":
             raise OutsideDomain(f"{_whose(self)}: got values of type {array.dtype}; wanted {self.describe()}.")
         real = array.astype(np.float64, copy=False)

@@ -138,7 +138,8 @@ class CodeReading:
             level,
         )
         low, high = (self.low + self.step * float(e) for e in np.asarray(ends).reshape(2))
-        return np.array([[low - self.rounding, high + self.rounding]]), "score"
+        exact = target == "fixed" and self.v == (0.0, 0.0, 0.0)
+        return np.array([[low - self.rounding, high + self.rounding]]), "known exactly" if exact else "score"
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ class Estimate:
     unit: Literal["share", "value"] = "share"
     reading: Reading | None = field(default=None, repr=False)
     reason: str | None = None  # why there is no error bar, where there is none
+    target: Target = "fixed"  # whom the bars speak of when it is shown
 
     @property
     def counts(self) -> Floats:
@@ -184,8 +186,8 @@ class Estimate:
 
     @property
     def cov(self) -> Floats:
-        """Covariance for the fixed population: the mechanism's noise alone."""
-        return self.covariance("fixed")
+        """Covariance for a fixed population: the mechanism's noise alone (of two samples, for what they stand for)."""
+        return self.covariance(self.target)
 
     def covariance(self, target: Target = "fixed") -> Floats:
         check_target(target)
@@ -196,14 +198,15 @@ class Estimate:
         return self._bars().variance(target)
 
     def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> Floats:
-        """(low, high) of every figure, in rows."""
+        """(low, high) of every figure, in rows, for the "fixed" population or for the "superpopulation"."""
         return self.interval_and_method(level, target, simultaneous)[0]
 
     def interval_and_method(
         self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
     ) -> tuple[Floats, str]:
-        check_target(target)
+        """The interval, and the name of the method that gave it."""
         check_level(level)
+        check_target(target)
         return self._bars().interval(float(level), target, simultaneous)
 
     def _bars(self) -> Reading:
@@ -221,14 +224,15 @@ class Estimate:
         reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
         return Estimate(labels, mean, self.n, "value", reading, self.reason)
 
-    def to_rows(self, level: float = 0.95, target: Target = "fixed") -> list[dict[str, Any]]:
+    def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure: what tables, frames and JSON are made of."""
         out: list[dict[str, Any]] = [
             {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
         ]
         if self.reading is not None:
-            ends = self.interval(level, target)
-            for row, (low, high), var in zip(out, ends, self.variance(target), strict=True):
+            whom = target or self.target
+            ends = self.interval(level, whom)
+            for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
                 row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
         return out
 

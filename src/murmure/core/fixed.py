@@ -7,8 +7,11 @@ integer, and from there on nobody rounds: sampler, certificate and estimator rea
 from __future__ import annotations
 
 import decimal
+import functools
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,20 @@ Words64 = NDArray[np.uint64]
 EXACT = decimal.Context(prec=80, rounding=decimal.ROUND_HALF_EVEN, Emax=10**9, Emin=-(10**9))
 
 MIN_EPSILON, MAX_EPSILON = 1e-9, 1e6
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def exactly(function: Callable[P, T]) -> Callable[P, T]:
+    """Run it with 80 digits, whatever decimal context the caller works in."""
+
+    @functools.wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> T:
+        with decimal.localcontext(EXACT):
+            return function(*args, **kwargs)
+
+    return inner
 
 
 def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> float:
@@ -46,26 +63,54 @@ def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> floa
     return value
 
 
+@exactly
 def exp(x: float | decimal.Decimal) -> decimal.Decimal:
     """e**x to 80 digits; a float is taken at its exact binary value."""
-    return EXACT.exp(decimal.Decimal(x))
+    return decimal.Decimal(x).exp()
 
 
+def exp_float(x: float) -> float:
+    """e**x, rounded from 80 digits: the same float on every machine, which the C library's is not."""
+    return float(exp(x))
+
+
+@exactly
 def ceil_share(part: decimal.Decimal | int, whole: decimal.Decimal | int, over: int = WORD) -> int:
     """The least integer c with c / over >= part / whole, never below 1."""
-    exact = EXACT.divide(EXACT.multiply(decimal.Decimal(part), decimal.Decimal(over)), decimal.Decimal(whole))
+    exact = decimal.Decimal(part) * over / decimal.Decimal(whole)
     return max(1, int(exact.to_integral_value(rounding=decimal.ROUND_CEILING)))
 
 
+@exactly
+def floor_share(part: decimal.Decimal | int, whole: decimal.Decimal | int, over: int = WORD) -> int:
+    """The largest integer c with c / over <= part / whole, between 1 and over - 1."""
+    exact = decimal.Decimal(part) * over / decimal.Decimal(whole)
+    return min(max(1, int(exact.to_integral_value(rounding=decimal.ROUND_FLOOR))), over - 1)
+
+
+@exactly
 def at_most(num: int, den: int, bound: decimal.Decimal) -> bool:
     """Is num / den <= bound?"""
-    return decimal.Decimal(num) <= EXACT.multiply(bound, decimal.Decimal(den))
+    return decimal.Decimal(num) <= bound * den
 
 
+@exactly
 def log_up(ratio: Fraction) -> float:
     """The least float that is not below ln(ratio)."""
-    exact = EXACT.ln(EXACT.divide(decimal.Decimal(ratio.numerator), decimal.Decimal(ratio.denominator)))
-    exact = EXACT.add(exact, abs(EXACT.scaleb(exact, -70)))  # outward over the error of division and ln
+    if ratio == 1:
+        return 0.0
+    exact = (decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)).ln()
+    # outward over the errors of division (5e-80 of the ratio) and of ln (5e-80 of itself)
+    return _float_up(exact + (1 + abs(exact)) * decimal.Decimal("1e-78"))
+
+
+@exactly
+def times_up(loss: float, count: int) -> float:
+    """count * loss, rounded up."""
+    return _float_up(decimal.Decimal(loss) * count)
+
+
+def _float_up(exact: decimal.Decimal) -> float:
     out = float(exact)
     return out if decimal.Decimal(out) >= exact else math.nextafter(out, math.inf)
 

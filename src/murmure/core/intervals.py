@@ -21,6 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from murmure.core.errors import InvalidParameter
+
 Floats = NDArray[np.float64]
 Target = Literal["fixed", "superpopulation"]
 
@@ -41,7 +43,7 @@ def shares(
     """
     cells = _cells(o, N, p, q, level)
     if target not in ("fixed", "superpopulation"):
-        raise ValueError(
+        raise InvalidParameter(
             f"target of an interval must be 'fixed' or 'superpopulation', got {target!r}.\n"
             "  Hint: 'fixed' is the share among the people who answered, "
             "'superpopulation' the share in the population they were drawn from."
@@ -144,7 +146,7 @@ def score_variance(
     _check_level(level)
     _check_people(N)
     if not (np.isfinite([mean, low, high]).all() and low <= high):
-        raise ValueError(
+        raise InvalidParameter(
             "a mean's interval needs finite numbers with low <= high, "
             f"got mean={mean!r}, low={low!r}, high={high!r}.\n"
             "  Hint: low and high are the public bounds of the mean."
@@ -200,14 +202,14 @@ def _z(level: float) -> float:
 
 def _check_level(level: float) -> None:
     if not 0.0 < level < 1.0:
-        raise ValueError(
+        raise InvalidParameter(
             f"level of an interval must lie strictly between 0 and 1, got {level!r}.\n  Hint: 0.95 means 95%."
         )
 
 
 def _check_people(N: int) -> None:
     if not N >= 1:
-        raise ValueError(
+        raise InvalidParameter(
             f"N, the number of people, must be at least 1, got {N!r}.\n  Hint: with no report there is no interval."
         )
 
@@ -217,18 +219,18 @@ def _cells(o: ArrayLike, N: int, p: float, q: float, level: float) -> NDArray[np
     _check_level(level)
     _check_people(N)
     if not 0.0 <= q < p <= 1.0:
-        raise ValueError(
+        raise InvalidParameter(
             f"support probabilities must satisfy 0 <= q < p <= 1, got p={p!r}, q={q!r}.\n"
             "  Hint: p is for people whose true value is the cell, q for the others; p = q tells nothing."
         )
     cells = np.atleast_1d(np.asarray(o))
     if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
-        raise ValueError(
+        raise InvalidParameter(
             f"o, the counts, must be a vector of integers, got shape {cells.shape} of {cells.dtype}.\n"
             "  Hint: pass the tally, one count per cell, not shares or estimates."
         )
     if cells.size and not (cells.min() >= 0 and cells.max() <= N):
-        raise ValueError(
+        raise InvalidParameter(
             f"o, the support counts, must lie in 0..N = 0..{N}, got {cells.min()}..{cells.max()}.\n"
             "  Hint: a tally with noise added afterwards is not a support count; use score_variance."
         )

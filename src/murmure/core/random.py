@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -154,8 +154,17 @@ class KeystreamWords:
     def __init__(self, key: bytes, main: int, deep: int, n: int, width: int, depth: int) -> None:
         self.n, self.width, self.depth = n, width, depth
         self._key, self._main, self._deep = key, main, deep
+        self._process = os.getpid()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("reserved words do not travel: they hold the key")
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise UnsafeRandomness("words that were reserved before a fork may not be used after it.")
 
     def each(self, fill: Fill, threads: int = 1) -> None:
+        self._check_process()
         rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: blocks start on a block boundary
         half = self.n // 4 * 2  # even too
         if threads > 1 and self.n > 2 * rows:
@@ -184,6 +193,7 @@ class KeystreamWords:
             yield start, buffer[:need].view("<u8").reshape(count, self.width)
 
     def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+        self._check_process()
         at = self._deep + report * self.depth + index
         counters = np.zeros((len(at), 2), ">u8")
         counters[:, 0] = DEEP << 32

@@ -31,7 +31,11 @@ def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     if estimate.reading is None:
         return estimate.to_rows()[:MOST_ROWS], max(0, len(estimate.mean) - MOST_ROWS), ""
     shown = estimate.to_rows()[:MOST_ROWS] if len(estimate.mean) <= 2000 else _first_rows(estimate)
-    return shown, max(0, len(estimate.mean) - MOST_ROWS), estimate.interval_and_method()[1] if shown else ""
+    return (
+        shown,
+        max(0, len(estimate.mean) - MOST_ROWS),
+        estimate.interval_and_method(0.95, estimate.target)[1] if shown else "",
+    )
 
 
 def _first_rows(estimate: Estimate) -> list[dict[str, Any]]:
@@ -47,11 +51,10 @@ def _figure(value: float) -> str:
 
 def _note(estimate: Estimate, left_out: int, method: str) -> str:
     people = f"{estimate.n:,} people".replace(",", " ")
-    bars = (
-        f"95 % intervals by {method}, for these people (fixed population)"
-        if method
-        else f"no error bar: {estimate.reason}"
-    )
+    whom = "for these people (fixed population)"
+    if estimate.target == "superpopulation":
+        whom = "for the population they were drawn from (superpopulation)"
+    bars = f"95 % intervals by {method}, {whom}" if method else f"no error bar: {estimate.reason}"
     more = f"; {left_out} more rows not shown" if left_out else ""
     return f"{people}; {bars}{more}"
 
@@ -121,7 +124,7 @@ def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth
         _, ax = plt.subplots(figsize=(6.4, max(1.8, 0.34 * len(estimate.mean) + 1.0)), layout="constrained")
     y = np.arange(len(estimate.mean))[::-1]
     if estimate.reading is not None:
-        low, high = estimate.interval(level).T
+        low, high = estimate.interval(level, estimate.target).T
         ax.hlines(y, low, high, color="#9db9e0", lw=5, label=f"{level:.0%} interval".replace("%", " %"))
     ax.plot(estimate.mean, y, "|", ms=11, mew=2, color="#1f4e96", label="estimate")
     if truth is not None:

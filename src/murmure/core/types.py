@@ -5,7 +5,7 @@ Protocols are structural (an implementation inherits nothing); data are frozen d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -40,7 +40,23 @@ class Affine:
     of: Literal["cells", "code"]
     offset: tuple[Fraction, ...] = ()
     slope: tuple[Fraction, ...] = ()
-    readout: tuple[Fraction, ...] = ()
+    readout: Sequence[Fraction] = ()
+
+
+@dataclass(frozen=True)
+class Readout(Sequence[Fraction]):
+    """The exact number that each report stands for, computed when looked at: there may be a hundred thousand."""
+
+    of: Callable[[int], Fraction]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, y: Any) -> Any:
+        if not 0 <= y < self.length:
+            raise IndexError(y)
+        return self.of(y)
 
 
 @dataclass(frozen=True)
@@ -114,6 +130,8 @@ class Statistic(Protocol):
     def domain(self) -> Domain: ...
     @property
     def width(self) -> int: ...
+    @property
+    def largest(self) -> int: ...  # what one person can add to one entry, at most
     def encode(self, column: Any) -> Array: ...
     def lift(self, x: Array) -> Ints: ...
     def tally(self, x: Array) -> Ints: ...

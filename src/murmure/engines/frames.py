@@ -20,6 +20,8 @@ def batches(source: Any, column: str | None) -> Iterator[Any]:
     if isinstance(source, str | os.PathLike):
         yield from _from_file(Path(source), column)
     elif isinstance(source, np.ndarray | list | tuple):
+        if isinstance(source, np.ndarray) and source.ndim == 0:
+            raise InvalidParameter("cannot read rows from an array without dimensions.", hint="wrap it in a list")
         yield from _slices(source)
     else:
         yield from _slices(_from_frame(source, column))
@@ -46,6 +48,11 @@ def _pick(names: list[str], column: str | None, what: str) -> str:
 def _from_frame(source: Any, column: str | None) -> Any:
     import narwhals as nw
 
+    if type(source).__module__.partition(".")[0] == "pyarrow" and hasattr(source, "schema"):
+        import pyarrow as pa
+
+        if isinstance(source, pa.RecordBatch):  # Narwhals knows tables only
+            source = pa.Table.from_batches([source])
     try:
         native = nw.from_native(source, allow_series=True)
     except TypeError:

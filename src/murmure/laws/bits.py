@@ -85,8 +85,7 @@ class Coins:
     width: int
     at: int = 0  # where its planes start in the report's main words
     deep_at: int = 0
-    open_rows: list[Array] = field(default_factory=list)  # (row, word) of open words, and which of their bits
-    open_bits: list[Words64] = field(default_factory=list)
+    open: list[tuple[Array, Words64]] = field(default_factory=list)  # (row, word) of open words, and which bits of them
 
     def flip(self, a: int, block: Words64) -> Words64:
         """The reference. Rows a, a+1, ... of the batch."""
@@ -103,15 +102,14 @@ class Coins:
 
     def note(self, rows: Array, bits: Words64) -> None:
         if len(rows):
-            self.open_rows.append(rows)
-            self.open_bits.append(bits)
+            self.open.append((rows, bits))  # one append: two threads note at once
 
     def finish(self, out: Words64, words: Words) -> NDArray[np.int64]:
         """Decide every open word of `out`; returns the rows that were touched."""
-        if not self.open_rows:
+        if not self.open:
             return np.empty(0, np.int64)
-        row, word = np.concatenate(self.open_rows).T
-        open_, touched = np.concatenate(self.open_bits), row
+        row, word = np.concatenate([rows for rows, _ in self.open]).T
+        open_, touched = np.concatenate([bits for _, bits in self.open]), row
         yes = out[row, word]
         for plane in range(PLANES, 64, 8):  # eight planes a look: nearly all are decided in the first
             index = self.deep_at + (np.arange(plane, plane + 8) - PLANES)[:, None] * self.width + word
@@ -137,7 +135,9 @@ def set_bit(packed: Words64, x: Array, yes: NDArray[np.bool_]) -> None:
 def refuse_certain_bits(*numerators: int) -> None:
     """A bit that is always or never set would tell all."""
     if not all(1 <= numerator < WORD for numerator in numerators):
-        raise InvalidParameter(f"a bit's probability must lie strictly between 0 and 1, got {numerators} over 2**64.")
+        raise InvalidParameter(
+            f"Bits must be set with a probability strictly between 0 and 1, got {numerators} over 2**64."
+        )
 
 
 @dataclass(frozen=True)

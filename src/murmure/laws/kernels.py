@@ -21,8 +21,10 @@ def divide(a, by, inverse):
 
 
 @compile_kernel
-def window(x, block, out, outputs, length, step, shift, body, inside, outside):
+def window(x, block, out, outputs, length, step, shift, body, inside, outside, rest):
     last = outputs - length
+    cut = rest * (inside + ONE)
+    per_more = 1.0 / np.float64(inside + ONE)
     per_inside, per_outside = 1.0 / np.float64(inside), 1.0 / np.float64(outside)
     for i in range(len(x)):
         u = block[i, 0]
@@ -33,8 +35,10 @@ def window(x, block, out, outputs, length, step, shift, body, inside, outside):
         other += length if other >= start else np.uint64(0)
         within = np.uint64(0)
         if length > ONE:
-            within = divide(u, inside, per_inside)
-            within = length - ONE if within >= length else within
+            if u < cut:
+                within = divide(u, inside + ONE, per_more)
+            else:
+                within = divide(u - cut, inside, per_inside) + rest
         out[i] = start + within if u < body else other
 
 
@@ -75,20 +79,18 @@ def unary(x, block, out, own_bit, left, open_words, p, q):
 def subset(x, block, out, k, w, keep):
     for i in range(len(x)):
         own = np.uint64(x[i])
-        first = 0
-        if block[i, 0] < keep:
-            out[i, own >> SIX] |= ONE << (own & LOW6)
-            first = 1
-        for draw in range(first, w):
+        kept = np.uint64(block[i, 0] < keep)
+        out[i, own >> SIX] |= kept << (own & LOW6)
+        for draw in range(w):
             j = np.uint64(k - 1 - w + draw)
             u = block[i, 1 + draw]
             m = j + ONE
             t = ((u >> HALF) * m + (((u & LOW32) * m) >> HALF)) >> HALF
-            if t >= own:
-                t += ONE
-            if (out[i, t >> SIX] >> (t & LOW6)) & ONE:
-                t = j + ONE if j >= own else j
-            out[i, t >> SIX] |= ONE << (t & LOW6)
+            t += np.uint64(t >= own)
+            taken = (out[i, t >> SIX] >> (t & LOW6)) & ONE
+            t = j + np.uint64(j >= own) if taken else t
+            take = ONE ^ (kept & np.uint64(draw == 0))  # whoever kept x goes through the first draw, but leaves it
+            out[i, t >> SIX] |= take << (t & LOW6)
 
 
 @compile_kernel

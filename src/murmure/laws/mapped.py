@@ -57,7 +57,8 @@ class Mapped:
     def draw(self, x: Array, words: Words) -> Array:
         reports = self.channel.draw(x, words)
         out = np.empty(len(reports), object)
-        out[:] = [self.function(y) for y in reports]
+        listed = reports.tolist() if reports.ndim == 1 else list(reports)  # numbers as the outcomes list them
+        out[:] = [self.function(y) for y in listed]
         return out
 
     def prob(self, x: int, y: Any) -> Fraction:

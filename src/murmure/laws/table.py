@@ -7,6 +7,7 @@ every law, and the weights are met to the last unit.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -94,29 +95,23 @@ def ramp(inputs: int, first: int, step: int) -> Table:
     return Table(weights, {"first": str(first), "step": str(step)})
 
 
-def shift_family(shape: NDArray[np.float64]) -> Table:
-    """P[y | x] proportional to shape[|y - x|], normalised for each x.
+def shift_family(g: list[int]) -> Table:
+    """P[y | x] proportional to g[|y - x|], normalised for each x; g are integers below 2**64, the largest above 2**62.
 
-    In integers: g = shape on a 63-bit grid, r[x] = a 64-bit reciprocal of row x's sum, and the weight is the
-    high word of g[|y-x|] * r[x]; the few units that flooring loses go to y = x.
+    r[x] is a 64-bit reciprocal of row x's sum, and the weight is the high word of g[|y-x|] * r[x] (times 2**shift); the
+    few units that flooring loses go to y = x.
     """
-    K = len(shape)
-    g = [max(1, math.floor(Fraction(float(s)) / Fraction(float(shape.max())) * (1 << 63))) for s in shape]
-    ends = np.cumsum(np.array(g, object))
-    r = []
-    for x in range(K):
-        total = ends[x] + ends[K - 1 - x] - g[0]
-        r.append((WORD * (WORD - 1)) // total)  # so that sum of g * r stays below 2**128
-    gs, rs = np.array(g, np.uint64), np.array(r, object)
-    # r may exceed one word where rows sum to less than 2**64; g < 2**64 and total >= g, so r < 2**64 * 2
-    scale = max(0, int(max(rs)).bit_length() - 64)
-    rs = np.array([int(v) >> scale for v in rs], np.uint64)
+    K = len(g)
+    ends = list(itertools.accumulate(g))
+    r = [(WORD * (WORD - 1)) // (ends[x] + ends[K - 1 - x] - g[0]) for x in range(K)]  # sum of g * r < 2**128
+    shift = max(0, max(r).bit_length() - 64)
+    rs = np.array([v >> shift for v in r], np.uint64)
     distance = np.abs(np.arange(K)[:, None] - np.arange(K)[None, :])
-    weights = mulhi(gs[distance], np.broadcast_to(rs[:, None], (K, K))) << np.uint64(scale)
+    weights = mulhi(np.array(g, np.uint64)[distance], np.broadcast_to(rs[:, None], (K, K))) << np.uint64(shift)
     weights = np.maximum(weights, np.uint64(1))  # no report is impossible: at a huge epsilon the law saturates
     diagonal = np.arange(K)
     weights[diagonal, diagonal] -= weights.sum(axis=1, dtype=np.uint64)  # wraps: adds 2**64 - sum
-    return Table(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": scale})
+    return Table(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": shift})
 
 
 def alias_tables(weights: Words64) -> tuple[Words64, Array, int]:

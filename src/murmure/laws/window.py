@@ -3,8 +3,8 @@
     P[y | x] = inside / 2**64    for the `length` reports y = start(x), start(x)+1, ...,
                outside / 2**64   for the others,       start(x) = clamp(step x - shift, 0, outputs - length).
 
-The last report of the window also takes what division left over (`rest`), so the row sums to 2**64
-exactly. With length 1 this is generalised randomised response; sliding, it is the piecewise mechanism
+What division leaves over goes to the first reports of the window, one unit of 2**-64 each (`rest` of them), so a row
+sums to 2**64 exactly. With length 1 this is generalised randomised response; sliding, it is the piecewise mechanism
 and the square wave; stopped at the ends, the sliding window of bounded reports.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exp, smallest_uint
+from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exactly, exp, smallest_uint
 from murmure.core.random import Words
 from murmure.laws.compiled import kernels_for, threads
 from murmure.laws.law import Array
@@ -36,10 +36,16 @@ class Window:
     outside: int  # the numerator of every unlikely report
 
     def __post_init__(self) -> None:
-        if not (1 <= self.length < self.outputs and self.outside >= 1 and self.inside >= 1):
+        if not (1 <= self.length < self.outputs and self.outside >= 1):
             raise InvalidParameter(f"{self!r} leaves no room for likely or for unlikely reports.")
+        if self.inside < self.outside:
+            raise InvalidParameter(
+                f"epsilon is too small for {self.outputs} reports: in units of 2**-64 the likely ones would be rarer.",
+                hint="a larger epsilon, or fewer values",
+            )
 
     @classmethod
+    @exactly
     def calibrated(
         cls, epsilon: float, inputs: int, outputs: int, length: int = 1, step: int = 1, shift: int = 0
     ) -> Window:
@@ -47,13 +53,12 @@ class Window:
         E = exp(epsilon)
         outside = ceil_share(1, length * E + (outputs - length))
         while not at_most(cls._peak(outside, outputs, length), outside, E):
-            outside += 1
+            outside += 1  # once or twice: for the odd unit
         return cls(inputs, outputs, length, step, shift, outside)
 
     @staticmethod
     def _peak(outside: int, outputs: int, length: int) -> int:
-        inside, rest = divmod(WORD - (outputs - length) * outside, length)
-        return inside + rest
+        return -(-(WORD - (outputs - length) * outside) // length)
 
     @cached_property
     def body(self) -> int:
@@ -68,6 +73,16 @@ class Window:
     def rest(self) -> int:
         return self.body % self.length
 
+    @property
+    def peak(self) -> int:
+        """The largest numerator there is."""
+        return self.inside + (1 if self.rest else 0)
+
+    @property
+    def cut(self) -> int:
+        """Words below it give one of the reports that own a unit more."""
+        return self.rest * (self.inside + 1)
+
     words, deep, slack = 1, 0, 0.0
 
     def start(self, x: Array) -> NDArray[np.int64]:
@@ -78,7 +93,7 @@ class Window:
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
         kernels = kernels_for(len(x))
         if kernels is not None:
-            plain = (self.outputs, self.length, self.step, self.shift, self.body, self.inside, self.outside)
+            plain = (self.outputs, self.length, self.step, self.shift, self.body, self.inside, self.outside, self.rest)
 
             def fill(a: int, b: int, block: Words64) -> None:
                 kernels.window(x[a:b], block, out[a:b], *map(np.uint64, plain))
@@ -92,28 +107,28 @@ class Window:
         """The reference."""
         body, outside = np.uint64(self.body), np.uint64(self.outside)
         likely = u < body
-        start = (x if (self.step, self.shift) == (1, 0) else self.start(x)).astype(out.dtype, copy=False)
+        plain = (self.step, self.shift, self.length) == (1, 0, 1)
+        start = (x if plain else self.start(x)).astype(out.dtype, copy=False)
         # the unlikely reports in order, skipping the window; wraps where `likely`, and is not used there
         other = ((u - body) // outside).astype(out.dtype)
         np.add(other, (other >= start).astype(out.dtype) * out.dtype.type(self.length), out=out)
-        if self.length == 1:
+        if plain:
             np.copyto(out, start, where=likely)
         else:
-            within = np.minimum(u // np.uint64(self.inside), np.uint64(self.length - 1)).astype(out.dtype)
-            np.copyto(out, start + within, where=likely)
+            inside, cut = np.uint64(self.inside), np.uint64(self.cut)
+            within = np.where(u < cut, u // (inside + np.uint64(1)), (u - cut) // inside + np.uint64(self.rest))
+            np.copyto(out, start + within.astype(out.dtype), where=likely)
 
     def prob(self, x: int, y: int) -> Fraction:
         within = int(y) - int(self.start(np.array([x]))[0])
         if not 0 <= within < self.length:
             return Fraction(self.outside, WORD)
-        return Fraction(self.inside + (self.rest if within == self.length - 1 else 0), WORD)
+        return Fraction(self.inside + (1 if within < self.rest else 0), WORD)
 
     def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
         within = np.asarray(y).astype(np.int64) - self.start(x)
-        log_in, log_out = math.log(self.inside / WORD), math.log(self.outside / WORD)
-        log_last = math.log((self.inside + self.rest) / WORD)
-        out = np.where((within >= 0) & (within < self.length), log_in, log_out)
-        return np.where(within == self.length - 1, log_last, out)
+        likely = np.where(within < self.rest, math.log((self.inside + 1) / WORD), math.log(self.inside / WORD))
+        return np.where((within >= 0) & (within < self.length), likely, math.log(self.outside / WORD))
 
     def outcomes(self) -> range:
         return range(self.outputs)

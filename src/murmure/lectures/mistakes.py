@@ -10,10 +10,10 @@ asked 1.0, costs 1.3318
 
 from __future__ import annotations
 
-import decimal
 import itertools
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
-from murmure.core.fixed import EXACT, WORD, exp
+from murmure.core.fixed import WORD, exactly, exp
 from murmure.core.random import Words
 from murmure.laws.law import Array, Channel
 from murmure.laws.mapped import Mapped
@@ -43,33 +43,33 @@ class Lesson:
 # -- Lecture 000: the staircase, redrawn until inside -------------------------------------------------
 
 
-def _staircase_mass(z: float, t: float, gamma: float) -> float:
-    """The mass between 0 and z >= 0 of the unbounded staircase with steps of length 1."""
-    b = math.exp(-t)
+def _staircase_cdf(z: Decimal, b: Decimal, gamma: Decimal) -> Decimal:
+    """The unbounded staircase with steps of length 1: the mass below z."""
     top = (1 - b) / (2 * (gamma + b * (1 - gamma)))
-    if z < gamma:
-        return top * z
-    j = math.floor(z - gamma)
-    return top * (gamma + b * (1 - b**j) / (1 - b) + b ** (j + 1) * (z - gamma - j))
+    size = abs(z)
+    if size < gamma:
+        mass = top * size
+    else:
+        j = math.floor(size - gamma)
+        mass = top * (gamma + b * (1 - b**j) / (1 - b) + b ** (j + 1) * (size - gamma - j))
+    return Decimal("0.5") + mass.copy_sign(z)
 
 
+@exactly
 def unbounded_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64) -> Lesson:
     """The right density around x in {0, 1/cells, ..., 1}, its reports cut into cells of [-1, 2] and two tails.
 
     This one is not a mistake: it costs epsilon. What is done with its reports afterwards decides.
     """
-    g = gamma_of(epsilon, gamma)
-
-    def cdf(z: float) -> float:
-        return 0.5 + math.copysign(_staircase_mass(abs(z), epsilon, g), z)
-
+    b = exp(-epsilon)
+    g = b.sqrt() / (1 + b.sqrt()) if gamma == "absolute" else Decimal(gamma_of(float(b), gamma))
     rows = []
-    for x in np.arange(cells + 1) / cells:
-        edges = [0.0, *(cdf(e - x) for e in np.arange(-cells, 2 * cells + 1) / cells), 1.0]
-        row = [max(1, math.floor((b - a) * WORD)) for a, b in itertools.pairwise(edges)]
-        row[int(np.argmax(np.array(row, float)))] += WORD - sum(row)
+    for x in range(cells + 1):
+        edges = [_staircase_cdf(Decimal(e - x) / cells, b, g) for e in range(-cells, 2 * cells + 1)]
+        row = [max(1, int((high - low) * WORD)) for low, high in itertools.pairwise([Decimal(0), *edges, Decimal(1)])]
+        row[row.index(max(row))] += WORD - sum(row)
         rows.append(row)
-    points = Categories([f"{x:.6g}" for x in np.arange(cells + 1) / cells])
+    points = Categories([f"{x / cells:.6g}" for x in range(cells + 1)])
     return Lesson("the unbounded staircase", points, Table(np.array(rows, np.uint64), {}), epsilon)
 
 
@@ -149,12 +149,13 @@ class StaircaseSteps:
     inputs, words, deep, slack = 2, 1, 0, 0.0
 
     @cached_property
+    @exactly
     def weights(self) -> list[int]:
-        b, g = exp(-self.epsilon), decimal.Decimal(gamma_of(self.epsilon, "variance"))
-        with decimal.localcontext(EXACT):
-            top = (1 - b) / (2 * (g + b * (1 - g)))
-            heights = [b ** (j if self.printed else j + 1) for j in range(self.steps)]
-            listed = [math.floor(2 * g * top * WORD), *(math.floor(2 * top * h * WORD) for h in heights)]
+        b = exp(-self.epsilon)
+        g = Decimal(gamma_of(float(b), "variance"))
+        top = (1 - b) / (2 * (g + b * (1 - g)))
+        heights = [b ** (j if self.printed else j + 1) for j in range(self.steps)]
+        listed = [math.floor(2 * g * top * WORD), *(math.floor(2 * top * h * WORD) for h in heights)]
         return [*listed, max(0, WORD - sum(listed))]  # whatever is left lies beyond
 
     def prob(self, x: int, y: int) -> Fraction:

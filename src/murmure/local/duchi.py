@@ -14,11 +14,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.fixed import WORD, ceil_share, exp
+from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.laws.table import Table, ramp
 from murmure.local.shared import NumericOracle
 
 
+@exactly
 def duchi_table(epsilon: float, K: int) -> Table:
     first = ceil_share(1, exp(epsilon) + 1)
     return ramp(K, first, (WORD - 2 * first) // (K - 1))
@@ -29,6 +30,13 @@ def duchi_readout(table: Table) -> tuple[Fraction, ...]:
     A = table.prob(0, 1)
     B = table.prob(1, 1) - A
     return (-A / B, (1 - A) / B)
+
+
+def duchi_variance(table: Table) -> tuple[float, float, float]:
+    """Var(readout | c) = P (1 - P) / B^2 with P = A + B c:  A(1-A)/B^2 + (1-2A)/B c - c^2."""
+    A = table.prob(0, 1)
+    B = table.prob(1, 1) - A
+    return float(A * (1 - A) / B**2), float((1 - 2 * A) / B), -1.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,10 @@ class Duchi(NumericOracle):
     @cached_property
     def readout(self) -> tuple[Fraction, ...]:
         return duchi_readout(self.channel)
+
+    @cached_property
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        return duchi_variance(self.channel)
 
 
 EXAMPLES = (

@@ -8,7 +8,6 @@ Acharya, Sun, Zhang, AISTATS 2019, section 4 (the high-privacy scheme, B = 1).
 
 from __future__ import annotations
 
-import decimal
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain
-from murmure.core.fixed import EXACT, exp
+from murmure.core.fixed import exactly, exp, floor_share
 from murmure.core.types import Array, Ints
 from murmure.laws.counting import histogram, walsh_hadamard
 from murmure.laws.hadamard import Hadamard
@@ -36,12 +35,11 @@ class HadamardResponse(FrequencyOracle):
         check_epsilon(self)
 
     @cached_property
+    @exactly
     def channel(self) -> Hadamard:
         k, E = self.domain.size, exp(self.epsilon)
-        over = Hadamard(k, 1).over
         # the likely half is rounded down: keep / (over - keep) <= E
-        keep = int(EXACT.divide(E * over, E + 1).to_integral_value(decimal.ROUND_FLOOR))
-        return Hadamard(k, min(keep, over - 1))
+        return Hadamard(k, floor_share(E, E + 1, Hadamard(k, 1).over))
 
     @cached_property
     def supports(self) -> Supports:

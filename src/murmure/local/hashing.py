@@ -17,6 +17,7 @@ import numpy as np
 
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import exp_float
 from murmure.core.types import Array, Ints
 from murmure.laws.hashed import Hashed
 from murmure.laws.window import Window
@@ -27,7 +28,7 @@ MOST_BINS = 1 << 14
 
 def best_bins(epsilon: float) -> int:
     """g = u + 1 for the least integer u with E <= sqrt(u (u+1))."""
-    E = math.exp(min(epsilon, 20.0))
+    E = exp_float(min(epsilon, 20.0))
     u = max(1, math.ceil((math.sqrt(1 + 4 * E * E) - 1) / 2))
     return min(u + 1, MOST_BINS)
 

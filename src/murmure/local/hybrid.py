@@ -8,21 +8,26 @@ Wang et al., ICDE 2019, section 3.3, eq. (9) and lemma 3. Both parts are unbiase
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from murmure.core.domain import Integers, Interval
-from murmure.core.fixed import WORD
+from murmure.core.fixed import WORD, exactly, exp, exp_float, floor_share
+from murmure.core.types import Readout
 from murmure.laws.table import Table
 from murmure.laws.tagged import Tagged
-from murmure.local.duchi import duchi_readout, duchi_table
-from murmure.local.piecewise import sliding, sliding_readouts
+from murmure.local.duchi import duchi_readout, duchi_table, duchi_variance
+from murmure.local.piecewise import Moments, sliding
 from murmure.local.shared import NumericOracle
 
-_ROOT = 405 * math.sqrt(241)
-EPSILON_STAR = math.log((-5 + 2 * math.cbrt(6353 - _ROOT) + 2 * math.cbrt(6353 + _ROOT)) / 27)
+# ln[(-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27]; written out, so that it is the same
+# number on every machine (a test computes it to 50 digits)
+EPSILON_STAR = 0.6093524930273095
 
 
 @dataclass(frozen=True)
@@ -36,32 +41,51 @@ class Hybrid(NumericOracle):
         self._check_numeric()
 
     @cached_property
+    @exactly
     def channel(self) -> Table | Tagged:
         K = self.domain.size
         duchi = duchi_table(self.epsilon, K)
         if self.epsilon <= EPSILON_STAR:
             return duchi
-        window = sliding(self.epsilon, K, math.exp(-min(self.epsilon, 60.0) / 2))
-        return Tagged(window, duchi, min(int(-math.expm1(-self.epsilon / 2) * WORD), WORD - 1))
+        window = sliding(self.epsilon, K, exp_float(-min(self.epsilon, 60.0) / 2))
+        return Tagged(window, duchi, floor_share(1 - exp(-self.epsilon / 2), 1))
 
     @property
     def outputs(self) -> int:
         return self.channel.outputs
 
     @cached_property
-    def readout(self) -> tuple[Fraction, ...]:
+    def _parts(self) -> tuple[Moments, Fraction, tuple[Fraction, ...]]:
+        """The moments of the piecewise part, its probability, and the readout of Duchi's part."""
         c = self.channel
-        if isinstance(c, Table):
-            return duchi_readout(c)
-        return sliding_readouts(c.first)[0] + duchi_readout(c.second)
+        assert isinstance(c, Tagged)
+        return Moments.of(c.first), Fraction(c.coin, WORD), duchi_readout(c.second)
+
+    def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        if isinstance(self.channel, Table):
+            return np.array(self.readout, float), None
+        moments, alpha, duchi = self._parts
+        y = np.arange(self.outputs - 2, dtype=float)
+        # Duchi's reports say nothing of the square; the others stand for all
+        square = np.append(moments.square_readout(y) / float(alpha), [0.0, 0.0])
+        return np.append(moments.readout(y), np.array(duchi, float)), square
+
+    @property
+    def readout(self) -> Sequence[Fraction]:
+        if isinstance(self.channel, Table):
+            return duchi_readout(self.channel)
+        moments, _, duchi = self._parts
+        m = self.outputs - 2
+        return Readout(lambda y: moments.readout(y) if y < m else duchi[y - m], self.outputs)
 
     @cached_property
-    def square_readout(self) -> tuple[Fraction, ...] | None:
-        c = self.channel
-        if isinstance(c, Table):
-            return None
-        alpha = Fraction(c.coin, WORD)  # Duchi's reports say nothing of the square; the others stand for all
-        return (*(r / alpha for r in sliding_readouts(c.first)[1]), Fraction(0), Fraction(0))
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        if isinstance(self.channel, Table):
+            return duchi_variance(self.channel)
+        moments, alpha, _ = self._parts
+        pairs = zip(moments.variance_polynomial(), duchi_variance(self.channel.second), strict=True)
+        a, b, c = (float(alpha) * one + float(1 - alpha) * two for one, two in pairs)
+        return a, b, c
 
 
 EXAMPLES = (

@@ -13,9 +13,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.fixed import WORD
+from murmure.core.fixed import WORD, exp_float
+from murmure.core.types import Readout
 from murmure.laws.window import Window
 from murmure.local.shared import NumericOracle
 
@@ -30,25 +35,53 @@ def sliding(epsilon: float, K: int, length_per_step: float) -> Window:
     return Window.calibrated(epsilon, K, step * (K - 1) + length, length, step)
 
 
-def sliding_readouts(w: Window) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """r(y) with E[r | code] = code, and r2(y) with E[r2 | code] = code**2.
+@dataclass(frozen=True)
+class Moments:
+    """Of a window that starts at s * code:  E[y | c] = A + B c,  E[y^2 | c] = A2 + B2 c + C2 c^2."""
 
-    With start = s c:  E[y | c] = A + B c  and  E[y^2 | c] = A2 + B2 c + C2 c^2, from sums over the window.
-    """
-    s, L, M = w.step, w.length, w.outputs
-    more = w.inside - w.outside
-    mass = more * L + w.rest
-    first = more * (L * (L - 1) // 2) + w.rest * (L - 1)
-    A = Fraction(w.outside * (M * (M - 1) // 2) + first, WORD)
-    B = Fraction(s * mass, WORD)
-    A2 = Fraction(
-        w.outside * (M * (M - 1) * (2 * M - 1) // 6) + more * (L * (L - 1) * (2 * L - 1) // 6) + w.rest * (L - 1) ** 2,
-        WORD,
-    )
-    B2 = Fraction(2 * s * first, WORD)
-    C2 = Fraction(s * s * mass, WORD)
-    r = tuple((y - A) / B for y in range(M))
-    return r, tuple((y * y - A2 - B2 * ry) / C2 for y, ry in enumerate(r))
+    A: Fraction
+    B: Fraction
+    A2: Fraction
+    B2: Fraction
+    C2: Fraction
+
+    @classmethod
+    def of(cls, w: Window) -> Moments:
+        # sums of 1, y, y^2 over all reports at `outside`, over the window at `more`, over its first `rest` reports at 1
+        def sums(count: int) -> tuple[int, int, int]:
+            return count, count * (count - 1) // 2, count * (count - 1) * (2 * count - 1) // 6
+
+        s, more = w.step, w.inside - w.outside
+        _, all1, all2 = (w.outside * v for v in sums(w.outputs))
+        mass, first, second = (more * a + b for a, b in zip(sums(w.length), sums(w.rest), strict=True))
+        return cls(
+            A=Fraction(all1 + first, WORD),
+            B=Fraction(s * mass, WORD),
+            A2=Fraction(all2 + second, WORD),
+            B2=Fraction(2 * s * first, WORD),
+            C2=Fraction(s * s * mass, WORD),
+        )
+
+    def readout(self, y: Any) -> Any:
+        """r(y) with E[r | c] = c; of fractions for a whole number, of floats for an array."""
+        A, B = (self.A, self.B) if isinstance(y, int) else (float(self.A), float(self.B))
+        return (y - A) / B
+
+    def square_readout(self, y: Any) -> Any:
+        """r2(y) with E[r2 | c] = c^2."""
+        A2, B2, C2 = self.A2, self.B2, self.C2
+        if not isinstance(y, int):
+            A2, B2, C2 = float(A2), float(B2), float(C2)  # type: ignore[assignment]
+        return (y * y - A2 - B2 * self.readout(y)) / C2
+
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        """Var(r | c) = E[(y - A)^2 | c] / B^2 - c^2."""
+        A, B = self.A, self.B
+        return (
+            float((self.A2 - A * A) / B**2),
+            float((self.B2 - 2 * A * B) / B**2),
+            float(self.C2 / B**2 - 1),
+        )
 
 
 class SlidingOracle(NumericOracle):
@@ -63,16 +96,20 @@ class SlidingOracle(NumericOracle):
         return self.channel.outputs
 
     @cached_property
-    def _readouts(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        return sliding_readouts(self.channel)
+    def moments(self) -> Moments:
+        return Moments.of(self.channel)
+
+    def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        y = np.arange(self.outputs, dtype=float)
+        return self.moments.readout(y), self.moments.square_readout(y)
 
     @property
-    def readout(self) -> tuple[Fraction, ...]:
-        return self._readouts[0]
+    def readout(self) -> Readout:
+        return Readout(self.moments.readout, self.outputs)
 
-    @property
-    def square_readout(self) -> tuple[Fraction, ...]:
-        return self._readouts[1]
+    @cached_property
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        return self.moments.variance_polynomial()
 
 
 @dataclass(frozen=True)
@@ -88,7 +125,7 @@ class Piecewise(SlidingOracle):
     @cached_property
     def channel(self) -> Window:
         # L/M = 1/(1+t) and M = s(K-1) + L give L = s (K-1) / t
-        return sliding(self.epsilon, self.domain.size, math.exp(-min(self.epsilon, 60.0) / 2))
+        return sliding(self.epsilon, self.domain.size, exp_float(-min(self.epsilon, 60.0) / 2))
 
 
 EXAMPLES = (

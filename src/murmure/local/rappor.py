@@ -5,8 +5,9 @@
                 p = p1 s + (1-p1)(1-s).
 
 Erlingsson, Pihur, Korolova, CCS 2014, section 3.1 (permanent and instantaneous randomised response, no Bloom filter).
-However many reports an observer collects about one value, the loss stays below `epsilon`; one report alone
-costs `epsilon_once`. A person whose value changes pays `epsilon` again for each new value.
+One report alone costs `epsilon_once`. Through a `client`, which keeps its bits, any number of reports about one value
+that never changes costs `epsilon` in all. Bits are kept per value: whoever watches a person whose value changes pays
+attention to when it changes and sees when an old value comes back, which no epsilon bounds.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import decimal
 import hashlib
 import json
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from murmure.core.domain import Categories, Domain
-from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import EXACT, WORD, Words64, ceil_share, exp, positive_epsilon
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import WORD, Words64, ceil_share, exactly, exp, positive_epsilon
 from murmure.core.random import KeystreamWords, Random
 from murmure.laws.bits import Bits, ChainedBits
 from murmure.local.shared import Supports, check_domain
@@ -31,7 +33,7 @@ from murmure.local.unary import PackedOracle
 
 @dataclass(frozen=True)
 class RAPPOR(PackedOracle):
-    """`epsilon` bounds all reports about one value together, `epsilon_once` the first one alone."""
+    """`epsilon_once` bounds one report; `epsilon` all reports of one client about one value."""
 
     domain: Domain
     epsilon: float
@@ -47,55 +49,102 @@ class RAPPOR(PackedOracle):
                 hint="one report always tells less than all of them",
             )
 
+    @property
+    def asked(self) -> float:
+        """What `report` costs: it keeps nothing, so each call is a fresh report."""
+        return self.epsilon_once
+
     @cached_property
-    def permanent(self) -> Bits:
+    @exactly
+    def kept(self) -> Bits:
+        """The law of the bits that a client keeps."""
         q = ceil_share(1, 1 + exp(self.epsilon / 2))
         return Bits(self.domain.size, WORD - q, q)
 
     @cached_property
+    @exactly
     def channel(self) -> ChainedBits:
-        p1 = self.permanent.p
+        p1 = self.kept.p
         once = exp(self.epsilon_once / 2)
         # s = (p - (1-p1)) / (2 p1 - 1), rounded down: less s, less loss
-        wanted = EXACT.divide(once, once + 1)
-        numerator = wanted - EXACT.divide(decimal.Decimal((1 - p1).numerator), decimal.Decimal((1 - p1).denominator))
-        slope = 2 * p1 - 1
-        s = EXACT.divide(numerator * slope.denominator, decimal.Decimal(slope.numerator))
+        s = (once / (once + 1) - _decimal(1 - p1)) / _decimal(2 * p1 - 1)
         stay = int((s * WORD).to_integral_value(decimal.ROUND_FLOOR))
         stay = min(max(stay, WORD // 2 + 1), WORD - 1)
-        return ChainedBits(self.permanent, stay, WORD - stay)
+        return ChainedBits(self.kept, stay, WORD - stay)
 
     @cached_property
     def supports(self) -> Supports:
         return Supports(self.channel.p, self.channel.q)
 
-    def client(self, key: bytes, rng: Random | None = None) -> MemoisedClient:
-        """The side that stays with the person. Same key and value, same kept bits, for ever."""
-        return MemoisedClient(self, key, (Random.secure() if rng is None else rng).require_secure("MemoisedClient"))
+    @property
+    def for_ever(self) -> ForEver:
+        """What `certify` is handed for the second certificate: all reports of one client."""
+        return ForEver(self)
+
+    def client(self, key: bytes, question: str, rng: Random | None = None) -> MemoisedClient:
+        """The side that stays with the person. Same key, question and value: same kept bits, for ever."""
+        rng = (Random.secure() if rng is None else rng).require_secure("MemoisedClient")
+        return MemoisedClient(self, key, question, rng)
+
+
+def _decimal(value: Fraction) -> decimal.Decimal:
+    return decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
+
+
+@dataclass(frozen=True)
+class ForEver:
+    """Any number of reports of one client about one value: they tell no more than the kept bits themselves."""
+
+    mechanism: RAPPOR
+
+    assumption = "all reports come from one client (mechanism.client) and the person's value never changes"
+
+    @property
+    def domain(self) -> Domain:
+        return self.mechanism.domain
+
+    @property
+    def epsilon(self) -> float:
+        return self.mechanism.epsilon
+
+    @property
+    def channel(self) -> ChainedBits:
+        return self.mechanism.channel
+
+    @property
+    def permanent(self) -> Bits:
+        return self.mechanism.kept
 
 
 @dataclass(frozen=True)
 class MemoisedClient:
-    """One person's reports over time. The key is the person's secret and never stands in a repr."""
+    """One person's reports to one question over time. The key is the person's secret and never stands in a repr."""
 
     mechanism: RAPPOR
     key: bytes = field(repr=False)
+    question: str
     rng: Random = field(repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, bytes) or len(self.key) < 16:
             raise InvalidParameter("MemoisedClient.key must be at least 16 secret bytes.", hint="os.urandom(32)")
+        if not isinstance(self.question, str) or not self.question:
+            raise InvalidParameter(
+                f"MemoisedClient.question must name the question, got {shorten(self.question)}.",
+                hint="two questions that shared their kept bits would give each other away",
+            )
 
     def kept(self, value: Any) -> Words64:
-        """The permanent bits for this value, drawn from the key alone."""
+        """The kept bits for this value, drawn from key, question and value alone."""
         m = self.mechanism
         x = np.asarray(m.domain.encode([value]))
-        about = json.dumps([m.permanent.integers(), m.domain.size, int(x[0])]).encode()
-        stream = hashlib.blake2b(about, key=self.key[:64], digest_size=32, person=b"murmure keep 1").digest()
-        return m.permanent.draw(x, KeystreamWords(stream, 0, 0, 1, m.permanent.words, m.permanent.deep))
+        about = json.dumps([self.question, m.domain.to_dict(), m.kept.integers(), int(x[0])]).encode()
+        secret = hashlib.sha256(self.key).digest()  # all of the key counts, however long it is
+        stream = hashlib.blake2b(about, key=secret, digest_size=32, person=b"murmure keep 1").digest()
+        return m.kept.draw(x, KeystreamWords(stream, 0, 0, 1, m.kept.words, m.kept.deep))
 
     def report(self, value: Any) -> Words64:
-        """One more report about this value; what it adds to the others stays below epsilon in all."""
+        """One more report about this value; together with all others it costs at most epsilon."""
         c = self.mechanism.channel
         return c.instant(self.kept(value), self.rng.reserve(1, c.instant_words, c.instant_deep))
 

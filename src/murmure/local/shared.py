@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -155,42 +155,28 @@ class NumericOracle(NumericRandomiser):
     """The mean of a number, from reports whose expectation is a straight line in the code."""
 
     @property
-    def readout(self) -> tuple[Fraction, ...]:
+    def readout(self) -> Sequence[Fraction]:
         """For every report, the number whose expectation is the code."""
         raise NotImplementedError
 
     @property
-    def square_readout(self) -> tuple[Fraction, ...] | None:
-        """The same for the square of the code, where the reports tell it."""
-        return None
+    def variance_polynomial(self) -> tuple[float, float, float]:
+        """The variance of one readout at code c is v0 + v1 c + v2 c**2."""
+        raise NotImplementedError
+
+    def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Floats whose expectation is the code and, where the reports tell it, its square."""
+        return np.array(self.readout, float), None
 
     def affine(self) -> Affine:
         return Affine("code", readout=self.readout)
 
-    @cached_property
-    def variance_polynomial(self) -> tuple[float, float, float]:
-        """Variance of one readout at code c: v0 + v1 c + v2 c**2, exact at three codes and so everywhere."""
-        top = self.domain.size - 1
-        at = [0, top // 2, top] if top > 1 else [0, 1]
-        values = [self._variance_at(c) for c in at]
-        if len(at) == 2:  # two codes: a straight line, written with the c**2 term of a coin
-            return float(values[0]), float(values[1] - values[0] + 1), -1.0
-        (a, b, c), (ya, yb, yc) = at, values
-        v2 = ((yc - ya) / Fraction(c - a) - (yb - ya) / Fraction(b - a)) / (c - b)
-        v1 = (yb - ya) / Fraction(b - a) - v2 * (a + b)
-        return float(ya - v1 * a - v2 * a * a), float(v1), float(v2)
-
-    def _variance_at(self, code: int) -> Fraction:
-        probs = [self.channel.prob(code, y) for y in range(self.outputs)]
-        return sum((p * r * r for p, r in zip(probs, self.readout, strict=True)), Fraction(0)) - code * code
-
     def estimate(self, total: Ints, n: int) -> Estimate:
         """The unbiased mean. (Its float arithmetic is good to 2**-40 of the domain's width.)"""
         counts = np.asarray(total, float)
-        mean = float(counts @ np.array(self.readout, float)) / n
-        square = None
-        if self.square_readout is not None:
-            square = float(counts @ np.array(self.square_readout, float)) / n
+        readout, square_readout = self.readouts()
+        mean = float(counts @ readout) / n
+        square = None if square_readout is None else float(counts @ square_readout) / n
         low, step, rounding = self.domain.scale()
         reading = CodeReading(mean, square, n, self.variance_polynomial, self.domain.size - 1, low, step, rounding)
         return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)

@@ -9,11 +9,11 @@ is a straight line in the report and needs none.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 from murmure.core.domain import Integers, Interval
+from murmure.core.fixed import exp_float
 from murmure.laws.window import Window
 from murmure.local.piecewise import SlidingOracle, sliding
 
@@ -23,7 +23,7 @@ def half_width(epsilon: float) -> float:
     if epsilon < 1e-3:
         return 0.5 - epsilon / 3 + epsilon**2 / 9
     e = min(epsilon, 300.0)
-    b = math.exp(-e)
+    b = exp_float(-e)
     return (e - 1 + b) / (2 * (1 - b - e * b)) * b
 
 

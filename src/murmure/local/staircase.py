@@ -10,8 +10,10 @@ for the law that really runs. gamma: "absolute" 1/(1 + e^(t/2)) is least in E|no
 
 from __future__ import annotations
 
+import decimal
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import exactly, exp_float
 from murmure.laws.table import Table, shift_family
 from murmure.local.bounded_laplace import check_cells, table_guard
 from murmure.local.shared import BiasedNumeric
@@ -28,54 +31,53 @@ SATURATED = 40.0  # beyond, weights of a table reach one unit of 2**-64 and the 
 Gamma = Literal["absolute", "variance"]
 
 
-def gamma_of(t: float, kind: Gamma) -> float:
-    b = math.exp(-t)
+def gamma_of(b: float, kind: Gamma) -> float:
+    """The width of the top, for b = e^(-t)."""
     if kind == "absolute":
-        return 1 / (1 + math.exp(t / 2))
-    # cube root minus b, over 1 - b; stable because b(1+b)/2 and b meet only at t = 0
-    return ((b * (1 + b) / 2) ** (1 / 3) - b) / -math.expm1(-t) if t > 1e-6 else 0.5
+        root = math.sqrt(b)
+        return root / (1 + root)
+    # ((b (1+b)/2)^(1/3) - b) / (1-b); the cube root to 80 digits, because it meets b at t = 0
+    return _variance_gamma(b)
 
 
-def staircase_shape(t: float, kind: Gamma, K: int) -> NDArray[np.float64]:
-    """The mean of the density over the cell at distance d, relative to its top."""
-    edge = gamma_of(t, kind) * (K - 1)
+@exactly
+def _variance_gamma(b: float) -> float:
+    exact = decimal.Decimal(b)
+    return float(((exact * (1 + exact) / 2) ** (decimal.Decimal(1) / 3) - exact) / (1 - exact))
+
+
+def staircase_shape(b: float, kind: Gamma, K: int) -> NDArray[np.float64]:
+    """The mean of the density over the cell at distance d, relative to its top. (+ - * / only: the same anywhere.)"""
+    edge = gamma_of(b, kind) * (K - 1)
     d = np.arange(K)
     high = np.clip(edge - (d - 0.5), 0.0, 1.0)
     high[0] = min(1.0, 2 * edge)  # the cell at distance 0 reaches half a cell to both sides
-    return high + (1 - high) * math.exp(-t)
+    return high + (1 - high) * b
 
 
-def loss_of(shape: NDArray[np.float64]) -> float:
-    """max over reports of ln(largest / smallest probability) of the law proportional to shape[|y - x|]."""
+def worst_ratio(shape: NDArray[np.float64]) -> float:
+    """max over reports of largest / smallest probability of the law proportional to shape[|y - x|]."""
     K = len(shape)
     ends = np.cumsum(shape)
-    log_norm = np.log(ends + ends[::-1] - shape[0])
-    log_shape = np.log(shape)
+    norm = ends + ends[::-1] - shape[0]
     distance = np.abs(np.arange(K)[:, None] - np.arange(K)[None, :])
-    log_prob = log_shape[distance] - log_norm[:, None]
-    return float((log_prob.max(axis=0) - log_prob.min(axis=0)).max())
+    prob = shape[distance] / norm[:, None]
+    return float((prob.max(axis=0) / prob.min(axis=0)).max())
 
 
 @lru_cache(maxsize=16)
 def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[Table, float]:
-    target = min(epsilon - table_guard(epsilon, K), SATURATED)
-    low, high = 0.0, target * 1.5  # loss(t) is between about t (coarse grids) and t + ln 2
-    while loss_of(staircase_shape(high, kind, K)) < target:
-        low, high = high, high * 2
-    # regula falsi with halving (Illinois), on a smooth increasing function
-    f_low = -target if low == 0.0 else loss_of(staircase_shape(low, kind, K)) - target
-    f_high = loss_of(staircase_shape(high, kind, K)) - target
-    side = 0
-    for _ in range(60):
-        t = (low * f_high - high * f_low) / (f_high - f_low)
-        f = loss_of(staircase_shape(t, kind, K)) - target
-        if f > 0:
-            high, f_high, f_low, side = t, f, f_low / (2 if side == 1 else 1), 1
-        else:
-            low, f_low, f_high, side = t, f, f_high / (2 if side == -1 else 1), -1
-        if -1e-10 < f <= 0 or high - low < 1e-12:
+    """The sharpest staircase whose law on K cells loses no more than epsilon, and its b."""
+    target = exp_float(min(epsilon - table_guard(epsilon, K), SATURATED))
+    low, high = 1.0 / target**2, 1.0 - 2.0**-52  # sharper than any answer, and nearly flat
+    for _ in range(200):  # halving in the ratio's own scale, so that 200 is plenty
+        middle = math.sqrt(low * high)
+        if not low < middle < high or worst_ratio(staircase_shape(high, kind, K)) > target * (1 - 1e-11):
             break
-    return shift_family(staircase_shape(low, kind, K)), low
+        low, high = (middle, high) if worst_ratio(staircase_shape(middle, kind, K)) > target else (low, middle)
+    shape = staircase_shape(high, kind, K)
+    top = Fraction(float(shape.max()))
+    return shift_family([max(1, math.floor(Fraction(float(s)) / top * (1 << 63))) for s in shape]), high
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class BoundedStaircase(BiasedNumeric):
     @property
     def inner_epsilon(self) -> float:
         """t: what the same density would cost without bounds."""
-        return staircase_table(self.epsilon, self.gamma, self.domain.size)[1]
+        return -math.log(staircase_table(self.epsilon, self.gamma, self.domain.size)[1])
 
 
 EXAMPLES = (

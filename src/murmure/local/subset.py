@@ -18,7 +18,8 @@ import numpy as np
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import EXACT, WORD, exp
+from murmure.core.fixed import WORD, exactly, exp, floor_share
+from murmure.core.types import Array, Ints
 from murmure.laws.subset import Subset
 from murmure.local.shared import Supports, check_domain, check_epsilon
 from murmure.local.unary import PackedOracle
@@ -44,7 +45,7 @@ class SubsetSelection(PackedOracle):
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
         check_epsilon(self)
-        if self.w is not None and not (isinstance(self.w, int) and 1 <= self.w < self.domain.size):
+        if self.w is not None and (isinstance(self.w, bool) or self.w not in range(1, self.domain.size)):
             raise InvalidParameter(
                 f"SubsetSelection.w must be a whole number from 1 to {self.domain.size - 1}, got {self.w!r}.",
                 hint="leave it out for the best one",
@@ -55,13 +56,28 @@ class SubsetSelection(PackedOracle):
         return self.w if self.w is not None else best_size(self.domain.size, self.epsilon)
 
     @cached_property
+    @exactly
     def channel(self) -> Subset:
         k, w = self.domain.size, self.size
         # room for the unevenness of both laws and for adding it up in floats: the certificate stays at or below epsilon
         room = 4 * Subset(k, w, WORD // 2).slack + 1e-15 * max(1.0, self.epsilon)
-        E = EXACT.multiply(exp(self.epsilon), exp(-decimal.Decimal(room)))
-        keep = EXACT.divide(w * E * WORD, w * E + k - w).to_integral_value(decimal.ROUND_FLOOR)
-        return Subset(k, w, min(int(keep), WORD - 1))
+        if room >= self.epsilon / 2:
+            raise InvalidParameter(
+                f"SubsetSelection.epsilon = {self.epsilon!r} is too small for {k} values: choices of sets are uneven "
+                f"by up to {room:.1e}.",
+                hint="a larger epsilon, or OLH",
+            )
+        E = exp(decimal.Decimal(self.epsilon) - decimal.Decimal(room))
+        return Subset(k, w, floor_share(w * E, w * E + k - w))
+
+    def tally(self, reports: Array) -> Ints:
+        total = super().tally(reports)
+        held = np.zeros(len(reports), np.uint32)
+        for w in range(reports.shape[1]):
+            held += np.bitwise_count(reports[:, w])
+        if (held != self.size).any():
+            raise InvalidParameter(f"SubsetSelection.tally: a report does not hold {self.size} values.")
+        return total
 
     @cached_property
     def supports(self) -> Supports:

@@ -15,7 +15,7 @@ import numpy as np
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import WORD, ceil_share, exp
+from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.core.types import Array, Ints
 from murmure.laws.bits import Bits, last_word_mask, packed_words
 from murmure.laws.counting import column_sums
@@ -62,6 +62,7 @@ class SUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
+    @exactly
     def channel(self) -> Bits:
         # loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up
         q = ceil_share(1, 1 + exp(self.epsilon / 2))
@@ -76,6 +77,7 @@ class OUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
+    @exactly
     def channel(self) -> Bits:
         return Bits(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
 

@@ -79,7 +79,8 @@ class TwoSamples:
         """Shares of yes to the sensitive and to the innocuous question; sampling is part of the design."""
         r = np.array([y / n for y, n in zip(self.yes, self.n, strict=True)])
         n = sum(self.n)
-        return Estimate(["sensitive", "innocuous"], self._rows() @ r, n, "share", _TwoSampleReading(self))
+        reading = _TwoSampleReading(self)
+        return Estimate(["sensitive", "innocuous"], self._rows() @ r, n, "share", reading, target="superpopulation")
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,11 @@ class Warner(YesNo):
 def yes_no_table(a: Fraction, c: Fraction) -> Table:
     """The law with P[yes | yes] = a and P[yes | no] = c, to the nearest 2**-64."""
     up, down = (min(max(round(v * WORD), 1), WORD - 1) for v in (a, c))
+    if up == down:
+        raise InvalidParameter(
+            f"the two coins differ by less than 2**-64: nothing could be estimated (P[yes | yes] = {float(a)!r}).",
+            hint="a larger probability of the truth",
+        )
     return rows([[WORD - down, down], [WORD - up, up]])
 
 

@@ -8,11 +8,11 @@ L/K = 1/(1 + e^(eps/2)) minimises the largest E|Y - x| over x (derivation in doc
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 from murmure.core.domain import Integers, Interval
+from murmure.core.fixed import exp_float
 from murmure.laws.window import Window as WindowLaw
 from murmure.local.shared import BiasedNumeric
 
@@ -30,7 +30,7 @@ class Window(BiasedNumeric):
     @cached_property
     def channel(self) -> WindowLaw:
         K = self.domain.size
-        length = min(max(1, round(K / (1 + math.exp(min(self.epsilon, 100.0) / 2)))), K - 1)
+        length = min(max(1, round(K / (1 + exp_float(min(self.epsilon, 100.0) / 2)))), K - 1)
         return WindowLaw.calibrated(self.epsilon, K, K, length, step=1, shift=length // 2)
 
 

@@ -35,6 +35,8 @@ class Histogram:
                 f"Histogram.domain must be Categories, Integers or Interval, got {shorten(self.domain)}."
             )
 
+    largest = 1
+
     @property
     def width(self) -> int:
         return self.domain.size

@@ -34,6 +34,10 @@ class Mean:
 
     width = 2
 
+    @property
+    def largest(self) -> int:
+        return (self.domain.size - 1) ** 2
+
     def encode(self, column: Any) -> Array:
         return self.domain.encode(column)
 
