@@ -218,7 +218,7 @@ def test_seeded_randomness_is_refused_where_people_are_at_stake() -> None:
     with pytest.raises(UnsafeRandomness, match=r"The survey .* got Random.seeded\(7\).*\n  Hint: pass murmure.Random"):
         Random.seeded(7).require_secure("The survey")
     with pytest.raises(UnsafeRandomness, match="MemoisedClient"):
-        RAPPOR(Categories(3), 4.0, 1.0).client(bytes(32), Random.seeded(7))
+        RAPPOR(Categories(3), 4.0, 1.0).client(bytes(32), "question", Random.seeded(7))
 
 
 # ---- the key

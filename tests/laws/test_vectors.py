@@ -44,7 +44,8 @@ def window(law: dict[str, Any], x: int, word: int) -> int:
     start = min(max(law["step"] * x - law["shift"], 0), M - L)
     body = WORD - (M - L) * outside
     if word < body:
-        return start + min(word // (body // L), L - 1)  # the last report of the window takes the rest
+        bounds = [sum(divmod(body, L)[0] + (i < body % L) for i in range(j + 1)) for j in range(L)]  # a unit more each
+        return start + next(j for j, bound in enumerate(bounds) if word < bound)
     others = [y for y in range(M) if not start <= y < start + L]
     return others[(word - body) // outside]
 

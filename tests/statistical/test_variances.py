@@ -247,7 +247,10 @@ NUMERIC = {  # eps: Duchi at 0 and 1, PM at 0 and 1, HM anywhere
 
 @pytest.mark.parametrize("epsilon", NUMERIC)
 def test_variances_of_means(epsilon: float) -> None:
-    """On [-1, 1]: Duchi, piecewise and hybrid at x = 0 and 1, within 1e-3 of the printed, continuous ones."""
+    """On [-1, 1]: Duchi, piecewise and hybrid at x = 0 and 1, within 1e-3 of the printed, continuous ones.
+
+    At eps = 4 the window is 138.6 cells long, which becomes 139: 3e-3 there.
+    """
     duchi_0, duchi_1, piecewise_0, piecewise_1, hybrid = NUMERIC[epsilon]
     domain = grid(-1.0, 1.0)
     duchi, piecewise, mixed = mu.Duchi(domain, epsilon), mu.Piecewise(domain, epsilon), mu.Hybrid(domain, epsilon)
@@ -255,11 +258,12 @@ def test_variances_of_means(epsilon: float) -> None:
     assert person_variance(duchi, 0.0) == pytest.approx(duchi_0, rel=1e-6)
     for end in (-1.0, 1.0):
         assert person_variance(duchi, end) == pytest.approx(duchi_1, rel=1e-5)
-    assert person_variance(piecewise, 0.0) == pytest.approx(piecewise_0, rel=1e-3)
-    assert person_variance(piecewise, 1.0) == pytest.approx(piecewise_1, rel=1e-3)
+    near = 1e-3 if epsilon < 4 else 3e-3
+    assert person_variance(piecewise, 0.0) == pytest.approx(piecewise_0, rel=near)
+    assert person_variance(piecewise, 1.0) == pytest.approx(piecewise_1, rel=near)
     for x in (-1.0, -0.3, 0.0, 0.7, 1.0):
         wanted = hybrid if hybrid is not None else person_variance(duchi, x)  # below eps*: Duchi
-        assert person_variance(mixed, x) == pytest.approx(wanted, rel=1e-3)
+        assert person_variance(mixed, x) == pytest.approx(wanted, rel=near)
 
 
 @pytest.mark.parametrize("kind", ["Duchi", "Piecewise", "Hybrid", "SquareWave"])

@@ -228,7 +228,12 @@ def bad_plan_vectors() -> list[dict[str, str]]:
     bad("domain of one category", "InvalidParameter", "at least 2, got 1", person__domain__values=1)
     bad("domain of one label", "InvalidParameter", "at least two labels, got 1", person__domain__values=["yes"])
     bad("domain with a label twice", "InvalidParameter", "must differ", person__domain__values=["a", "b", "a", "c"])
-    bad("domain with list labels", "MurmureError", "list", person__domain__values=[[1], [2], [3], [4]])
+    bad(
+        "domain with list labels",
+        "MurmureError",
+        "text, numbers or booleans",
+        person__domain__values=[[1], [2], [3], [4]],
+    )
     bad("two domains", "PlanRefused", "give both the same domain", person__domain__values=5)
     bad("two columns", "PlanRefused", "give both the same domain", person__domain__column="other")
     bad("a coin that is no number", "PlanRefused", "a/b", coins, person__truth="a/b")

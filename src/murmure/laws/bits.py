@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64
 from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.compiled import kernels_for, native, threads
 from murmure.laws.law import Array
 
 PLANES = 16  # in the main lane
@@ -175,7 +175,7 @@ class Bits:
         out = np.empty((len(x), self.width), np.uint64)
         own = np.empty(len(x), bool)  # the person's own bit
         coins = Coins(self.yes_false, self.width)
-        kernels = kernels_for(len(x))
+        kernels, x = kernels_for(len(x)), native(x)
         p, q, mask = np.uint64(self.yes_true), np.uint64(self.yes_false), last_word_mask(self.inputs)
 
         def fill(a: int, b: int, block: Words64) -> None:

@@ -10,6 +10,7 @@ import importlib.util
 import os
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 SMALL = 8192  # people; below, loading a kernel costs more than it saves
 
@@ -29,6 +30,11 @@ def _module() -> ModuleType:
 def kernels_for(n: int) -> ModuleType | None:
     """The compiled kernels, when they are installed and n people are worth it."""
     return _module() if n >= SMALL and available() else None
+
+
+def native(codes: Any) -> Any:
+    """The same codes in this machine's byte order: compiled kernels read no other."""
+    return codes if codes.dtype.isnative else codes.astype(codes.dtype.newbyteorder("="))
 
 
 @cache

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64
 from murmure.laws.bits import unpack
-from murmure.laws.compiled import kernels_for
+from murmure.laws.compiled import kernels_for, native
 from murmure.laws.law import Array
 
 Ints = NDArray[np.int64]
@@ -16,7 +16,7 @@ BLOCK = 1 << 16  # rows that are added at a time: their words stay in the cache
 
 def histogram(codes: Array, size: int) -> Ints:
     """How often each of 0 .. size-1 occurs."""
-    kernels = kernels_for(len(codes))
+    kernels, codes = kernels_for(len(codes)), native(codes)
     if kernels is not None and size <= 1 << 16:
         counts = np.zeros((4, size), np.int64)
         kernels.histogram(codes, counts)
@@ -30,7 +30,7 @@ def histogram(codes: Array, size: int) -> Ints:
 def column_sums(packed: Words64, bits: int) -> Ints:
     """How often each bit is set."""
     out = np.zeros(bits, np.int64)
-    kernels = kernels_for(len(packed))
+    kernels, packed = kernels_for(len(packed)), native(packed)
     if kernels is not None:
         planes = np.zeros((packed.shape[1], 48), np.uint64)  # counters of 48 bits: more people than there are
         kernels.column_planes(packed, planes)

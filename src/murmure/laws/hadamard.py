@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.compiled import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -47,7 +47,7 @@ class Hadamard:
 
     def draw(self, x: Array, words: Words) -> Array:
         out = np.empty(len(x), smallest_uint(self.order - 1))
-        kernels = kernels_for(len(x))
+        kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:
             plain = (np.uint64(self.log_order), np.uint64(self.keep))
             words.each(lambda a, b, block: kernels.hadamard(x[a:b], block, out[a:b], *plain), threads())

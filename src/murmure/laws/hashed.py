@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.compiled import kernels_for, native, threads
 from murmure.laws.counting import Ints, walsh_hadamard
 from murmure.laws.law import Array
 from murmure.laws.window import Window
@@ -89,7 +89,7 @@ class Hashed:
     def draw(self, x: Array, words: Words) -> Array:
         """Rows of uint16: b, a_0, a_1, ..., y."""
         out = np.empty((len(x), self.value_bits + 2), np.uint16)
-        kernels = kernels_for(len(x))
+        kernels, x = kernels_for(len(x)), native(x)
         b = self.bins
         plain = (
             np.uint16((1 << self.seed_bits) - 1),
@@ -114,6 +114,7 @@ class Hashed:
 
     def supports(self, reports: Array) -> Ints:
         """For every value, how many reports (h, y) have y equal to the bin of h(value)."""
+        reports = native(reports)
         if self._power:
             return self._supports_by_transform(reports)
         out = np.zeros(1 << self.value_bits, np.int64)

@@ -22,7 +22,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi_small
 from murmure.core.random import Words
 from murmure.laws.bits import pack, packed_words, unpack
-from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.compiled import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -57,7 +57,7 @@ class Subset:
 
     def draw(self, x: Array, words: Words) -> Words64:
         out = np.zeros((len(x), self.width), np.uint64)
-        kernels = kernels_for(len(x))
+        kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:
             plain = (np.int64(self.inputs), np.int64(self.size), np.uint64(self.keep))
             words.each(lambda a, b, block: kernels.subset(x[a:b], block, out[a:b], *plain), threads())

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exactly, exp, smallest_uint
 from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, threads
+from murmure.laws.compiled import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -91,7 +91,7 @@ class Window:
 
     def draw(self, x: Array, words: Words) -> Array:
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
-        kernels = kernels_for(len(x))
+        kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:
             plain = (self.outputs, self.length, self.step, self.shift, self.body, self.inside, self.outside, self.rest)
 
