@@ -49,8 +49,8 @@ def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
 def _array(values: Any) -> NDArray[Any]:
     """Whatever holds a column, as an array of one dimension."""
     if isinstance(values, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(values)
-        values = np.where(masked, None, np.ma.getdata(values).astype(object))  # what is masked is missing
+        masked, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[masked] = None  # what is masked is missing
     if isinstance(values, list | tuple) and bool in set(map(type, values)):
         array = np.empty(len(values), object)  # NumPy would make numbers of booleans among numbers
         array[:] = values
