@@ -19,7 +19,11 @@ from murmure.catalogue import MECHANISMS, STATISTICS
 from murmure.certify import check_engine, check_mechanism, check_statistic
 from murmure.core.random import Random
 
-HELPERS = {"murmure.local.shared", "murmure.engines.frames"}  # what the others share: no thing of its own
+HELPERS = {
+    "murmure.local.shared",
+    "murmure.engines.frames",
+    "murmure.engines.progress",
+}  # what the others share: no thing of its own
 
 
 def modules(package: Any) -> list[str]:

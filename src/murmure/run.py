@@ -11,6 +11,7 @@ from murmure.core.random import Random
 from murmure.core.types import Release, Total
 from murmure.engines.frames import batches
 from murmure.engines.memory import Memory
+from murmure.engines.progress import rows_of, watched
 from murmure.plan import Plan
 
 
@@ -33,7 +34,8 @@ def run(plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Ran
     rng = Random.secure() if rng is None else rng
     began = time.perf_counter()
     column = plan.statistic.domain.column
-    total = (engine or Memory()).total(_numbered(plan.step(rng)), batches(frame, column))
+    source = watched(batches(frame, column), rows_of(frame), plan.describe())
+    total = (engine or Memory()).total(_numbered(plan.step(rng)), source)
     release = plan.settle(total, seeded=rng.is_seeded and plan.person is not None)
     object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
