@@ -59,7 +59,7 @@ def em(
     """The most likely shares given how often each report came (expectation maximisation).
 
     Works where a tally counts reports one by one: GRR, Warner and all numeric mechanisms. `smooth` averages
-    neighbouring cells after each step, for ordered values (EMS: Li et al., SIGMOD 2020, algorithm 1).
+    neighbouring cells after each step, for ordered values (EMS: Li et al., SIGMOD 2020).
     Stops when the log-likelihood of all reports grows by less than `tolerance`.
     """
     counts = np.asarray(total, float)

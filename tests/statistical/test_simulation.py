@@ -87,7 +87,7 @@ def test_shares_scatter_as_they_should(mechanism: Any) -> None:
     "mechanism", [mu.GRR(FOUR, 3.0), mu.OUE(FOUR, 3.0), mu.OLH(FOUR, 3.0)], ids=lambda m: type(m).__name__
 )
 def test_a_sample_adds_its_own_scatter(mechanism: Any) -> None:
-    """200 people drawn anew each time: the variance is the fixed one plus f(1-f)/N, the covariance minus f_i f_j / N."""
+    """200 people drawn anew each time: f(1-f)/N is added to the variance, f_i f_j / N taken from the covariance."""
     n, repeats = 200, 3000
     cumulated = np.cumsum(F)
     x = np.searchsorted(cumulated, uniforms(mu.Random.seeded(5), n * repeats), side="right").reshape(repeats, n)

@@ -3,7 +3,7 @@
     On [-1, 1]: report +-B with P[+] = 1/2 + x (e^eps - 1) / (2 (e^eps + 1)),  B = (e^eps + 1)/(e^eps - 1).
     E[report] = x,  Var = B^2 - x^2.
 
-Duchi, Jordan, Wainwright, JASA 113, 2018, eq. (26) in one dimension. On codes 0 .. K-1 the weight of + is
+Duchi, Jordan, Wainwright, JASA 113, 2018, in one dimension. On codes 0 .. K-1 the weight of + is
 first + step * code in integers, so the report is unbiased to the last unit.
 """
 

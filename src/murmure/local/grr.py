@@ -2,7 +2,7 @@
 
     P[y | x] = e^eps / (e^eps + k - 1)   if y = x,   1 / (e^eps + k - 1)   otherwise.
 
-Kairouz, Bonawitz, Ramage, ICML 2016, eq. (5) (there: k-RR); Warner 1965 for k = 2.
+Kairouz, Bonawitz, Ramage, ICML 2016 (there: k-RR); Warner 1965 for k = 2.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     P[y | x] = (2/K) e^eps / (e^eps + 1)  if H[x+1, y] = +1,   (2/K) / (e^eps + 1)  otherwise;
     K = 2^ceil(log2(k+1)); row 0 is skipped because it favours nobody.   p = e^eps / (e^eps + 1), q = 1/2.
 
-Acharya, Sun, Zhang, AISTATS 2019, section 4 (the high-privacy scheme, B = 1).
+Acharya, Sun, Zhang, AISTATS 2019 (the scheme for high privacy, B = 1).
 """
 
 from __future__ import annotations

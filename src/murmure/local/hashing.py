@@ -3,7 +3,7 @@
     report (h, y),   P[y | h, x] = e^eps / (e^eps + g - 1) if y = h(x), 1 / (e^eps + g - 1) otherwise.
     A report supports v when h(v) = y:   p = e^eps / (e^eps + g - 1),   q = 1/g (the collision probability).
 
-BLH: g = 2 (Bassily, Smith, STOC 2015). OLH: the best g (Wang et al., USENIX Security 2017, section 4.4, eq. 10-11);
+BLH: g = 2 (Bassily, Smith, STOC 2015). OLH: the best g (Wang et al., USENIX Security 2017: optimised local hashing);
 here the best *integer*, u = g - 1 minimising e^(2 eps)/u + u, which rounding e^eps + 1 misses by up to 2 %.
 """
 

@@ -3,7 +3,7 @@
     piecewise with probability alpha = 1 - e^(-eps/2) if eps > eps* = 0.6094, otherwise always Duchi.
     Above eps* the variance does not depend on the value:  e^(-eps/2) (E+1)^2/(E-1)^2 + (t+3)/(3t(t-1)),  t = e^(eps/2).
 
-Wang et al., ICDE 2019, section 3.3, eq. (9) and lemma 3. Both parts are unbiased, so the mixture is.
+Wang et al., ICDE 2019 (the hybrid mechanism). Both parts are unbiased, so the mixture is.
 """
 
 from __future__ import annotations

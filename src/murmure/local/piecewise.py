@@ -3,7 +3,7 @@
     On [-1, 1], t = e^(eps/2), C = (t+1)/(t-1): density (e^eps - t)/(2t + 2) on [l, l + C - 1],
     l = (C+1) x / 2 - (C-1)/2, and e^eps times less on the rest of [-C, C].   E[Y] = x.
 
-Wang et al., ICDE 2019, algorithm 2 and lemma 1. On a grid: M = s (K-1) + L reports, the window of L of them starting
+Wang et al., ICDE 2019 (the piecewise mechanism). On a grid: M = s (K-1) + L reports, the window of L of them starting
 at s * code, L/M = 1/(1 + t); its mean is a straight line in the code, exactly.
 """
 

@@ -4,7 +4,7 @@
     report bit  y_v = b_v with probability s, flipped otherwise;                2 ln(p / (1-p))  <= epsilon_once,
                 p = p1 s + (1-p1)(1-s).
 
-Erlingsson, Pihur, Korolova, CCS 2014, section 3.1 (permanent and instantaneous randomised response, no Bloom filter).
+Erlingsson, Pihur, Korolova, CCS 2014 (permanent and instantaneous randomised response, no Bloom filter).
 One report alone costs `epsilon_once`. Through a `client`, which keeps its bits, any number of reports about one value
 that never changes costs `epsilon` in all. Bits are kept per value: whoever watches a person whose value changes pays
 attention to when it changes and sees when an old value comes back, which no epsilon bounds.

@@ -97,7 +97,7 @@ class Supports:
 
 
 class FrequencyOracle(Randomiser):
-    """Shares from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017, eq. 2)."""
+    """Shares from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017: pure protocols)."""
 
     @property
     def supports(self) -> Supports:

@@ -2,7 +2,7 @@
 
     P[y | x] proportional to s(|y - x|),  s = 1 up to gamma times the width, b = e^(-t) beyond, normalised for each x.
 
-Geng, Kairouz, Oh, Viswanath, IEEE JSTSP 9(7), 2015, eq. (9) gives the unbounded density. Cut to an interval it loses
+Geng, Kairouz, Oh, Viswanath, IEEE JSTSP 9(7), 2015, give the unbounded density. Cut to an interval it loses
 more than t, because the normaliser depends on x: t + ln[(2g + b(1-2g)) / (g + b(1-g))], 1.33 at t = 1. So t is solved
 for the law that really runs. gamma: "absolute" 1/(1 + e^(t/2)) is least in E|noise|; "variance" is least in variance,
 ((b(1+b)/2)^(1/3) - b) / (1-b).

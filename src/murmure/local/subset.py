@@ -3,7 +3,7 @@
     P[S | x] proportional to e^eps if x in S, to 1 otherwise, over the sets of size w.
     p = w e^eps / (w e^eps + k - w),   q = p (w-1)/(k-1) + (1-p) w/(k-1).
 
-Ye, Barg, ISIT 2017, eq. (5); Wang et al., arXiv 1607.08025. w minimises the exact variance at f = 0 over the
+Ye, Barg, ISIT 2017; Wang et al., arXiv 1607.08025. w minimises the exact variance at f = 0 over the
 integers; the usual round(k / (e^eps + 1)) loses up to 16.5 %.
 """
 

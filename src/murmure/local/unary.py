@@ -3,7 +3,7 @@
 P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
 
 SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p     (Erlingsson, Pihur, Korolova, CCS 2014: basic one-time RAPPOR)
-OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017, section 4.3, eq. 9)
+OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017: optimised unary encoding)
 """
 
 from __future__ import annotations

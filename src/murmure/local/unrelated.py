@@ -2,8 +2,8 @@
 
     P[yes | yes] = t + (1-t) u,   P[yes | no] = (1-t) u,      u = share of "yes" to the innocuous question.
 
-Greenberg, Abul-Ela, Simmons, Horvitz, JASA 64, 1969: u known (eq. 2.3 there: lambda = t pi + (1-t) u), or estimated
-from two samples with different t (section 3):   pi = [r1 (1-t2) - r2 (1-t1)] / (t1 - t2).
+Greenberg, Abul-Ela, Simmons, Horvitz, JASA 64, 1969: u known (share of yes: t pi + (1-t) u), or estimated
+from two samples with different t:   pi = [r1 (1-t2) - r2 (1-t1)] / (t1 - t2).
 
 The protection comes from not knowing the person's innocuous answer. Whoever knows it (a birthday) and sees
 "yes" from a person whose innocuous answer is "no" knows everything: as a law on *both* answers, epsilon is infinite.
@@ -85,7 +85,7 @@ class TwoSamples:
 
 @dataclass(frozen=True)
 class _TwoSampleReading:
-    """Greenberg et al., eq. 3.4: the two groups are independent binomial samples."""
+    """Greenberg et al. 1969: the two groups are independent binomial samples."""
 
     samples: TwoSamples
 
