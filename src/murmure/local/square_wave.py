@@ -3,8 +3,8 @@
     Input [0,1], output [-b, 1+b]: density p within b of x, q = p/e^eps elsewhere, p = e^eps / (2 b e^eps + 1),
     b = (eps e^eps - e^eps + 1) / (2 e^eps (e^eps - 1 - eps)).
 
-Li et al., SIGMOD 2020 (b maximises a bound on the mutual information). The distribution comes from EM (`murmure.em`, biased, no bar); the mean
-is a straight line in the report and needs none.
+Li et al., SIGMOD 2020 (b maximises a bound on the mutual information). The distribution comes from EM (`murmure.em`,
+biased, no bar); the mean is a straight line in the report and needs none.
 """
 
 from __future__ import annotations
