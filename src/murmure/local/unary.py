@@ -1,9 +1,11 @@
 """Unary encoding: one bit per value, each flipped on its own.
 
-P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
+    P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
+    SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p.
+    OUE: p = 1/2,                         q = 1 / (e^eps + 1).
 
-SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p     (Erlingsson, Pihur, Korolova, CCS 2014: basic one-time RAPPOR)
-OUE: p = 1/2,                        q = 1 / (e^eps + 1)     (Wang et al., USENIX Security 2017: optimised unary encoding)
+SUE is basic one-time RAPPOR (Erlingsson, Pihur, Korolova, CCS 2014); OUE is the optimised unary encoding of Wang et al.,
+USENIX Security 2017.
 """
 
 from __future__ import annotations
