@@ -168,7 +168,7 @@ class Plan:
                 "replace",
                 "record",
                 (f"the domain {self.statistic.domain!r}",),
-                "nothing is randomised: no differential privacy",
+                "nothing is randomised",
             )
             return {"collector": nothing, "reader": nothing}
         certificate = certify(self.person)

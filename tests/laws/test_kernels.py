@@ -262,6 +262,67 @@ def test_the_transform_is_the_hadamard_matrix(use: Use, how: str) -> None:
     assert vector.tolist() == [y * y - 7 for y in range(64)]
 
 
+# ---- words at the edges
+
+
+def edge_words(law: Window) -> list[int]:
+    """Words at which the report turns, and those beside them: every multiple of every divisor of the law."""
+    turns = [0, law.body, law.cut]
+    turns += [j * (law.inside + 1) for j in range(1, law.rest + 1)]
+    turns += [law.cut + j * law.inside for j in range(1, law.length - law.rest + 1)]
+    turns += [law.body + j * law.outside for j in range(1, law.outputs - law.length + 1)]
+    return sorted({(turn + d) % WORD for turn in turns for d in (-2, -1, 0, 1, 2)})
+
+
+def turning_windows() -> list[Any]:
+    return [
+        Window.calibrated(0.001, 2, 2),
+        Window.calibrated(1.0, 2, 2),
+        Window.calibrated(0.1, 3, 3),
+        Window.calibrated(1.0, 1000, 1000),
+        Window.calibrated(5.0, 300, 300),
+        Window.calibrated(40.0, 7, 7),
+        Window.calibrated(0.5, 10, 3 * 9 + 5, 5, 3),
+        Window.calibrated(0.01, 50, 3 * 49 + 127, 127, 3),
+        Window.calibrated(2.0, 64, 64, 17, 1, 8),
+    ]
+
+
+@pytest.mark.parametrize("law", turning_windows(), ids=lambda law: f"{law.inputs} to {law.outputs} by {law.length}")
+def test_kernels_divide_exactly(use: Use, law: Window) -> None:
+    """At every word where a report turns, and beside it: the kernels' float quotient is repaired to the exact one."""
+    words = np.array(edge_words(law), np.uint64)
+    for x in {0, law.inputs // 2, law.inputs - 1}:
+        start = int(law.start(np.array([x]))[0])
+        others = [y for y in range(law.outputs) if not start <= y < start + law.length]
+        expected = []
+        for u in words.tolist():
+            if u >= law.body:
+                expected.append(others[(u - law.body) // law.outside])
+            elif u < law.cut:
+                expected.append(start + u // (law.inside + 1))
+            else:
+                expected.append(start + law.rest + (u - law.cut) // law.inside)
+        for how in ("reference", "compiled"):
+            use(how)
+            actual = law.draw(np.full(len(words), x), GivenWords(words[:, None]))
+            assert actual.tolist() == expected, how
+
+
+@pytest.mark.parametrize("g", [2, 3, 16, 149])
+def test_hashed_kernels_divide_exactly(use: Use, g: int) -> None:
+    """The same for the bins of a hash, whose kernel divides too."""
+    law = Hashed(100, Window.calibrated(1.0, g, g))
+    last = np.array(edge_words(law.bins), np.uint64)
+    seeds = Random.seeded(g).words(len(last) * (law.words - 1)).reshape(len(last), -1)
+    words, x = np.column_stack([seeds, last]), inputs(100, len(last))
+    use("reference")
+    expected = law.draw(x, GivenWords(words))
+    use("compiled")
+
+    assert np.array_equal(expected, law.draw(x, GivenWords(words)))
+
+
 # ---- words that stay open
 
 
@@ -335,8 +396,8 @@ def test_bits_compare_64_bits(use: Use, how: str, n: int, equal: int) -> None:
 def test_chained_bits_compare_64_bits(equal: int) -> None:
     """A chained report takes three comparisons a bit: the kept one, then one for kept ones and one for kept zeros."""
     k, n = 70, 12
-    first = Bits(k, WORD // 4 * 3, WORD // 4 + 99)
-    channel = ChainedBits(first, WORD // 8 * 7 + 5, WORD // 8 + 3)
+    first = Bits(k, WORD // 4 * 3, WORD // 5)
+    channel = ChainedBits(first, WORD // 7 * 6, WORD // 11 * 2)  # ones and zeros to the last bit of each
     drawn = [
         close_numbers(t, n, channel.width, equal, seed=i)
         for i, t in enumerate((first.yes_false, channel.yes_one, channel.yes_zero))

@@ -142,6 +142,24 @@ def test_the_reported_variance_is_the_exact_one(mechanism: Any) -> None:
     assert estimate.variance("superpopulation") == pytest.approx(fixed + sampling, rel=0.03)
 
 
+@pytest.mark.parametrize("mechanism", MEANS, ids=lambda m: f"{type(m).__name__} {m.epsilon:g}")
+def test_the_scatter_of_a_sample_is_read_off_the_reports(mechanism: Any) -> None:
+    """A tally that is its own expectation, half of the people at each bound: mean and both variances are exact."""
+    n, f = 10**12, np.zeros(21)
+    f[[0, 20]] = 0.5
+    y = np.arange(mechanism.outputs)
+    law = sum(f[c] * np.exp(mechanism.channel.log_prob(np.full(len(y), c), y)) for c in (0, 20))
+    estimate = mechanism.estimate(np.rint(n * law).astype(np.int64), n)
+    fixed = float(mechanism.variance(f, n)[0])
+
+    assert estimate.mean[0] == pytest.approx(10.0, abs=1e-6)
+    assert estimate.variance("superpopulation")[0] == pytest.approx(fixed + 100 / n, rel=1e-6)
+    if isinstance(mechanism, mu.Duchi):  # a bit tells nothing of the square: the largest variance stands in
+        assert estimate.variance("fixed")[0] == pytest.approx(fixed + 100 / n, rel=1e-6)
+    else:
+        assert estimate.variance("fixed")[0] == pytest.approx(fixed, rel=1e-6)
+
+
 # ---- section 2: small N
 
 HALVES = 0.5 ** np.arange(8) / (2 - 0.5**7)  # the "geometric f" of the reference

@@ -16,7 +16,7 @@ import numpy as np
 
 import murmure as mu
 from murmure.core.random import GivenWords, Random
-from murmure.laws.bits import Bits, ChainedBits
+from murmure.laws.bits import Bits, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.table import Table
 from murmure.laws.window import Window
@@ -77,6 +77,16 @@ def alias_edges(table: Table, x: Any) -> list[int]:
     return [word % WORD for word in out]
 
 
+def coins_of(channel: Any) -> list[Coins]:
+    """Where the comparisons of a law of bits lie in its words."""
+    if isinstance(channel, Bits):
+        return [Coins(channel.yes_false, channel.width)]
+    if isinstance(channel, ChainedBits):
+        first = channel.permanent
+        return [*coins_of(first), *channel._again(first.words, first.deep)]
+    return []
+
+
 def words_for(channel: Any, x: Any, seed: int) -> tuple[Any, Any]:
     """Seeded words; the first rows are given words at the edges, and the last row's bits stay open for 24 planes."""
     rng = Random.seeded(seed)
@@ -85,12 +95,11 @@ def words_for(channel: Any, x: Any, seed: int) -> tuple[Any, Any]:
     at = alias_edges(channel, x) if isinstance(channel, Table) else edges(channel)
     for row in range(min(ROWS - 1, len(at))):
         main[row, 0 if channel.deep == 0 else -1] = at[row]
-    if isinstance(channel, Bits):
-        bit = [(channel.yes_false >> (63 - plane)) & 1 for plane in range(24)]
+    for coins in coins_of(channel):
         for plane in range(24):
-            target, first = (main, 0) if plane < 16 else (deep, 16)
-            start = (plane - first) * channel.width
-            target[-1, start : start + channel.width] = WORD - 1 if bit[plane] else 0
+            target, start = (main, coins.at) if plane < 16 else (deep, coins.deep_at - 16 * coins.width)
+            start += plane * coins.width
+            target[-1, start : start + coins.width] = WORD - 1 if coins.threshold >> (63 - plane) & 1 else 0
     return main, deep
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
+from murmure.certify.words import witness_in_words
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import times_up
 from murmure.core.types import Certificate, Unit
@@ -36,6 +37,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         loss, epsilon, method = _kept(once, max_loss(kept), reports)
     x, other, y = loss.witness
     label = mechanism.domain.label
+    one_report = loss is once and (reports or 1) == 1
     return Certificate(
         epsilon=epsilon,
         delta=0.0,
@@ -44,6 +46,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         public=(f"the domain {mechanism.domain!r}", "the mechanism and its integers", "who takes part"),
         method=method,
         witness=(label(x), label(other), y),
+        said=witness_in_words(mechanism, x, other, y, epsilon, one_report),
         assumption=getattr(mechanism, "assumption", None),
         asked=getattr(mechanism, "asked", getattr(mechanism, "epsilon", None)),
     )

@@ -74,7 +74,7 @@ def enumerate_loss(channel: Channel) -> Loss:
 @max_loss.register
 def _(channel: Mapped) -> Loss:
     if len(channel.outcomes()) == 1:  # a function that says one thing says nothing, whatever it is applied to
-        return Loss(Fraction(1), (0, 0, channel.outcomes()[0]), "closed form (one report)")
+        return Loss(Fraction(1), (0, 0, channel.outcomes()[0]), "closed form, one report")
     return enumerate_loss(channel)
 
 
@@ -87,7 +87,7 @@ def _(channel: Window) -> Loss:
     ratio = Fraction(channel.peak, channel.outside) if first != last else Fraction(1)
     # the reports that own a unit more come first in a window, so then the first one is the witness
     witness = (0, top, first) if channel.rest else (top, 0, last + channel.length - 1)
-    return Loss(ratio, witness, "closed form (classes of reports)")
+    return Loss(ratio, witness, "closed form over classes of reports")
 
 
 @max_loss.register(Bits)
@@ -98,7 +98,7 @@ def _(channel: Bits | ChainedBits) -> Loss:
     ratio = p * (1 - q) / (q * (1 - p))
     x, other = (0, 1) if ratio >= 1 else (1, 0)
     report = first_bits(1, channel.inputs)
-    return Loss(max(ratio, 1 / ratio), (x, other, report), "closed form (two bits differ)")
+    return Loss(max(ratio, 1 / ratio), (x, other, report), "closed form, two bits differ")
 
 
 @max_loss.register
@@ -108,7 +108,7 @@ def _(channel: Subset) -> Loss:
     ratio = p * (k - w) / ((1 - p) * w)
     members = first_bits(w, k)  # 0 .. w-1: holds 0, not k-1
     x, other = (0, k - 1) if ratio >= 1 else (k - 1, 0)
-    method = "closed form (classes of sets), uneven choices counted"
+    method = "closed form over classes of sets, uneven choices counted"
     return Loss(max(ratio, 1 / ratio), (x, other, members), method, channel.slack)
 
 
@@ -117,7 +117,7 @@ def _(channel: Hadamard) -> Loss:
     # y = 1: row 1 (input 0) is odd there, row 2 (input 1) is even
     ratio = channel.p / (1 - channel.p)
     x, other = (1, 0) if ratio >= 1 else (0, 1)
-    return Loss(max(ratio, 1 / ratio), (x, other, 1), "closed form (two halves)")
+    return Loss(max(ratio, 1 / ratio), (x, other, 1), "closed form over two halves")
 
 
 @max_loss.register
@@ -138,7 +138,7 @@ def _(channel: Hashed) -> Loss:
     report = np.zeros(channel.value_bits + 2, np.uint16)
     report[1] = (1 << channel.seed_bits) - 1  # h(v) = 0 for even v, the last bin for odd v
     report[-1] = channel.g - 1
-    return Loss(bins.ratio, (1, 0, report), "closed form (largest over hashes)")
+    return Loss(bins.ratio, (1, 0, report), "closed form, largest over hashes")
 
 
 @max_loss.register

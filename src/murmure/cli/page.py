@@ -29,8 +29,8 @@ FRENCH = {
     "exact inversion": "inversion exacte",
     "score": "la méthode du score",
     "enumerated": "énumération",
-    "closed form (classes of reports)": "forme close (classes de réponses)",
-    "closed form (two bits differ)": "forme close (deux bits diffèrent)",
+    "closed form over classes of reports": "forme close, par classes de réponses",
+    "closed form, two bits differ": "forme close, deux bits diffèrent",
 }
 
 STYLE = """

@@ -8,7 +8,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from murmure.cli.shared import described, figure
+from murmure.cli.shared import described
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
@@ -16,55 +16,23 @@ if TYPE_CHECKING:
 
     from murmure.core.types import Certificate
 
-MOST_NAMED = 5
-
 
 def report_in_words(mechanism: Any, report: Any) -> str:
-    """What a report says, in the words of the question: 'often', a list of yeses, a set, an index."""
-    from murmure.local.hashing import LocalHashing
-    from murmure.local.shared import BiasedNumeric, NumericOracle
-    from murmure.local.subset import SubsetSelection
-    from murmure.local.unary import PackedOracle
-    from murmure.local.warner import YesNo
+    from murmure.certify.words import report_in_words as words
 
-    domain = mechanism.domain
-    if isinstance(mechanism, PackedOracle):
-        held = set_bits(report, domain.size)
-        names = [label_of(domain, v) for v in held[:MOST_NAMED]]
-        listed = ", ".join(names) + (f", ... ({len(held)} in all)" if len(held) > MOST_NAMED else "")
-        if isinstance(mechanism, SubsetSelection):
-            return f"the set {{{listed}}}"
-        return f"'yes to {listed}, no to the rest'" if held else "'no to every answer'"
-    if isinstance(mechanism, LocalHashing):
-        return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
-    if isinstance(mechanism, NumericOracle):
-        low, step, _ = domain.scale()
-        return f"{int(report)} (which counts as {figure(low + step * float(mechanism.readout[int(report)]), 3)})"
-    if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
-        return repr(label_of(domain, int(report)))
-    return f"index {int(report)}"
+    return words(mechanism, report)
 
 
 def set_bits(packed: Any, k: int) -> list[int]:
-    """The values whose bit is set."""
-    from murmure.laws.bits import unpack
+    from murmure.certify.words import set_bits as held
 
-    return [int(v) for v in unpack(packed[None], k)[0].nonzero()[0]]
-
-
-def label_of(domain: Any, code: int) -> str:
-    return str(domain.label(code))
+    return held(packed, k)
 
 
 def witness_in_words(mechanism: Any, certificate: Certificate) -> tuple[str, str]:
     """The report that tells most, and what it tells."""
-    assert certificate.witness is not None
-    a, b, y = certificate.witness
-    report = f"the report {report_in_words(mechanism, y)}"
-    several = any(word in certificate.method for word in ("compos", "any number", "report(s)"))
-    if several or certificate.epsilon > 50:
-        return report, f"tells {a!r} from {b!r} best"
-    return report, f"is {math.exp(certificate.epsilon):.4g} times likelier from {a!r} than from {b!r}"
+    assert certificate.said is not None
+    return certificate.said
 
 
 def surest(epsilon: float) -> str:

@@ -97,21 +97,30 @@ def estimate_html(estimate: Estimate) -> str:
     return f"{STYLE}<div class='murmure'><table>{head}{''.join(body)}</table><p class='note'>{note}</p></div>"
 
 
-def _guarantee(observer: str, c: Certificate) -> str:
+def certificate_html(c: Certificate, observer: str | None = None) -> str:
+    """A certificate with its five parts and its witness, as a paragraph."""
+    who = f"<b>{html.escape(observer)}</b>: " if observer else ""
     if math.isinf(c.epsilon):
-        return f"<b>{html.escape(observer)}</b>: {html.escape(c.method)}"
-    provided = f", provided {html.escape(c.assumption)}" if c.assumption else ""
-    return (
-        f"<b>{html.escape(observer)}</b>: epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one "
-        f"person ({c.relation}; {html.escape(c.method)}; public: {html.escape('; '.join(c.public))}){provided}"
-    )
+        return f"{STYLE}<div class='murmure'><p class='note'>{who}no differential privacy: {html.escape(c.method)}</p></div>"
+    parts = [
+        f"{who}epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); "
+        f"{html.escape(c.method)}.",
+        f"Public: {html.escape('; '.join(c.public))}.",
+    ]
+    if c.said is not None:
+        parts.append(f"Witness: {html.escape(' '.join(c.said))}.")
+    if c.assumption:
+        parts.append(f"Provided {html.escape(c.assumption)}.")
+    return f"{STYLE}<div class='murmure'><p class='note'>{' '.join(parts)}</p></div>"
 
 
 def release_html(release: Release) -> str:
-    warn = "<p class='warn'>Seeded randomness: an experiment, not for real people.</p>" if release.seeded else ""
-    who = "".join(f"<p class='note'>{_guarantee(o, c)}</p>" for o, c in release.observers())
+    warn = ""
+    if release.seeded:
+        warn = "<p class='warn'>Seeded randomness: an experiment, not for real people.</p>"
+    who = "".join(certificate_html(c, o) for o, c in release.observers())
     about = f"<p class='note'>{html.escape(release.about)}, plan {release.plan[:12]}</p>"
-    return f"{estimate_html(release.estimate)}<div class='murmure'>{warn}{who}{about}</div>"
+    return f"{STYLE}<div class='murmure'>{warn}</div>{estimate_html(release.estimate)}{who}<div class='murmure'>{about}</div>"
 
 
 def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:

@@ -5,6 +5,7 @@ Protocols are structural (an implementation inherits nothing); data are frozen d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -79,23 +80,35 @@ class Certificate:
     witness: tuple[Any, Any, Any] | None = None  # two inputs and the report that tells them apart best
     assumption: str | None = None
     asked: float | None = None  # the epsilon that was asked for, where one was
+    said: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
 
     def __post_init__(self) -> None:
         if self.epsilon < 0 or not 0 <= self.delta <= 1:
             raise InvalidParameter(f"a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {self!r}.")
 
     def __str__(self) -> str:
+        if math.isinf(self.epsilon):
+            head = f"no differential privacy: {self.method}"
+        else:
+            head = f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}"
         lines = [
-            f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g} ({self.method})",
+            head,
             f"  protects   the {self.unit} of one person ({self.relation})",
             f"  public     {'; '.join(self.public)}",
         ]
-        if self.witness is not None:
+        if self.said is not None:
+            lines.append(f"  witness    {self.said[0]} {self.said[1]}")
+        elif self.witness is not None:
             a, b, y = self.witness
             lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
         if self.assumption:
             lines.append(f"  provided   {self.assumption}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import certificate_html
+
+        return certificate_html(self)
 
 
 @dataclass(frozen=True)

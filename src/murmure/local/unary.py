@@ -4,8 +4,8 @@
     SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p.
     OUE: p = 1/2,                         q = 1 / (e^eps + 1).
 
-SUE is basic one-time RAPPOR (Erlingsson, Pihur, Korolova, CCS 2014); OUE is the optimised unary encoding of Wang et al.,
-USENIX Security 2017.
+SUE is basic one-time RAPPOR (Erlingsson, Pihur, Korolova, CCS 2014); OUE is the optimised unary encoding of Wang et
+al., USENIX Security 2017.
 """
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""Reports and witnesses in the words of the question, for whoever reads a certificate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from murmure.core.errors import shorten
+from murmure.laws.bits import unpack
+from murmure.local.hashing import LocalHashing
+from murmure.local.rappor import ForEver
+from murmure.local.shared import BiasedNumeric, NumericOracle
+from murmure.local.subset import SubsetSelection
+from murmure.local.unary import PackedOracle
+from murmure.local.warner import YesNo
+
+MOST_NAMED = 5
+
+
+def answer_in_words(domain: Any, code: int) -> str:
+    """A label in quotation marks, a number without."""
+    label = domain.label(code)
+    return str(label) if domain.numbers() is not None else repr(label)
+
+
+def set_bits(packed: Any, k: int) -> list[int]:
+    """The values whose bit is set."""
+    return [int(v) for v in unpack(packed[None], k)[0].nonzero()[0]]
+
+
+def report_in_words(mechanism: Any, report: Any) -> str:
+    """What a report says: 'often', a list of yeses, a set, an index."""
+    if isinstance(mechanism, ForEver):
+        return report_in_words(mechanism.mechanism, report)
+    domain = mechanism.domain
+    if isinstance(mechanism, PackedOracle):
+        held = set_bits(report, domain.size)
+        names = [str(domain.label(v)) for v in held[:MOST_NAMED]]
+        listed = ", ".join(names) + (f", ... ({len(held)} in all)" if len(held) > MOST_NAMED else "")
+        if isinstance(mechanism, SubsetSelection):
+            return f"the set {{{listed}}}"
+        return f"'yes to {listed}, no to the rest'" if held else "'no to every answer'"
+    if isinstance(mechanism, LocalHashing):
+        return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
+    if isinstance(mechanism, NumericOracle):
+        low, step, _ = domain.scale()
+        return f"{int(report)} (which counts as {low + step * float(mechanism.readout[int(report)]):.4g})"
+    if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
+        return answer_in_words(domain, int(report))
+    return f"index {shorten(report.tolist() if hasattr(report, 'tolist') else report, 40)}"
+
+
+def witness_in_words(
+    mechanism: Any, x: int, other: int, report: Any, epsilon: float, one_report: bool
+) -> tuple[str, str]:
+    """The report that tells most, and what it tells."""
+    a, b = answer_in_words(mechanism.domain, x), answer_in_words(mechanism.domain, other)
+    said = f"the report {report_in_words(mechanism, report)}"
+    if not one_report or epsilon > 50:
+        return said, f"tells {a} from {b} best"
+    return said, f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
