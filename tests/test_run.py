@@ -183,7 +183,7 @@ def test_an_empty_source_is_refused(plan: mu.Plan, empty: Any) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
 def test_an_empty_file_is_refused(suffix: str, tmp_path: Path) -> None:
-    """A header without rows is an empty source; a file without a byte is no file of its kind."""
+    """A header without rows is an empty source, and so is a file without a byte."""
     path = tmp_path / f"empty{suffix}"
     none = TABLE.slice(0, 0)
     if suffix == ".csv":
@@ -194,7 +194,7 @@ def test_an_empty_file_is_refused(suffix: str, tmp_path: Path) -> None:
         mu.run(CLEAR, path)
 
     path.write_bytes(b"")
-    with pytest.raises(InvalidParameter, match=rf"cannot read 'empty\{suffix}' as "):
+    with pytest.raises(EmptySource, match=rf"'empty\{suffix}' is empty"):
         mu.run(CLEAR, path)
 
 
@@ -267,9 +267,9 @@ def test_missing_answers_are_refused_in_every_frame(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changed", "error", "words"),
     [
-        ({"plan": 3}, InvalidParameter, "run takes a Plan, got 3"),
-        ({"rng": 7}, InvalidParameter, r"run\.rng must be a murmure\.Random, got 'int'"),
-        ({"rng": np.random.default_rng(1)}, InvalidParameter, r"run\.rng must be a murmure\.Random, got 'Generator'"),
+        ({"plan": 3}, InvalidParameter, "run takes a Plan, got 'int'"),
+        ({"rng": 7}, InvalidParameter, r"run takes a murmure\.Random as rng, got 'int'"),
+        ({"rng": np.random.default_rng(1)}, InvalidParameter, r"run takes a murmure\.Random as rng, got 'Generator'"),
         ({"ledger": object()}, PlanRefused, "keeps no ledger"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from murmure.catalogue import load
 from murmure.core.domain import Domain, Interval
 from murmure.core.errors import InvalidParameter, MissingExtra, shorten
 from murmure.core.fixed import positive_epsilon
+from murmure.core.show import STYLE
 
 FREQUENCY = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
 NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
@@ -48,31 +50,48 @@ class Advice:
     def best(self) -> dict[str, Any]:
         return next(row for row in self.rows if row["best"])
 
+    def _errors(self, row: dict[str, Any]) -> tuple[float, float]:
+        """Standard errors: percentage points for shares, the domain's own unit for a mean."""
+        unit = 100 if self.statistic == "histogram" else 1
+        return unit * math.sqrt(row["mean_variance"]), unit * math.sqrt(row["worst_variance"])
+
+    def _legend(self) -> str:
+        what = "percentage points" if self.statistic == "histogram" else "the unit of the number"
+        people = f"{self.people:,}".replace(",", " ")
+        return (
+            f"{self.domain.public()}; {people} people. Error: one standard error in {what}, on average over the values "
+            f"and for the worst one; bits: the size of one report. Ranked by {self.rank_by}."
+        )
+
     def to_text(self) -> str:
-        head = f"{'epsilon':>8}  {'mechanism':<18}{'mean var':>12}{'worst var':>12}{'Var*':>12}{'bits':>9}  "
-        lines = [head.rstrip()]
+        lines = [f"{'epsilon':>8}  {'mechanism':<18}{'error':>9}{'worst':>9}{'Var*':>12}{'bits':>9}"]
         for r in self.rows:
             star = "-" if r["var_star"] is None else f"{r['var_star']:.4e}"
+            mean, worst = self._errors(r)
             lines.append(
-                f"{r['epsilon']:>8.4g}  {r['mechanism']:<18}{r['mean_variance']:>12.4e}{r['worst_variance']:>12.4e}"
+                f"{r['epsilon']:>8.4g}  {r['mechanism']:<18}{mean:>9.4g}{worst:>9.4g}"
                 f"{star:>12}{r['report_bits']:>9.4g}  {r['detail']}{'  <- best' if r['best'] else ''}".rstrip()
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *textwrap.wrap(self._legend(), 100)])
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        def cell(value: Any) -> str:
-            return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))
-
-        names = ("epsilon", "mechanism", "mean_variance", "worst_variance", "var_star", "report_bits", "detail")
-        head = "".join(f"<th>{n.replace('_', ' ')}</th>" for n in names)
+        head = "".join(f"<th>{n}</th>" for n in ("error", "worst", "Var*", "bits"))
         body = ""
         for r in self.rows:
-            weight = " style='font-weight:600'" if r["best"] else ""
-            body += f"<tr{weight}>{''.join(f'<td>{cell(r[n])}</td>' for n in names)}</tr>"
-        return f"<table><tr>{head}</tr>{body}</table>"
+            mean, worst = self._errors(r)
+            star = "" if r["var_star"] is None else f"{r['var_star']:.3e}"
+            cells = [f"{mean:.3f}", f"{worst:.3f}", star, f"{r['report_bits']:.1f}"]
+            name = f"{html.escape(r['mechanism'])}{' (best)' if r['best'] else ''}"
+            body += (
+                f"<tr{' class=best' if r['best'] else ''}><td>{r['epsilon']:.4g}</td><td class='name'>{name}</td>"
+                f"{''.join(f'<td>{c}</td>' for c in cells)}<td class='name'>{html.escape(r['detail'])}</td></tr>"
+            )
+        names = f"<tr><th>epsilon</th><th class='name'>mechanism</th>{head}<th></th></tr>"
+        legend = f"<p class='note'>{html.escape(self._legend())}</p>"
+        return f"{STYLE}<div class='murmure'><table>{names}{body}</table>{legend}</div>"
 
     def plot(self, target: Any = None) -> Any:
         """Variance against epsilon, one line per mechanism; to an axis, or to an .svg or .png file."""
@@ -85,7 +104,7 @@ class Advice:
             figure, ax = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
         else:
             ax = target
-        key = "var_star" if self.statistic == "histogram" else "mean_variance"
+        key = KEYS[self.rank_by]
         by_name: dict[str, list[tuple[float, float]]] = {}
         for r in self.rows:
             by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
@@ -105,9 +124,12 @@ class Advice:
             )
         ax.set_yscale("log")
         ax.set_xlabel("epsilon")
-        ax.set_ylabel("Var* (f = 0)" if key == "var_star" else "variance of the mean")
+        of = "a share" if self.statistic == "histogram" else "the mean"
+        wording = {"mean": f"variance of {of}, mean over values", "worst": f"variance of {of}, worst value"}
+        ax.set_ylabel(wording.get(self.rank_by, "Var* (variance at share 0)"))
         people = f"{self.people:,}".replace(",", " ")
-        ax.set_title(f"{self.domain!r}, {people} people", loc="left", fontsize=10)
+        what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
+        ax.set_title(f"{what}, {people} people", loc="left", fontsize=10)
         ax.grid(alpha=0.25)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -132,7 +154,10 @@ def advise(
     variance at share 0: right for choosing, wrong as an error bar.
     """
     if not isinstance(domain, Domain):
-        raise InvalidParameter(f"advise.domain must be Categories, Integers or Interval, got {shorten(domain)}.")
+        raise InvalidParameter(
+            f"advise.domain must be Categories, Integers or Interval, got {shorten(domain)}.",
+            hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
+        )
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
         raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
     if rank_by not in KEYS:

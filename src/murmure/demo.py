@@ -6,6 +6,7 @@ python -m murmure.demo (or script/demo) prints it and leaves the same in one HTM
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Clear, all_or_nothing, cannot_write, console, figure, grouped
+from murmure.cli.shared import STAY, Clear, all_or_nothing, cannot_write, console, explain, figure, grouped
+from murmure.core.errors import MurmureError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +104,7 @@ class Story:
         return round(100 * one.mechanism.supports.p), round(100 * one.mechanism.supports.q)
 
     def ticked(self) -> list[bool]:
-        from murmure.cli.words import set_bits
+        from murmure.certify.words import set_bits
 
         held = set_bits(self.oue.sent, len(OFTEN))
         return [v in held for v in range(len(OFTEN))]
@@ -206,7 +208,7 @@ def show(story: Story, out: Console) -> None:
     say(spent(story))
 
     part("4  Which mechanism for the five answers?")
-    out.print(Padding(ranking(story.advice), (0, 0, 1, 2)))
+    out.print(Padding(ranking(story.advice, out, out.width - 2)[0], (0, 0, 1, 2)))
     say(ranked(story.advice))
     out.print()
 
@@ -217,7 +219,9 @@ def one_student(story: Story) -> Table:
     yes, yes_too = story.yes_of_100()
     own, other = story.same_and_other_of_100(story.grr)
     tick, stray = story.same_and_other_of_100(story.oue)
-    boxes = "  ".join(f"[{'x' if t else ' '}] {label}" for t, label in zip(story.ticked(), OFTEN, strict=True))
+    boxes = "  ".join(
+        f"[{'x' if t else ' '}] {label}".replace(" ", STAY) for t, label in zip(story.ticked(), OFTEN, strict=True)
+    )
     rule = (
         "a coin: heads, the truth; tails, toss again: heads yes, tails no"
         if story.fair_coins
@@ -262,7 +266,7 @@ def symbols(out: Console) -> tuple[str, str, str, str]:
 def legend(out: Console) -> str:
     line, mean, truth, both = symbols(out)
     return (
-        f"{mean} estimate   {line * 3} 95 % interval   {truth} truth   {both} both\n"
+        f"{mean}{STAY}estimate   {line * 3}{STAY}95{STAY}%{STAY}interval   {truth}{STAY}truth   {both}{STAY}both\n"
         "(the truth is known only because the class is simulated)"
     )
 
@@ -283,19 +287,21 @@ def strip(row: dict[str, Any], top: float, width: int, marks: tuple[str, str, st
 def crowd_table(one: Asked, top: float, out: Console) -> Table:
     from rich.table import Table
 
-    width = min(max(out.width - 50, 12), 40)  # 50: what stands to the left
+    width = min(out.width - 50, 40)  # 50: what stands to the left
+    picture, truth = width >= 12, out.width >= 50  # what a narrow terminal does without
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column(f"{one.name}", no_wrap=True, min_width=11)
-    for name in ("truth", "estimate", "95 % interval"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(f"0{f'{100 * top:.0f} %':>{width - 1}}", no_wrap=True, style="cyan")
+    for name in (*(["truth"] if truth else []), "estimate", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
+    if picture:
+        table.add_column(f"0{f'{100 * top:.0f} %':>{width - 1}}", no_wrap=True, style="cyan")
     for row in one.rows():
         table.add_row(
             row["label"],
-            f"{100 * row['truth']:.1f} %",
+            *([f"{100 * row['truth']:.1f} %"] if truth else []),
             bold(f"{100 * row['share']:.1f} %"),
             f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %",
-            strip(row, top, width, symbols(out)),
+            *([strip(row, top, width, symbols(out))] if picture else []),
         )
     return table
 
@@ -311,21 +317,18 @@ def covered(story: Story) -> str:
 def guaranteed(story: Story) -> Table:
     from rich.table import Table
 
-    from murmure.cli.words import witness_in_words
-
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
     for i, one in enumerate(story.asked):
         c = one.certificate
-        report, tells = witness_in_words(one.mechanism, c)
         if i:
             table.add_row("", "", "")
         table.add_row(f"  {one.name}", "epsilon", bold(f"{c.epsilon:.10g}"))
         table.add_row("", "protects", f"the {c.unit} of one person ({c.relation}); delta = {c.delta:g}")
         table.add_row("", "method", c.method)
-        table.add_row("", "witness", f"{report} {tells}")
+        table.add_row("", "witness", " ".join(c.said or ()))
     return table
 
 
@@ -392,12 +395,18 @@ def open_page(path: Path) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), default=".", metavar="DIR", help=f"Where to leave {FILE}.  [default: .]"
 )
-def main(people: int, epsilon: float, seed: int | None, show_page: bool | None, out: Path) -> None:
+@click.pass_context
+def main(ctx: click.Context, people: int, epsilon: float, seed: int | None, show_page: bool | None, out: Path) -> None:
     """A first look at Murmure: a simulated class, asked about cheating at exams."""
     terminal = console()
     story = tell(people, epsilon, seed)
-    path = write(story, out)
     show(story, terminal)
+    try:
+        path = write(story, out)
+    except MurmureError as error:
+        why = explain(error)["message"]
+        click.echo(f"Warning: no page, {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
+        ctx.exit(1)
     terminal.print("The same as a page:", style="dim", end=" ")
     terminal.print(str(path), soft_wrap=True)
     if show_page or (show_page is None and terminal.is_terminal and browser_known()):
@@ -405,4 +414,4 @@ def main(people: int, epsilon: float, seed: int | None, show_page: bool | None, 
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m murmure.demo")
+    main(prog_name=os.environ.get("MURMURE_DEMO", "python -m murmure.demo"))

@@ -21,14 +21,14 @@ from murmure.catalogue import MECHANISMS, STATISTICS, load
 from murmure.certify.certificate import certify
 from murmure.core.domain import Domain, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch, PlanRefused, shorten
-from murmure.core.random import Random
+from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, room_for
 
 VERSION = 1
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reports:
     """Randomised answers and the digest of the plan they answer."""
 
@@ -39,9 +39,14 @@ class Reports:
     def __len__(self) -> int:
         return len(self.data)
 
+    def __repr__(self) -> str:
+        return f"Reports({len(self)} reports, plan {self.plan[:12]}, {'seeded' if self.seeded else 'secure'})"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all or nothing: a killed run leaves no file that looks finished."""
         target = Path(path)
+        if not target.parent.is_dir():
+            raise InvalidParameter(f"Reports.save: there is no folder {str(target.parent)!r}.", hint="make it first")
         handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as out:
@@ -79,7 +84,8 @@ class Plan:
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, Statistic):
             raise InvalidParameter(
-                f"Plan.statistic must be a statistic such as Histogram(domain), got {shorten(self.statistic)}."
+                f"Plan.statistic must be a statistic, got {shorten(self.statistic)}.",
+                hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
             )
         for slot in ("parties", "curator"):
             if getattr(self, slot) is not None:
@@ -93,7 +99,10 @@ class Plan:
 
     def _check_person(self) -> None:
         if not hasattr(self.person, "affine") or not hasattr(self.person, "domain"):
-            raise InvalidParameter(f"Plan.person must be a mechanism such as GRR, got {shorten(self.person)}.")
+            raise InvalidParameter(
+                f"Plan.person must be a mechanism, got {shorten(self.person)}.",
+                hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+            )
         if self.person.domain != self.statistic.domain:
             raise PlanRefused(
                 f"Plan refused: the statistic asks about {self.statistic.domain!r}, the mechanism randomises "
@@ -116,12 +125,13 @@ class Plan:
 
     # -- the three places where a plan runs -------------------------------------------------------
 
-    def report(self, column: Any, rng: Random) -> Reports:
-        """Beside the person: check, encode, randomise."""
+    def report(self, column: Any, rng: Random | None = None) -> Reports:
+        """Beside the person: check, encode, randomise. Secure randomness unless a seeded generator is passed."""
         if self.person is None:
             raise PlanRefused(
                 "Plan refused: it has no mechanism at the person, so there is nothing to report but the raw answer."
             )
+        rng = random_or_secure(rng, "Plan.report")
         return Reports(self.person.report(column, rng), self.digest, rng.is_seeded)
 
     def tally(self, reports: Reports) -> Total:
@@ -167,7 +177,7 @@ class Plan:
                 0.0,
                 "replace",
                 "record",
-                (f"the domain {self.statistic.domain!r}",),
+                (self.statistic.domain.public(),),
                 "nothing is randomised",
             )
             return {"collector": nothing, "reader": nothing}
@@ -212,9 +222,12 @@ class Plan:
         except MurmureError:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
+            path = isinstance(text, os.PathLike) or (isinstance(text, str) and "{" not in text)
             raise PlanRefused(
                 f"Plan refused: this is not a plan ({type(error).__name__}: {shorten(str(error), 120)}).",
-                hint="plans are written by Plan.to_json",
+                hint="pass the text, not the path: Path(...).read_text()"
+                if path
+                else "plans are written by Plan.to_json",
             ) from None
         costs = max(certificate.epsilon for certificate in plan.guarantees().values())
         if at_most is not None and not costs <= at_most:
@@ -226,7 +239,9 @@ class Plan:
     @classmethod
     def _from_dict(cls, held: Any) -> Plan:
         if not isinstance(held, dict) or type(held.get("murmure")) is not int or held["murmure"] != VERSION:
-            got = held.get("murmure") if isinstance(held, dict) else held
+            if not isinstance(held, dict) or "murmure" not in held:
+                raise PlanRefused("Plan refused: this JSON is not a plan.", hint="plans are written by Plan.to_json")
+            got = held["murmure"]
             raise PlanRefused(
                 f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
                 hint="install the release of murmure that wrote it",

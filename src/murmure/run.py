@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
-from murmure.core.random import Random
+from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Release, Total
 from murmure.engines.frames import batches
 from murmure.engines.memory import Memory
@@ -22,16 +22,12 @@ def run(plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Ran
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(
-            f"run takes a Plan, got {shorten(plan)}.", hint="Plan(Histogram(domain), person=GRR(...))"
+            f"run takes a Plan, got {shorten(type(plan).__name__)}.",
+            hint="run(plan, frame), with plan = Plan(Histogram(domain), person=GRR(...))",
         )
     if ledger is not None:
         raise PlanRefused("Plan refused: this version keeps no ledger; at the person each report pays for itself.")
-    if rng is not None and not isinstance(rng, Random):
-        raise InvalidParameter(
-            f"run.rng must be a murmure.Random, got {shorten(type(rng).__name__)}.",
-            hint="Random.secure() or Random.seeded(7)",
-        )
-    rng = Random.secure() if rng is None else rng
+    rng = random_or_secure(rng, "run")
     began = time.perf_counter()
     column = plan.statistic.domain.column
     source = watched(batches(frame, column), rows_of(frame), plan.describe())

@@ -259,7 +259,7 @@ def test_a_value_outside_is_refused(domain: Any, values: Any, got: str, wanted: 
     with pytest.raises(OutsideDomain) as refusal:
         domain.encode(values)
 
-    for part in (f"column {domain.column!r}", got, "(1 such in all", wanted, "Hint:"):
+    for part in (f"column {domain.column!r}", got, "(1 outside in all", wanted, "Hint:"):
         assert part in str(refusal.value)
 
 
@@ -306,7 +306,7 @@ def test_what_is_no_column_is_refused(source: Any) -> None:
 
 def test_all_bad_rows_are_counted() -> None:
     """The message names the first bad row and how many there are."""
-    with pytest.raises(OutsideDomain, match=r"row 2 holds 7 \(3 such in all"):
+    with pytest.raises(OutsideDomain, match=r"row 2 holds 7 \(3 outside in all"):
         NUMBERED.encode([0, 1, 7, 2, 9, 8])
 
 

@@ -187,6 +187,20 @@ def test_unary_cells_do_not_move_together() -> None:
         assert off.tolist() == [0.0] * 12
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.6])  # 3 and 6 bins: no powers of two
+def test_collisions_are_counted(epsilon: float) -> None:
+    """Every pair of seeds of two values, hashed: q is the share that collides, to the last fraction."""
+    mechanism = oracle("OLH", 2, epsilon)
+    channel, m = mechanism.channel, mechanism.channel.seed_bits
+    b = np.arange(1 << m, dtype=np.int64)
+    same = sum(int((channel.bin_of(b) == channel.bin_of(b ^ a)).sum()) for a in range(1 << m))
+    collide = Fraction(same, 1 << (2 * m))
+    p, lie = channel.bins.prob(0, 0), channel.bins.prob(0, 1)
+
+    assert mechanism.g & (mechanism.g - 1) != 0
+    assert mechanism.supports.q == p * collide + lie * (1 - collide)
+
+
 def test_hadamard_cells_move_together() -> None:
     """HR: N (p-q)^2 Cov = f_l (p - 1/2)/2 where row l is row i XOR row j, and 0 where no value has that row."""
     mechanism = oracle("HadamardResponse", 5, 1.0)

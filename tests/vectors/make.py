@@ -181,10 +181,10 @@ def bad_plan_vectors() -> list[dict[str, str]]:
 
     bad("not JSON", "PlanRefused", "this is not a plan", text="{murmure: 1}")
     bad("empty", "PlanRefused", "this is not a plan", text="")
-    bad("a list", "PlanRefused", "version 1", text="[]")
+    bad("a list", "PlanRefused", "not a plan", text="[]")
     bad("cut short", "PlanRefused", "this is not a plan", text=json.dumps(grr)[:200])
     bad("later version", "PlanRefused", "this is plan version 2", murmure=2)
-    bad("no version", "PlanRefused", "this is plan version None", murmure=...)
+    bad("no version", "PlanRefused", "not a plan", murmure=...)
     bad("version as text", "PlanRefused", "this is plan version '1'", murmure="1")
     bad("version true", "PlanRefused", "this is plan version True", murmure=True)
     bad("unknown slot", "PlanRefused", "['colour']", colour="red")

@@ -23,10 +23,10 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
         raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
-        raise InvalidParameter(
-            f"certify takes a mechanism, got {shorten(mechanism)}.",
-            hint="certify(GRR(Categories(4), epsilon=1.0))",
-        )
+        hint = "certify(GRR(Categories(4), epsilon=1.0))"
+        if hasattr(mechanism, "guarantees"):
+            hint = "plan.guarantees() holds the certificates of a plan"
+        raise InvalidParameter(f"certify takes a mechanism, got {shorten(type(mechanism).__name__)}.", hint=hint)
     kept = getattr(mechanism, "permanent", None)
     once = max_loss(mechanism.channel)
     if kept is None:
@@ -43,7 +43,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         delta=0.0,
         relation="replace",
         unit=relation,
-        public=(f"the domain {mechanism.domain!r}", "the mechanism and its integers", "who takes part"),
+        public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
         method=method,
         witness=(label(x), label(other), y),
         said=witness_in_words(mechanism, x, other, y, epsilon, one_report),

@@ -33,6 +33,7 @@ class Domain(Protocol):
     def size(self) -> int: ...
     def encode(self, values: Any) -> Codes: ...
     def label(self, code: int) -> str: ...
+    def public(self) -> str: ...
     def labels(self) -> Sequence[str]: ...
     def numbers(self) -> NDArray[np.float64] | None: ...
     def to_dict(self) -> dict[str, Any]: ...
@@ -80,6 +81,10 @@ def _named_column(domain: Any) -> str:
     return "" if domain.column is None else f", column={domain.column!r}"
 
 
+def _column_words(domain: Any) -> str:
+    return "" if domain.column is None else f" of column {domain.column!r}"
+
+
 def _first(bad: NDArray[np.bool_]) -> int:
     return int(np.argmax(bad))
 
@@ -90,19 +95,23 @@ def _refuse_missing(domain: Any, missing: NDArray[np.bool_]) -> None:
             _whose(domain),
             _first(missing),
             f"is missing ({int(missing.sum())} in all here); wanted {domain.describe()}.",
-            "drop those rows, or give missing answers a category of their own",
+            domain.way_out_of_missing,
         )
 
 
-def _refuse_outside(domain: Any, outside: NDArray[np.bool_], array: NDArray[Any]) -> None:
+PARSE = "convert the column to numbers first: nothing is parsed here"
+WIDEN = "widen the domain to public bounds, or correct those rows before they are randomised"
+
+
+def _refuse_outside(domain: Any, outside: NDArray[np.bool_], array: NDArray[Any], hint: str = WIDEN) -> None:
     if outside.any():
         row = _first(outside)
         got = array[row].item() if hasattr(array[row], "item") else array[row]
         raise OutsideDomain.at(
             _whose(domain),
             row,
-            f"holds {shorten(got)} ({int(outside.sum())} such in all here); wanted {domain.describe()}.",
-            "widen the domain to public bounds, or correct those rows before they are randomised",
+            f"holds {shorten(got)} ({int(outside.sum())} outside in all here); wanted {domain.describe()}.",
+            hint,
         )
 
 
@@ -121,9 +130,12 @@ def _integers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
         if array.dtype.kind == "i":
             return array
     if array.dtype.kind != "f":
-        raise OutsideDomain(f"{_whose(domain)}: got values of type {array.dtype}; wanted {domain.describe()}.")
+        raise OutsideDomain(
+            f"{_whose(domain)}: got values of type {array.dtype}; wanted {domain.describe()}.", hint=PARSE
+        )
     _refuse_missing(domain, np.isnan(array))
-    _refuse_outside(domain, ~np.isfinite(array) | (array != np.floor(array)), array)
+    fraction = ~np.isfinite(array) | (array != np.floor(array))
+    _refuse_outside(domain, fraction, array, "round the column yourself, or use Interval for numbers with fractions")
     _refuse_outside(domain, np.abs(array) > 2**53, array)
     return array.astype(np.int64)
 
@@ -145,7 +157,7 @@ def _numbers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
     numeric = np.fromiter(
         (isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in array.tolist()), bool
     )
-    _refuse_outside(domain, ~numeric, array)
+    _refuse_outside(domain, ~numeric, array, PARSE)
     whole = all(isinstance(v, int | np.integer) for v in array.tolist())
     try:
         return array.astype(np.int64 if whole else np.float64)
@@ -227,7 +239,7 @@ class Categories:
             array = np.empty(len(items), object)
             array[:] = items
             _refuse_missing(self, _missing_objects(array))
-            _refuse_outside(self, codes < 0, array)
+            _refuse_outside(self, codes < 0, array, "add that label to the domain, or correct those rows")
         return codes
 
     def _refuse_other_kinds(self, kinds: set[type]) -> None:
@@ -252,6 +264,14 @@ class Categories:
         if all(isinstance(v, int | float) for v in self.values):
             return np.array([float(v) for v in self.values])  # type: ignore[arg-type]
         return None
+
+    way_out_of_missing = "drop those rows, or give missing answers a label of their own"
+
+    def public(self) -> str:
+        if isinstance(self.values, int):
+            return f"the {self.size} answers 0 to {self.size - 1}{_column_words(self)}"
+        shown = ", ".join(map(repr, self.values[:12])) + (", ..." if self.size > 12 else "")
+        return f"the {self.size} answers {shown}{_column_words(self)}"
 
     def describe(self) -> str:
         if isinstance(self.values, int):
@@ -293,7 +313,9 @@ class Integers:
                 raise InvalidParameter(f"Integers.{name} must be a whole number, got {shorten(value)}.")
             object.__setattr__(self, name, int(value))
         if self.high <= self.low:
-            raise InvalidParameter(f"Integers needs low < high, got {self.low} and {self.high}.")
+            raise InvalidParameter(
+                f"Integers needs low < high, got {self.low} and {self.high}.", hint="low comes first"
+            )
         if self.high - self.low >= MAX_SIZE:
             raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
 
@@ -319,6 +341,11 @@ class Integers:
     def scale(self) -> tuple[float, float, float]:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return float(self.low), 1.0, 0.0
+
+    way_out_of_missing = "drop those rows: a number has no stand-in for a missing one"
+
+    def public(self) -> str:
+        return f"the whole numbers {self.low} to {self.high}{_column_words(self)}"
 
     def describe(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
@@ -355,7 +382,9 @@ class Interval:
                 )
             object.__setattr__(self, name, float(value))
         if self.high <= self.low or not math.isfinite(self.high - self.low):
-            raise InvalidParameter(f"Interval needs low < high, got {self.low!r} and {self.high!r}.")
+            raise InvalidParameter(
+                f"Interval needs low < high, got {self.low!r} and {self.high!r}.", hint="low comes first"
+            )
         if not self.high - self.low > 1e-280:
             raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
         cells = _whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
@@ -377,7 +406,9 @@ class Interval:
             _refuse_missing(self, _missing_objects(array))
             array = _numbers_of(self, array).astype(np.float64)
         if array.dtype.kind not in "iuf":
-            raise OutsideDomain(f"{_whose(self)}: got values of type {array.dtype}; wanted {self.describe()}.")
+            raise OutsideDomain(
+                f"{_whose(self)}: got values of type {array.dtype}; wanted {self.describe()}.", hint=PARSE
+            )
         real = array.astype(np.float64, copy=False)
         _refuse_missing(self, np.isnan(real))
         _refuse_outside(self, (real < self.low) | (real > self.high), array)
@@ -396,6 +427,11 @@ class Interval:
     def scale(self) -> tuple[float, float, float]:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return self.low + self.step / 2, self.step, self.step / 2
+
+    way_out_of_missing = "drop those rows: a number has no stand-in for a missing one"
+
+    def public(self) -> str:
+        return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{_column_words(self)}"
 
     def describe(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"

@@ -220,6 +220,11 @@ class Estimate:
     def linear(self, matrix: Any, labels: Sequence[str], constant: Any = 0.0, rounding: float = 0.0) -> Estimate:
         """matrix @ mean + constant, with its covariance: means of histograms, differences, totals."""
         matrix = np.atleast_2d(np.asarray(matrix, float))
+        if matrix.shape != (len(labels), len(self.mean)):
+            raise InvalidParameter(
+                f"Estimate.linear needs a row of {len(self.mean)} numbers for each of {len(labels)} labels, "
+                f"got shape {matrix.shape}."
+            )
         mean = matrix @ self.mean + constant
         reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
         return Estimate(labels, mean, self.n, "value", reading, self.reason)

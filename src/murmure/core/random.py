@@ -113,6 +113,18 @@ class Random:
         return self
 
 
+def random_or_secure(rng: Random | None, owner: str) -> Random:
+    """Secure when nothing is said; anything that is no Random is refused."""
+    if rng is None:
+        return Random.secure()
+    if not isinstance(rng, Random):
+        raise InvalidParameter(
+            f"{owner} takes a murmure.Random as rng, got {shorten(type(rng).__name__)}.",
+            hint="Random.secure(), Random.seeded(7), or nothing",
+        )
+    return rng
+
+
 class _WeakList:
     """The living secure generators, so that a forked child can key them anew."""
 

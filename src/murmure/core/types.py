@@ -5,6 +5,7 @@ Protocols are structural (an implementation inherits nothing); data are frozen d
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -105,6 +106,18 @@ class Certificate:
             lines.append(f"  provided   {self.assumption}")
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The five parts, for JSON; an infinite epsilon is the text "inf"."""
+        return {
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "delta": self.delta,
+            "relation": self.relation,
+            "unit": self.unit,
+            "public": list(self.public),
+            "method": self.method,
+            "assumption": self.assumption,
+        }
+
     def _repr_html_(self) -> str:
         from murmure.core.show import certificate_html
 
@@ -195,6 +208,22 @@ class Release:
             else:
                 distinct.append(([observer], certificate))
         return [(" and ".join(names), certificate) for names, certificate in distinct]
+
+    def to_json(self, level: float = 0.95) -> str:
+        """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
+        e = self.estimate
+        bars = e.reading is not None
+        held = {
+            "about": self.about,
+            "plan": self.plan,
+            "seeded": self.seeded,
+            "people": e.n,
+            "level": level if bars else None,
+            "target": e.target if bars else None,
+            "figures": e.to_rows(level),
+            "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
+        }
+        return json.dumps(held, indent=1, ensure_ascii=False)
 
     def _repr_html_(self) -> str:
         from murmure.core.show import release_html

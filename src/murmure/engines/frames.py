@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MissingExtra, shorten
 
 ROWS = 1 << 18  # a batch: large enough for the kernels, small enough for the cache and the memory
 FILES = (".parquet", ".csv", ".arrow", ".feather")
@@ -41,7 +42,12 @@ def _pick(names: list[str], column: str | None, what: str) -> str:
             hint='take the domain from a schema (schema["age"]), or pass one column',
         )
     if column not in names:
-        raise MissingColumn(f"{what} has no column {column!r}; it has {shorten(names, 120)}.")
+        near = difflib.get_close_matches(column.lower(), [n.lower() for n in names], 1)
+        meant = [n for n in names if near and n.lower() == near[0]]
+        raise MissingColumn(
+            f"{what} has no column {column!r}; it has {shorten(names, 120)}.",
+            hint=f"did you mean {meant[0]!r}?" if meant else "the domain's column must be one of these",
+        )
     return column
 
 
@@ -74,7 +80,9 @@ def _from_file(path: Path, column: str | None) -> Iterator[Any]:
     if path.suffix not in FILES:
         raise InvalidParameter(f"cannot read {path.name!r}: wanted a file ending in {', '.join(FILES)}.")
     if not path.is_file():
-        raise InvalidParameter(f"there is no file {str(path)!r}.")
+        raise InvalidParameter(f"there is no file {str(path)!r}.", hint="check the path and the working directory")
+    if path.stat().st_size == 0:
+        raise EmptySource(f"{path.name!r} is empty: there is nobody to add up.")
     try:
         import pyarrow as pa
         import pyarrow.dataset as ds

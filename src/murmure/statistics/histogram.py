@@ -32,7 +32,8 @@ class Histogram:
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Histogram.domain must be Categories, Integers or Interval, got {shorten(self.domain)}."
+                f"Histogram.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.",
+                hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
             )
 
     largest = 1

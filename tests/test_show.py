@@ -1,0 +1,170 @@
+"""What people see: tables, notes, plots and what a machine reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import murmure as mu
+
+ANSWERS = mu.Categories(["never", "once", "often"])
+PEOPLE = ["never"] * 700 + ["once"] * 200 + ["often"] * 100
+
+
+def release(seeded: bool = True) -> mu.Release:
+    plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
+    return mu.run(plan, PEOPLE, rng=mu.Random.seeded(5) if seeded else None)
+
+
+def test_a_release_as_json_holds_figures_guarantees_and_digest() -> None:
+    """to_json is what may be published: every figure with its interval, every observer with the five parts."""
+    shown = release()
+    held = json.loads(shown.to_json())
+
+    assert held["plan"] == shown.plan and held["seeded"] is True and held["people"] == 1000
+    assert [f["label"] for f in held["figures"]] == ["never", "once", "often"]
+    assert [[f["low"], f["high"]] for f in held["figures"]] == shown.estimate.interval().tolist()
+    assert held["guarantees"]["reader"] | {"epsilon": 1.0} == held["guarantees"]["collector"]
+    assert set(held["guarantees"]["reader"]) == {
+        *("epsilon", "delta", "relation", "unit", "public", "method", "assumption")
+    }
+    clear = json.loads(mu.run(mu.Plan(mu.Histogram(ANSWERS)), PEOPLE).to_json())
+    assert clear["guarantees"]["reader"]["epsilon"] == "inf"
+
+
+def test_the_witness_is_said_in_words() -> None:
+    """Every mechanism's certificate names the report and the two answers in the words of the question."""
+    certificate = mu.certify(mu.GRR(ANSWERS, 1.0))
+    unary = mu.certify(mu.OUE(ANSWERS, 1.0))
+    number = mu.certify(mu.Window(mu.Integers(0, 9), 1.0))
+
+    assert "the report 'often' is 2.718 times likelier from 'often' than from 'never'" in str(certificate)
+    assert "'yes to never, no to the rest' is 2.718 times likelier from 'never' than from 'once'" in str(unary)
+    assert "likelier from 0 than from 9" in str(number) or "likelier from 9 than from 0" in str(number)
+    assert "2.718 times likelier" in certificate._repr_html_()
+
+
+def test_many_reports_are_not_one_ratio() -> None:
+    """The ratio in words belongs to one report; of several the certificate only says which tells most."""
+    assert "best" in str(mu.certify(mu.GRR(ANSWERS, 1.0), reports=3))
+
+
+def test_seeded_is_said_first_and_secure_not_at_all() -> None:
+    """In a notebook the warning stands above the figures."""
+    html = release()._repr_html_()
+
+    assert html.index("Seeded randomness") < html.index("<table>")
+    assert "Seeded" not in release(seeded=False)._repr_html_()
+
+
+def test_labels_are_escaped() -> None:
+    """A label is text, never markup."""
+    domain = mu.Categories(["<script>alert(1)</script>", "&"])
+    html = mu.run(mu.Plan(mu.Histogram(domain)), ["&", "&"])._repr_html_()
+
+    assert "<script>alert" not in html and "&lt;script&gt;" in html and "&amp;" in html
+    assert "<script>" not in mu.advise(domain, 1.0, 10)._repr_html_()
+
+
+def test_an_exact_figure_is_known_exactly() -> None:
+    """A sum in the clear has no interval to speak of, and the note says so."""
+    note = repr(mu.run(mu.Plan(mu.Histogram(ANSWERS)), PEOPLE).estimate).splitlines()[-1]
+
+    assert "known exactly, for these people" in note and "intervals by" not in note
+
+
+def test_a_mean_alone_has_no_bar() -> None:
+    """One figure has nothing to be compared with; several have a scale."""
+    domain = mu.Integers(0, 9)
+
+    assert "class='track'" not in mu.run(mu.Plan(mu.Mean(domain)), [1, 2])._repr_html_()
+    assert "class='track'" in release()._repr_html_()
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_an_estimate_is_plotted_to_a_file(suffix: str, tmp_path: Path) -> None:
+    """Points, bars and the simulated truth, to a path as well as to an axis; long labels are shortened."""
+    path = tmp_path / f"figure.{suffix}"
+    domain = mu.Categories(["a" * 90, "b " * 60])
+    estimate = mu.run(mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0)), ["a" * 90] * 50).estimate
+    estimate.plot(path, truth=[1.0, 0.0])
+
+    assert path.stat().st_size > 1000
+
+
+def test_a_plot_refuses_a_truth_of_another_length() -> None:
+    with pytest.raises(mu.MurmureError, match=r"plot\.truth must be 3 numbers"):
+        release().estimate.plot(truth=[0.5, 0.5])
+
+
+def test_linear_maps_are_checked() -> None:
+    """Means, differences and totals of shares: one row of numbers for each label."""
+    estimate = release().estimate
+    difference = estimate.linear([1, -1, 0], ["never - once"])
+
+    assert difference.mean == pytest.approx(estimate.mean[0] - estimate.mean[1])
+    assert difference.interval_and_method()[1] == "delta"
+    assert difference.variance() == pytest.approx(np.array([1, -1, 0]) @ estimate.cov @ np.array([1, -1, 0]))
+    with pytest.raises(mu.MurmureError, match=r"a row of 3 numbers for each of 1 labels, got shape \(1, 2\)"):
+        estimate.linear([1, -1], ["x"])
+
+
+def test_reports_are_shown_by_number_and_plan() -> None:
+    plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
+
+    assert repr(plan.report(PEOPLE)) == f"Reports(1000 reports, plan {plan.digest[:12]}, secure)"
+    assert "seeded" in repr(plan.report(PEOPLE, mu.Random.seeded(1)))
+
+
+def test_nothing_said_about_randomness_is_secure() -> None:
+    """Plan.report chooses security when nothing is said, and refuses what is no generator."""
+    plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
+
+    assert not plan.report(PEOPLE).seeded
+    with pytest.raises(mu.MurmureError, match=r"Plan\.report takes a murmure\.Random as rng, got 'Generator'"):
+        plan.report(PEOPLE, np.random.default_rng(0))
+
+
+def test_advice_speaks_of_errors() -> None:
+    """A standard error in percentage points, on average and in the worst case, with its legend."""
+    advice = mu.advise(ANSWERS, 1.0, 5000)
+    best = advice.best
+
+    assert f"{100 * best['mean_variance'] ** 0.5:.4g}" in str(advice)
+    assert "one standard error in percentage points" in str(advice).replace("\n", " ")
+    assert "(best)" in advice._repr_html_()
+
+
+def test_a_near_miss_of_a_column_is_named() -> None:
+    import pandas as pd
+
+    schema = mu.Schema({"age": mu.Integers(0, 99)})
+    with pytest.raises(mu.MurmureError, match="did you mean 'Age'"):
+        mu.run(mu.Plan(mu.Mean(schema["age"])), pd.DataFrame({"Age": [3], "x": [1]}))
+
+
+def test_nobody_s_rows_stand_in_a_message() -> None:
+    """Arguments the wrong way round: the message names the type, not the data."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"secret": ["confession"]})
+    with pytest.raises(mu.MurmureError) as refusal:
+        mu.run(frame, mu.Plan(mu.Histogram(ANSWERS)))
+
+    assert "confession" not in str(refusal.value) and "DataFrame" in str(refusal.value)
+
+
+def test_the_commonest_slip_with_plans_is_named() -> None:
+    with pytest.raises(mu.MurmureError, match="pass the text, not the path"):
+        mu.Plan.from_json("plan.json")
+    with pytest.raises(mu.MurmureError, match=r"plan.guarantees"):
+        mu.certify(mu.Plan(mu.Histogram(ANSWERS)))
+
+
+def test_saving_where_there_is_no_folder(tmp_path: Path) -> None:
+    plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
+    with pytest.raises(mu.MurmureError, match="there is no folder"):
+        plan.report(PEOPLE).save(tmp_path / "absent" / "x.npz")
