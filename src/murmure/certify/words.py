@@ -47,7 +47,8 @@ def report_in_words(mechanism: Any, report: Any) -> str:
         return f"{int(report)} (which counts as {low + step * float(mechanism.readout[int(report)]):.4g})"
     if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
         return answer_in_words(domain, int(report))
-    return f"index {shorten(report.tolist() if hasattr(report, 'tolist') else report, 40)}"
+    shown = shorten(report.tolist() if hasattr(report, "tolist") else report, 40)
+    return f"index {shown}" if type(mechanism).__name__ == "HadamardResponse" else shown
 
 
 def witness_in_words(

@@ -89,14 +89,13 @@ class Certificate:
 
     def __str__(self) -> str:
         if math.isinf(self.epsilon):
-            head = f"no differential privacy: {self.method}"
+            lines = [f"no differential privacy; {self.method}", f"  protects   nothing of one person ({self.relation})"]
         else:
-            head = f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}"
-        lines = [
-            head,
-            f"  protects   the {self.unit} of one person ({self.relation})",
-            f"  public     {'; '.join(self.public)}",
-        ]
+            lines = [
+                f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}",
+                f"  protects   the {self.unit} of one person ({self.relation})",
+            ]
+        lines.append(f"  public     {'; '.join(self.public)}")
         if self.said is not None:
             lines.append(f"  witness    {self.said[0]} {self.said[1]}")
         elif self.witness is not None:

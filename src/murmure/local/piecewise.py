@@ -114,7 +114,7 @@ class SlidingOracle(NumericOracle):
 
 @dataclass(frozen=True)
 class Piecewise(SlidingOracle):
-    """A number whose expectation is the true one; better than Duchi from epsilon about 1.29."""
+    """A number whose expectation is the true one; better than Duchi in the worst case from epsilon about 1.29."""
 
     domain: Integers | Interval
     epsilon: float
