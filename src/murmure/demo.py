@@ -176,8 +176,7 @@ def show(story: Story, out: Console) -> None:
         out.rule(title, style="dim", align="left")
         out.print()
 
-    out.print("Murmure", style="bold", end=": ")
-    out.print("each person whispers; the crowd speaks.")
+    out.print(bold("Murmure").append(": each person whispers; the crowd speaks.", style="not bold"))
     out.print(
         f"A simulated class of {grouped(story.people)} students is asked about cheating at exams, "
         f"at epsilon {story.epsilon_in_words} a question."
@@ -199,7 +198,8 @@ def show(story: Story, out: Console) -> None:
         if title:
             say(title, "bold")
         out.print(Padding(crowd_table(one, top, out), (0, 0, 1, 2)))
-    say(legend(out), "dim")
+    if strip_width(out):
+        say(legend(out), "dim")
     say(covered(story))
 
     part("3  What is guaranteed")
@@ -284,16 +284,20 @@ def strip(row: dict[str, Any], top: float, width: int, marks: tuple[str, str, st
     return "".join(cells)
 
 
+def strip_width(out: Console) -> int:
+    """The room for a picture beside the figures, which take 50 columns; none in a narrow terminal."""
+    return min(out.width - 50, 40) if out.width >= 62 else 0
+
+
 def crowd_table(one: Asked, top: float, out: Console) -> Table:
     from rich.table import Table
 
-    width = min(out.width - 50, 40)  # 50: what stands to the left
-    picture, truth = width >= 12, out.width >= 50  # what a narrow terminal does without
+    width, truth = strip_width(out), out.width >= 50
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column(f"{one.name}", no_wrap=True, min_width=11)
     for name in (*(["truth"] if truth else []), "estimate", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True, overflow="fold")
-    if picture:
+    if width:
         table.add_column(f"0{f'{100 * top:.0f} %':>{width - 1}}", no_wrap=True, style="cyan")
     for row in one.rows():
         table.add_row(
@@ -301,7 +305,7 @@ def crowd_table(one: Asked, top: float, out: Console) -> Table:
             *([f"{100 * row['truth']:.1f} %"] if truth else []),
             bold(f"{100 * row['share']:.1f} %"),
             f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %",
-            *([strip(row, top, width, symbols(out))] if picture else []),
+            *([strip(row, top, width, symbols(out))] if width else []),
         )
     return table
 
@@ -405,7 +409,7 @@ def main(ctx: click.Context, people: int, epsilon: float, seed: int | None, show
         path = write(story, out)
     except MurmureError as error:
         why = explain(error)["message"]
-        click.echo(f"Warning: no page, {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
+        click.echo(f"Warning: there is no page: {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
         ctx.exit(1)
     terminal.print("The same as a page:", style="dim", end=" ")
     terminal.print(str(path), soft_wrap=True)

@@ -45,7 +45,8 @@ def test_the_table_marks_the_best_and_ends_with_one_sentence() -> None:
     best = next(line for line in result.stdout.splitlines() if "best" in line)
     assert best.split()[:5] == ["SubsetSelection", "0.601", "0.682", "3.610e-05", "103"]
     closing = " ".join(result.stdout.split("\n\n")[-1].split())
-    assert "standard error of about 0.601 percentage points, and one report costs 103 bits" in closing
+    assert "standard error of about 0.601 percentage points on average over the answers (at worst 0.682)" in closing
+    assert "and one report costs 103 bits" in closing
     assert closing.endswith("(OLH: 0.608 for 18 bits).")
 
 
@@ -125,7 +126,7 @@ def test_several_epsilons_are_blocks_of_one_table() -> None:
 
 @pytest.mark.parametrize("people", ["100000", "100_000", "1e5"])
 def test_people_as_people_write_them(people: str) -> None:
-    assert "from 100 000 people" in run("--categories", "4", "--epsilon", "1", "--people", people).stdout
+    assert "from 100\u00a0000 people" in run("--categories", "4", "--epsilon", "1", "--people", people).stdout
 
 
 @pytest.mark.parametrize(
@@ -182,3 +183,51 @@ def test_rank_by() -> None:
 def test_no_colour_in_a_pipe() -> None:
     """Escape codes are for terminals only."""
     assert "\x1b" not in run("--categories", "4", "--epsilon", "1", "--people", "9").output
+
+
+@pytest.mark.parametrize("width", range(20, 100, 3))
+def test_thousands_stay_on_one_line(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """A no-break space parts them, and no line breaks there, wherever the line ends."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = run("--categories", "1000", "--epsilon", "1", "--people", "123456789")
+
+    assert result.stdout.count("123\u00a0456\u00a0789") == 2
+    assert "1\u00a0000 answers" in " ".join(result.stdout.replace("\u00a0", "@").split()).replace("@", "\u00a0")
+    assert "\ue000" not in result.stdout
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1,2"])
+@pytest.mark.parametrize("width", [30, 40, 50, 60, 66, 72, 80])
+def test_narrow_terminals_lose_columns_but_no_digits(monkeypatch: pytest.MonkeyPatch, width: int, epsilon: str) -> None:
+    """Var* goes first, then bits; what went is said, and what is left is whole."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run("--categories", "128", "--epsilon", epsilon, "--people", "100000").stdout
+    table = said.split("\n\n")[1]
+
+    assert max(map(len, said.splitlines())) <= width
+    assert "\u2026" not in said
+    assert all(name in table for name in ("SubsetSelection", "HadamardResponse", "GRR"))
+    assert "0.601" in table and "2.10" in table
+    spared = [name for name in ("Var*", "bits") if name not in table]
+    assert spared in ([], ["Var*"], ["Var*", "bits"])
+    assert all(name in said.split("No room for")[1].split(":")[0] for name in spared)
+    assert (width < 80) or not spared
+    assert (width > 60) or spared
+
+
+def test_the_sentence_names_what_was_asked() -> None:
+    """One share, all of them on average, the worst of them, or a rare one."""
+    at = ("--categories", "4", "--epsilon", "1", "--people", "100", "--json")
+
+    def said(*args: str) -> str:
+        return json.loads(run(*at, *args).stdout)["sentence"]
+
+    assert (
+        "every share a standard error of about 13.7 percentage points on average over the answers (at worst 16.6)"
+        in said()
+    )
+    assert "a share of 0.1 a standard error of about 13.1 percentage points, and one" in said("--share", "0.1")
+    assert "on average" not in said("--rank-by", "worst")
+    assert "a rare answer" in said("--rank-by", "var-star")
+    mean = json.loads(run("--interval", "0:1", "--epsilon", "1", "--people", "9", "--json").stdout)["sentence"]
+    assert "on average over the values (at worst" in mean

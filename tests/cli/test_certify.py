@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +28,29 @@ CERTIFICATE = {
     "asked",
     "promise",
 }
-CALLS = {
-    "Warner": [],
-    "UnrelatedQuestion": ["--truth", "0.7", "--innocuous", "1/4"],
-    "RAPPOR": ["--categories", "5", "--epsilon", "4", "--epsilon-once", "1"],
-    **{
-        name: ["--categories", "5", "--epsilon", "1"]
-        for name in ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
-    },
-    **{
-        name: ["--integers", "0:10", "--epsilon", "1"]
-        for name in ("BoundedLaplace", "BoundedStaircase", "Window", "SquareWave", "Duchi", "Piecewise", "Hybrid")
-    },
-}
+
+
+def option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def call(name: str) -> list[str]:
+    """The command line that builds the first example of a mechanism: a new mechanism needs nothing here."""
+    module = importlib.import_module(MECHANISMS[name])
+    example = next(one for one in module.EXAMPLES if type(one).__name__ == name)
+    domain = example.domain
+    if isinstance(domain, mu.Categories):
+        values = domain.values
+        args = ["--categories", str(values)] if isinstance(values, int) else ["--labels", ",".join(map(str, values))]
+    elif isinstance(domain, mu.Integers):
+        args = ["--integers", f"{domain.low}:{domain.high}"]
+    else:
+        args = ["--interval", f"{domain.low!r}:{domain.high!r}", "--cells", str(domain.cells)]
+    for field in fields(example):
+        value = getattr(example, field.name)
+        if field.name != "domain" and value != field.default:
+            args += [option(field.name), str(value)]
+    return args
 
 
 def run(*args: str) -> Result:
@@ -52,16 +64,11 @@ def held(*args: str) -> Any:
     return json.loads(result.stdout)
 
 
-def test_every_mechanism_has_a_call() -> None:
-    """A new mechanism must be added to CALLS."""
-    assert set(CALLS) == set(MECHANISMS)
-
-
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_is_certified(name: str) -> None:
     """In words and in JSON; the certified epsilon is never above the one asked for."""
-    said = run(name.lower(), *CALLS[name])
-    certificate = held(name.upper(), *CALLS[name])
+    said = run(name.lower(), *call(name))
+    certificate = held(name.upper(), *call(name))
 
     assert said.exit_code == 0, said.output
     assert said.stdout.startswith(name)
@@ -84,7 +91,7 @@ def test_the_certificate_is_that_of_the_library() -> None:
 
 
 def test_the_witness_is_told_in_words() -> None:
-    assert "is 2.718 times likelier from '3' than from '0'" in run("GRR", "--categories", "4", "--epsilon", "1").stdout
+    assert "is 2.718 times likelier from 3 than from 0" in run("GRR", "--categories", "4", "--epsilon", "1").stdout
     assert "'yes to a, no to the rest'" in run("OUE", "--labels", "a,b,c", "--epsilon", "1").stdout
     assert "the set {" in run("SubsetSelection", "--categories", "40", "--epsilon", "1").stdout
 
@@ -107,8 +114,10 @@ def test_coins_are_taken_at_their_exact_value() -> None:
 
 
 def test_the_assumption_is_said() -> None:
-    assert "unknown to whoever sees the report" in held(*("UnrelatedQuestion", *CALLS["UnrelatedQuestion"]))["promise"]
-    assert "\nprovided " in run("UnrelatedQuestion", *CALLS["UnrelatedQuestion"]).stdout
+    unrelated = ("UnrelatedQuestion", "--truth", "0.7", "--innocuous", "1/4")
+
+    assert "unknown to whoever sees the report" in held(*unrelated)["promise"]
+    assert "\nprovided " in run(*unrelated).stdout
 
 
 def test_reports_add_up_unless_a_draw_is_kept() -> None:
@@ -138,15 +147,45 @@ def test_wide_words_are_text_in_json() -> None:
     assert held("GRR", "--categories", "4", "--epsilon", "1")["witness"]["report"] == 3
 
 
-def test_the_list() -> None:
-    """Every mechanism, a line each, and what it needs."""
-    rows = held("--list")
+def test_methods_are_named() -> None:
+    """How the epsilon was found, in the certificate's own words."""
+    at = ("--categories", "4", "--epsilon", "1")
 
-    assert [row["mechanism"] for row in rows] == list(MECHANISMS)
-    assert all(row["about"] and row["options"] for row in rows)
-    assert next(row for row in rows if row["mechanism"] == "SubsetSelection")["options"] == ["--epsilon", "[--w]"]
+    assert held("GRR", *at)["method"] == "closed form over classes of reports"
+    assert held("OUE", *at)["method"] == "closed form, two bits differ"
+    assert held("Warner")["method"] == "enumerated"
+
+
+def test_the_list() -> None:
+    """Every mechanism: what for, which options, and a sentence without Python in it."""
+    rows = {row["mechanism"]: row for row in held("--list")}
+
+    assert list(rows) == list(MECHANISMS)
+    assert all(set(row) == {"mechanism", "for", "options", "about"} for row in rows.values())
+    for row in rows.values():
+        assert row["options"]
+        assert row["about"].endswith(".")
+        assert not any(sign in row["about"] for sign in ("`", "epsilon=", "domain)"))
+    assert rows["SubsetSelection"]["options"] == ["--epsilon", "[--w]"]
+    assert rows["RAPPOR"]["options"] == ["--epsilon", "--epsilon-once"]
+    for name, what in {"Warner": "yes-no", "UnrelatedQuestion": "yes-no", "GRR": "answers", "Duchi": "numbers"}.items():
+        assert rows[name]["for"] == what
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_the_list_on_any_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Names and options are whole at every width; every mechanism shows its --epsilon."""
+    monkeypatch.setenv("COLUMNS", str(width))
     said = run("--list").stdout
-    assert all(f"{name} " in said for name in MECHANISMS)
+
+    assert max(map(len, said.splitlines())) <= width
+    assert "\u2026" not in said
+    words = said.replace(",", " ").split()
+    assert all(name in words for name in MECHANISMS)
+    assert said.split("\n\n")[0].count("--epsilon") == sum(
+        option in ("--epsilon", "[--epsilon]", "--epsilon-once") for row in held("--list") for option in row["options"]
+    )
+    assert (width < 72) or said.splitlines()[0].split() == ["name", "for", "options", "what"]
 
 
 def plan_file(tmp_path: Path, person: Any) -> str:
@@ -174,3 +213,5 @@ def test_a_plan_in_the_clear(tmp_path: Path) -> None:
 
     assert held("--plan", path)["guarantees"]["reader"]["epsilon"] == "inf"
     assert "nothing is protected" in run("--plan", path).stdout
+    assert held("--plan", path)["guarantees"]["reader"]["method"] == "nothing is randomised"
+    assert held("--plan", path)["guarantees"]["reader"]["witness"] is None

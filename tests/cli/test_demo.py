@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html.parser
 import math
+import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure import demo
-from murmure.cli.page import page
+from murmure.cli.page import FRENCH, page
 from murmure.core.random import Random
 
 
@@ -97,6 +99,9 @@ def test_both_languages_hold_the_same_figures() -> None:
     assert english.count("<tr") == french.count("<tr")
     assert "whispers" in english and "whispers" not in french
     assert "triché" in french and "cheated" not in french
+    for one in demo.tell(50, 1.0, 3).asked:
+        assert one.certificate.method in FRENCH
+        assert one.certificate.method not in french
 
 
 def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
@@ -157,14 +162,47 @@ def test_mistakes_leave_nothing_behind(tmp_path: Path, args: list[str]) -> None:
 
 
 def test_an_unwritable_folder(tmp_path: Path) -> None:
-    """A file where a folder should be: one message, and the file is left alone."""
+    """A file where a folder should be: everything is shown, then one warning; the file is left alone."""
     taken = tmp_path / "taken"
     taken.write_text("mine")
     result = run(taken)
 
-    assert result.exit_code == 2
-    assert "cannot write" in result.stderr
+    assert result.exit_code == 1
+    assert "What is guaranteed" in result.stdout and "<- best" in result.stdout
+    assert "The same as a page" not in result.stdout
+    assert result.stderr.startswith("Warning: there is no page: cannot write ")
+    assert "--out DIR" in result.stderr
     assert taken.read_text() == "mine"
+
+
+def test_hints_name_the_script() -> None:
+    """script/demo says what it is called."""
+    script = Path(__file__).parents[2] / "script/demo"
+    if not script.exists():
+        pytest.skip("not in a checkout")
+    name = re.search(r"MURMURE_DEMO=(\S+)", script.read_text())
+    assert name is not None
+    done = subprocess.run(
+        [sys.executable, "-m", "murmure.demo", "--foo"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MURMURE_DEMO": name[1]},
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: there is no option --foo.\n  Hint: script/demo --help shows the options\n"
+
+
+@pytest.mark.parametrize("width", [45, 50, 60, 72, 80])
+def test_narrow_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """No line is cut, no digit elided, no number broken."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run(tmp_path, "--seed", "1").stdout.split("The same as a page")[0]
+
+    assert max(map(len, said.splitlines())) <= width
+    assert "\u2026" not in said
+    assert said.count("2\u00a0000") == 2
+    assert len(re.findall(r"\d to +\d+\.\d %", said)) == 12
 
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +217,7 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Path, "write_text", full)
     result = run(tmp_path)
 
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "no space left on device" in result.stderr
     assert [p.name for p in tmp_path.iterdir()] == [demo.FILE]
     assert (tmp_path / demo.FILE).read_text() == "older"

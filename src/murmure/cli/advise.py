@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.shared import (
+    DOMAIN_OPTIONS,
     Clear,
     Misuse,
     Numbers,
@@ -23,22 +24,25 @@ from murmure.cli.shared import (
     figure,
     grouped,
     json_option,
+    needs,
     print_json,
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from murmure.advise import Advice
 
 PICTURES = (".svg", ".png", ".pdf")
 NEARLY = 1.05  # a standard error this close to the best is as good in practice
+SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
 
 
 @click.command(cls=Clear, short_help="Rank mechanisms, before anybody is asked anything.")
 @domain_options
-@click.option("--epsilon", type=Numbers(), required=True, metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.")
-@click.option("--people", type=Whole(), required=True, metavar="N", help="How many will answer: 100000 or 1e5.")
+@click.option("--epsilon", type=Numbers(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
+@click.option("--people", type=Whole(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
 @click.option("--share", type=float, metavar="F", help="Expected share of the one answer that matters.")
 @click.option("--shares", type=Numbers(), metavar="F1,F2,...", help="Expected shares of all answers; they sum to 1.")
 @click.option(
@@ -61,8 +65,8 @@ def advise(
     integers: tuple[int, int] | None,
     interval: tuple[float, float] | None,
     cells: int | None,
-    epsilon: list[float],
-    people: int,
+    epsilon: list[float] | None,
+    people: int | None,
     share: float | None,
     shares: list[float] | None,
     statistic: str | None,
@@ -78,6 +82,11 @@ def advise(
     The lecture's Var* figure (N = 1e5, k = 128):
       murmure advise --categories 128 --epsilon 0.5:5:0.5 --people 1e5 --rank-by var-star --plot var-star.svg
     """
+    missing = [name for name, value in (("--epsilon", epsilon), ("--people", people)) if value is None]
+    example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
+    said = any(value is not None for value in (categories, labels, integers, interval))
+    needs("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
+    assert epsilon is not None and people is not None
     domain = domain_of(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
         raise Misuse("--share and --shares exclude one another.", "--share is one answer's, --shares are all of them")
@@ -109,20 +118,21 @@ def advise(
                 "statistic": advice.statistic,
                 "rank_by": rank_by,
                 "rows": rows,
-                "sentence": sentence(advice),
+                "sentence": sentence(advice, share),
                 "plot": None if plot is None else str(plot),
             }
         )
         return
     out = console()
     out.print(heading(advice), style="bold", end="\n\n")
-    out.print(ranking(advice))
+    table, spared = ranking(advice, out, out.width)
+    out.print(table)
     out.print()
-    out.print(legend(advice), style="dim")
+    out.print(legend(advice, spared), style="dim")
     out.print()
-    out.print(sentence(advice))
+    out.print(sentence(advice, share))
     if plot is not None:
-        out.print(f"Drawn in {plot}")
+        out.print(f"Drawn in {plot}", soft_wrap=True)
 
 
 def heading(advice: Advice) -> str:
@@ -141,73 +151,117 @@ def error_of(advice: Advice, variance: float | None) -> str:
     return figure((100 if advice.statistic == "histogram" else 1) * math.sqrt(variance), 3)
 
 
-def ranking(advice: Advice) -> Table:
-    """One block of rows per epsilon, the best first and marked."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def ranking(advice: Advice, out: Console, room: int) -> tuple[RenderableType, tuple[str, ...]]:
+    """One block of rows per epsilon, the best first and marked; and the columns for which there was no room."""
     from rich.text import Text
 
-    shares = advice.statistic == "histogram"
+    spared: tuple[str, ...] = () if advice.statistic == "histogram" else ("Var*",)
+    rest = [name for name in SPARED if name not in spared]
+    while True:
+        table = _table(advice, spared)
+        if out.measure(table, options=out.options.update(width=10_000)).maximum <= room:
+            return table, spared
+        if not rest:
+            break
+        spared = (*spared, rest.pop(0))
+    lines = [  # too narrow for any table
+        f"{row['mechanism']} at epsilon {row['epsilon']:.6g}{' <- best' if row['best'] else ''}\n"
+        f"  error {error_of(advice, row['mean_variance'])}, worst {error_of(advice, row['worst_variance'])}"
+        for row in advice.rows
+    ]
+    return Text("\n".join(lines), overflow="fold"), tuple(name for name in spared if name != "worst")
+
+
+def _table(advice: Advice, spared: tuple[str, ...]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     several = len({row["epsilon"] for row in advice.rows}) > 1
+    columns = {
+        "error": lambda row: error_of(advice, row["mean_variance"]),
+        "worst": lambda row: error_of(advice, row["worst_variance"]),
+        "Var*": lambda row: f"{row['var_star']:.3e}",
+        "bits": lambda row: f"{row['report_bits']:.3g}",
+    }
+    shown = [name for name in columns if name not in spared]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     if several:
-        table.add_column("epsilon", justify="right")
+        table.add_column("epsilon", justify="right", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
-    for name in ("error", "worst", *(["Var*"] if shares else []), "bits"):
+    for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     last = None
     for row in advice.rows:
         if several and last is not None and row["epsilon"] != last:
             table.add_section()
-        best = bool(row["best"])
-        cells: list[Any] = [f"{row['epsilon']:.6g}" if row["epsilon"] != last else ""] if several else []
-        cells += [row["mechanism"], error_of(advice, row["mean_variance"]), error_of(advice, row["worst_variance"])]
-        cells += [f"{row['var_star']:.3e}"] if shares else []
-        cells += [f"{row['report_bits']:.3g}", Text(row["detail"], style="dim" if not best else "")]
-        if best:
-            cells[-1] = Text(row["detail"] + ("  " if row["detail"] else "")).append("<- best")
-        table.add_row(*cells, style="bold green" if best else None)
+        cells = [f"{row['epsilon']:.6g}" if row["epsilon"] != last else ""] if several else []
+        cells += [row["mechanism"], *(columns[name](row) for name in shown)]
+        notes = [row["detail"]] if row["detail"] and "detail" not in spared else []
+        cells.append("  ".join([*notes, *(["<- best"] if row["best"] else [])]))
+        table.add_row(*cells, style="bold green" if row["best"] else None)
         last = row["epsilon"]
     return table
 
 
-def legend(advice: Advice) -> str:
+def legend(advice: Advice, spared: tuple[str, ...] = ()) -> Table:
+    """What the columns hold, and which of them did not fit."""
+    from rich.table import Table
+
     if advice.statistic == "mean":
-        return (
-            "error  standard error of the mean, averaged over values\n"
-            "worst  the same if all held the worst value\n"
-            "bits   the size of one report"
-        )
-    return (
-        "error  standard error of a share in percentage points, averaged over answers\n"
-        "worst  the same at the worst share\n"
-        "Var*   variance at share 0: right for choosing, wrong as an error bar\n"
-        "bits   the size of one report"
-    )
+        meanings = {
+            "error": "standard error of the mean, averaged over values",
+            "worst": "the same if all held the worst value",
+        }
+    else:
+        meanings = {
+            "error": "standard error of a share in percentage points, averaged over answers",
+            "worst": "the same at the worst share",
+            "Var*": "variance at share 0: right for choosing, wrong as an error bar",
+        }
+    meanings["bits"] = "the size of one report"
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for name, meaning in meanings.items():
+        if name not in spared:
+            table.add_row(name, meaning)
+    left = [name for name in meanings if name in spared]
+    if left:
+        table.add_row("", f"(No room for {', '.join(left)}: see a wider terminal, or --json.)")
+    return table
 
 
-def sentence(advice: Advice) -> str:
-    """What the ranking means, in one sentence of plain words."""
+def sentence(advice: Advice, share: float | None = None) -> str:
+    """What the ranking means, in one sentence of plain words; `share`: the only one that was asked about."""
     best = [row for row in advice.rows if row["best"]]
     key = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}[advice.rank_by]
+    histogram = advice.statistic == "histogram"
     what = "the mean"
-    if advice.statistic == "histogram":
-        what = "the share of a rare answer" if advice.rank_by == "var-star" else "every share"
-    unit = " percentage points" if advice.statistic == "histogram" else ""
+    if histogram:
+        what = "every share" if share is None else f"a share of {share:g}"
+        what = "the share of a rare answer" if advice.rank_by == "var-star" else what
+    unit = " percentage points" if histogram else ""
+    over = " on average over the answers" if histogram else " on average over the values"
     how = "at most" if advice.rank_by == "worst" else "about"
     first, last = best[0], best[-1]
+    if advice.rank_by != "mean" or all(row["mean_variance"] == row["worst_variance"] for row in best):
+        over = ""
+
+    def worst(row: dict[str, Any]) -> str:
+        return f" (at worst {error_of(advice, row['worst_variance'])})" if over else ""
+
     people = counted(advice.people)
     if len(best) > 1:
         return (
-            f"With {people}, the best standard error of {what} goes from {how} {error_of(advice, first[key])}{unit} at "
-            f"epsilon {first['epsilon']:.6g} ({first['mechanism']}, {bits(first['report_bits'])} a report) to "
-            f"{error_of(advice, last[key])} at epsilon {last['epsilon']:.6g} ({last['mechanism']}, "
-            f"{bits(last['report_bits'])})."
+            f"With {people}, the best standard error of {what} goes from {how} {error_of(advice, first[key])}{unit}"
+            f"{over}{worst(first)} at epsilon {first['epsilon']:.6g} ({first['mechanism']}, "
+            f"{bits(first['report_bits'])} a report) to {error_of(advice, last[key])}{worst(last)} at epsilon "
+            f"{last['epsilon']:.6g} ({last['mechanism']}, {bits(last['report_bits'])})."
         )
     return (
         f"With {people} at epsilon {first['epsilon']:.6g}, {first['mechanism']} gives {what} a standard error of {how} "
-        f"{error_of(advice, first[key])}{unit}, and one report costs {bits(first['report_bits'])}"
+        f"{error_of(advice, first[key])}{unit}{over}{worst(first)}, and one report costs {bits(first['report_bits'])}"
         f"{_cheaper(advice, first, key)}."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from murmure.catalogue import MECHANISMS, load
 from murmure.cli.shared import (
+    DOMAIN_OPTIONS,
     Clear,
     Misuse,
     Probability,
@@ -19,12 +21,14 @@ from murmure.cli.shared import (
     domain_options,
     json_option,
     nearest,
+    needs,
     print_json,
 )
+from murmure.cli.translate import option
 from murmure.core.errors import MurmureError, shorten
 
-YES_NO = ("Warner", "UnrelatedQuestion")  # two answers, so nothing is guessed by calling them no and yes
-SETTINGS = ("epsilon", "epsilon_once", "truth", "yes_coin", "innocuous", "gamma", "w")
+START = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
+LIST_COLUMNS = 72  # below, the list of mechanisms is no table
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -91,7 +95,7 @@ def certify(
     else:
         assert mechanism is not None
         name = exact_name(mechanism)
-        one = build(name, domain_of(*domain, "no,yes" if name in YES_NO else None), given)
+        one = build(name, domain, given)
         if for_ever and not hasattr(one, "for_ever"):
             raise Misuse(f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up")
         certify_one(one, relation, reports, for_ever, as_json)
@@ -108,26 +112,40 @@ def exact_name(name: str) -> str:
     return by_lower[name.lower()]
 
 
-def option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
 def settings_of(kind: Any) -> dict[str, bool]:
     """The options of a mechanism, and whether each must be given."""
     return {f.name: f.default is MISSING for f in fields(kind) if f.name != "domain"}
 
 
-def build(name: str, domain: Any, given: dict[str, Any]) -> Any:
+def answers_of(kind: Any) -> str:
+    """What a mechanism is for: answers, numbers, or yes-no."""
+    from murmure.local.warner import YesNo
+
+    if issubclass(kind, YesNo):
+        return "yes-no"
+    domain = next(f.type for f in fields(kind) if f.name == "domain")
+    return "numbers" if "Integers" in str(domain) and "Domain" not in str(domain) else "answers"
+
+
+def about(kind: Any) -> str:
+    """One sentence: the class's first, unless it is for those who write Python; then its module's."""
+    first = (kind.__doc__ or "").strip().splitlines()[0]
+    return first if "`" not in first else (sys.modules[kind.__module__].__doc__ or first).strip().splitlines()[0]
+
+
+def build(name: str, domain: tuple[Any, Any, Any, Any, Any], given: dict[str, Any]) -> Any:
     kind = load(name)
-    wanted = settings_of(kind)
+    wanted, what = settings_of(kind), answers_of(kind)
     for extra in given.keys() - wanted.keys():
         raise Misuse(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
-    missing = [option(setting) for setting, needed in wanted.items() if needed and setting not in given]
-    if missing:
-        raise Misuse(
-            f"{name} needs {' and '.join(missing)}.", f"add {missing[0]} 1" if "epsilon" in missing[0] else None
-        )
-    return kind(domain, **given)
+    must = [setting for setting, needed in wanted.items() if needed]
+    where = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[what]
+    example = f"murmure certify {name}{where}" + "".join(f" {option(s)} {START.get(s, '0.5')}" for s in must)
+    missing = [option(setting) for setting in must if setting not in given]
+    said = what == "yes-no" or any(value is not None for value in domain[:4])
+    needs(name, missing, () if said else DOMAIN_OPTIONS[2:] if what == "numbers" else DOMAIN_OPTIONS, example)
+    # two answers leave no choice: nothing is guessed by calling them no and yes
+    return kind(domain_of(*domain, "no,yes" if what == "yes-no" else None), **given)
 
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
@@ -140,13 +158,13 @@ def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bo
             {
                 "mechanism": mechanism_json(mechanism),
                 "reports": reports,
-                **certificate_json(certificate, mechanism),
+                **certificate_json(certificate),
             }
         )
         return
     out = console()
     out.print(mechanism_title(mechanism), style="bold", end="\n\n")
-    out.print(certificate_table(certificate, mechanism, reports))
+    out.print(certificate_table(certificate, reports))
     out.print()
     out.print(promise(certificate))
 
@@ -171,7 +189,7 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
     if plan.person is not None and (relation != "record" or reports is not None):
         guarantees = dict.fromkeys(guarantees, certificate_of(plan.person, relation, reports))
     if as_json:
-        said = {observer: certificate_json(c, plan.person) for observer, c in guarantees.items()}
+        said = {observer: certificate_json(c) for observer, c in guarantees.items()}
         print_json({"plan": plan.digest, "about": plan.describe(), "reports": reports, "guarantees": said})
         return
     out = console()
@@ -187,7 +205,7 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
             same.append(observer)
     for names, certificate in shown:
         out.print(f"\nWhat the {' and the '.join(names)} can learn", style="bold", end="\n\n")
-        out.print(certificate_table(certificate, plan.person, reports))
+        out.print(certificate_table(certificate, reports))
         out.print()
         out.print(promise(certificate))
 
@@ -196,23 +214,31 @@ def show_list(as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     for name in MECHANISMS:
         kind = load(name)
-        rows.append(
-            {
-                "mechanism": name,
-                "about": (kind.__doc__ or "").strip().splitlines()[0].replace("`", ""),
-                "options": [option(s) if needed else f"[{option(s)}]" for s, needed in settings_of(kind).items()],
-            }
-        )
+        options = [option(s) if needed else f"[{option(s)}]" for s, needed in settings_of(kind).items()]
+        rows.append({"mechanism": name, "for": answers_of(kind), "options": options, "about": about(kind)})
     if as_json:
         print_json(rows)
         return
+    from rich.padding import Padding
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for row in rows:
-        options = "" if row["options"] == ["--epsilon"] else "  " + " ".join(row["options"])
-        table.add_row(row["mechanism"], Text(row["about"]).append(options, style="dim"))
-    console().print(table)
+    out = console()
+    if out.width < LIST_COLUMNS:
+        for row in rows:
+            out.print(f"{row['mechanism']}, for {row['for']}", style="bold")
+            out.print(Padding(f"{' '.join(row['options'])}\n{row['about']}", (0, 0, 0, 2)))
+    else:
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        for name in ("name", "for", "options"):
+            table.add_column(name, no_wrap=True, style="bold" if name == "name" else "")
+        table.add_column("what")
+        for row in rows:
+            table.add_row(row["mechanism"], row["for"], "\n".join(row["options"]), row["about"])
+        out.print(table)
+    out.print()
+    kinds = Table.grid(padding=(0, 2))
+    kinds.add_row("answers", "--categories K or --labels A,B,... (or whole numbers: --integers LOW:HIGH)")
+    kinds.add_row("numbers", "--integers LOW:HIGH or --interval LOW:HIGH")
+    kinds.add_row("yes-no", "nothing, or --labels NO,YES")
+    kinds.add_row("[...]", "may be left out")
+    out.print(kinds, style="dim")

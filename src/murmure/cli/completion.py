@@ -14,7 +14,7 @@ INSTALL = {
 
 
 @click.command(cls=Clear, short_help="Print the script that lets a shell complete murmure.")
-@click.argument("shell", type=click.Choice(list(INSTALL)))
+@click.argument("shell", type=click.Choice(list(INSTALL)), metavar="SHELL")
 @json_option
 @click.pass_context
 def completion(ctx: click.Context, shell: str, as_json: bool) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
-from murmure.cli.words import set_bits, surest
+from murmure.certify.words import set_bits
+from murmure.cli.words import surest
 
 if TYPE_CHECKING:
     from murmure.demo import Asked, Story
@@ -368,11 +369,12 @@ def _ranking(story: Story, w: Words) -> str:
 <p>{
         w(
             f"For five answers and {w.number(story.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
-            f"error of about {least} percentage points, for reports of {cost} bits. Known exactly, before anyone is "
-            "asked anything.",
+            f"error of about {least} percentage points on average over the answers, for reports of {cost} bits. Known "
+            "exactly, before anyone is asked anything.",
             f"Pour cinq réponses et {w.number(story.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
-            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage, pour des réponses de {cost} "
-            "bits. On le sait exactement, avant de demander quoi que ce soit à quiconque.",
+            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage en moyenne sur les réponses, "
+            f"et chaque envoi prend {cost} bits. On le sait exactement, avant de demander quoi que ce soit à "
+            "quiconque.",
         )
     }</p>
 <table class="rank"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>"""

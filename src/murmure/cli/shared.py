@@ -10,14 +10,15 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from murmure.cli.translate import in_options
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_NUMBERS = 1000
 WRONG = 2  # the exit code of every mistake that is the caller's
+STAY, ASIDE = "\u00a0", "\ue000"  # the space at which no line breaks, and a letter that stands for it
+DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 
 
 # -- errors: one message and a way out, on stderr or, with --json, as JSON on stdout ----------------------------------
@@ -43,29 +46,55 @@ class Misuse(click.UsageError):
 
 def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]:
     """What kind, what is wrong, and a way out."""
-    if isinstance(error, MurmureError):
-        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-        return {"type": type(error).__name__, "message": message, "hint": error.hint}
     hint = getattr(error, "hint", None)
     ctx = getattr(error, "ctx", None)
+    if isinstance(error, MurmureError):
+        message = str(error).removesuffix(f"\n  Hint: {hint}")
+        if ctx is not None:
+            message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)
+        return {"type": type(error).__name__, "message": message, "hint": hint}
+    message = " ".join(error.format_message().split())  # click lists choices a line each
+    if isinstance(error, click.NoSuchOption):
+        message = f"there is no option {error.option_name}."
+        near = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
+        hint = f"did you mean {near[0]}?" if near else None
     if hint is None and ctx is not None:
         hint = f"{ctx.command_path} --help shows the options"
-    message = error.format_message().strip()
     kind = "UsageError" if isinstance(error, Misuse) else type(error).__name__
     return {"type": kind, "message": message if message.endswith((".", "?")) else message + ".", "hint": hint}
 
 
-def complain(error: MurmureError | click.ClickException, as_json: bool) -> NoReturn:
+def complain(error: MurmureError | click.ClickException, as_json: bool) -> int:
     said = explain(error)
     if as_json:
         print_json({"error": said})
     else:
         click.echo(f"Error: {said['message']}" + (f"\n  Hint: {said['hint']}" if said["hint"] else ""), err=True)
-    sys.exit(WRONG)
+    return WRONG
+
+
+def cannot_print(error: OSError) -> int:
+    """The disk is full, or whoever read has gone: which is no error, and nothing to talk about."""
+    with suppress(OSError, ValueError, AttributeError):  # what is left in the buffer would fail again at the end
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    if isinstance(error, BrokenPipeError):
+        return 1
+    click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
+    return WRONG
 
 
 class Clear(click.Command):
     """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MurmureError as error:
+            if not hasattr(error, "ctx"):
+                error.ctx = ctx  # type: ignore[attr-defined]  # as click does for its own errors
+            raise
 
     def main(  # type: ignore[override]
         self,
@@ -79,12 +108,19 @@ class Clear(click.Command):
         if not standalone_mode:
             return super().main(given, prog_name, complete_var, False, **extra)
         try:
-            code = super().main(given, prog_name, complete_var, False, **extra)
-        except (MurmureError, click.ClickException) as error:
-            complain(error, "--json" in given)
-        except click.Abort:
-            click.echo("Stopped.", err=True)
-            sys.exit(130)
+            try:
+                code = super().main(given, prog_name, complete_var, False, **extra)
+            except (MurmureError, click.ClickException) as error:
+                code = complain(error, "--json" in given)
+            except click.Abort:
+                click.echo("Stopped.", err=True)
+                code = 130
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError as error:
+            if error.filename is not None:  # not the output, but a file: a bug
+                raise
+            code = cannot_print(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -121,12 +157,32 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never read as markup."""
-    from rich.console import Console
+    """Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never read as markup.
 
-    out = Console(markup=False, emoji=False, highlight=False)
-    if not out.encoding.lower().startswith("utf") and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
+    rich breaks lines at any space, no-break ones too: so these stand aside, as a letter, until lines are broken.
+    """
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+    from rich.text import Text
+
+    class Unbroken(Console):
+        shown_as = STAY
+
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(text.replace(STAY, ASIDE), **how)
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            if isinstance(renderable, Text) and STAY in renderable.plain:
+                renderable = renderable.copy()
+                renderable.plain = renderable.plain.replace(STAY, ASIDE)
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text.replace(ASIDE, self.shown_as), style, control)
+
+    out = Unbroken(markup=False, emoji=False, highlight=False)
+    if not out.encoding.lower().startswith("utf"):
+        out.shown_as = " "
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="replace")
     return out
 
 
@@ -244,6 +300,13 @@ class Bounds(click.ParamType):
         return low, high
 
 
+def needs(who: str, missing: Sequence[str], one_of: Sequence[str], example: str) -> None:
+    """Everything that is missing, named at once; `one_of` may be empty, and alone is for `domain_of` to say."""
+    wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
+    if missing:
+        raise Misuse(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
+
+
 def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
 
@@ -272,8 +335,11 @@ def domain_of(
     default: str | None = None,
 ) -> Domain:
     """Exactly one of the four; `default` is for mechanisms that leave no choice."""
-    named = {"--categories": categories, "--labels": labels, "--integers": integers, "--interval": interval}
-    given = [name for name, value in named.items() if value is not None]
+    given = [
+        name
+        for name, value in zip(DOMAIN_OPTIONS, (categories, labels, integers, interval), strict=True)
+        if value is not None
+    ]
     if cells is not None and interval is None:
         raise Misuse("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
     if not given and default is not None:
@@ -309,7 +375,7 @@ def described(domain: Any) -> str:
     from murmure.core.domain import Categories, Interval
 
     if isinstance(domain, Interval):
-        return f"a number from {domain.low:g} to {domain.high:g} in {domain.cells} cells"
+        return f"a number from {domain.low:g} to {domain.high:g} in {grouped(domain.cells)} cells"
     if isinstance(domain, Categories):
         return f"{grouped(domain.size)} answers" + (
             "" if isinstance(domain.values, int) else f" ({', '.join(map(str, domain.values))})"
@@ -318,8 +384,8 @@ def described(domain: Any) -> str:
 
 
 def grouped(n: int) -> str:
-    """100 000"""
-    return f"{n:,}".replace(",", " ")
+    """100 000, which no line breaks in two"""
+    return f"{n:,}".replace(",", STAY)
 
 
 def figure(value: float, digits: int = 2) -> str:

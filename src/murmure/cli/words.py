@@ -1,4 +1,4 @@
-"""Reports and certificates in words that a respondent can check."""
+"""Mechanisms and certificates in words that a respondent can check."""
 
 from __future__ import annotations
 
@@ -15,24 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from murmure.core.types import Certificate
-
-
-def report_in_words(mechanism: Any, report: Any) -> str:
-    from murmure.certify.words import report_in_words as words
-
-    return words(mechanism, report)
-
-
-def set_bits(packed: Any, k: int) -> list[int]:
-    from murmure.certify.words import set_bits as held
-
-    return held(packed, k)
-
-
-def witness_in_words(mechanism: Any, certificate: Certificate) -> tuple[str, str]:
-    """The report that tells most, and what it tells."""
-    assert certificate.said is not None
-    return certificate.said
 
 
 def surest(epsilon: float) -> str:
@@ -54,7 +36,7 @@ def promise(certificate: Certificate) -> str:
     )
 
 
-def certificate_table(certificate: Certificate, mechanism: Any, reports: int | None = None) -> Table:
+def certificate_table(certificate: Certificate, reports: int | None = None) -> Table:
     """The parts of a certificate, aligned."""
     from rich.table import Table
     from rich.text import Text
@@ -72,22 +54,20 @@ def certificate_table(certificate: Certificate, mechanism: Any, reports: int | N
     for i, item in enumerate(certificate.public):
         table.add_row("public" if i == 0 else "", item)
     table.add_row("method", certificate.method)
-    if certificate.witness is not None:
-        report, tells = witness_in_words(mechanism, certificate)
-        table.add_row("witness", report)
-        table.add_row("", tells)
+    if certificate.said is not None:
+        table.add_row("witness", certificate.said[0])
+        table.add_row("", certificate.said[1])
     if certificate.assumption:
         table.add_row("provided", certificate.assumption)
     return table
 
 
-def certificate_json(certificate: Certificate, mechanism: Any) -> dict[str, Any]:
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
     """An infinite epsilon is the text "inf": JSON has no such number."""
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        words = " ".join(witness_in_words(mechanism, certificate))
-        witness = {"input": a, "other": b, "report": _plain(y), "words": words}
+        witness = {"input": a, "other": b, "report": _plain(y), "words": " ".join(certificate.said or ())}
     return {
         "epsilon": "inf" if math.isinf(certificate.epsilon) else certificate.epsilon,
         "delta": certificate.delta,
