@@ -295,13 +295,21 @@ def test_the_wrong_type_is_refused(domain: Any, values: Any, got: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", [pl.LazyFrame({"x": ["once"]}), duckdb.sql("select 'once' as x"), {"x": ["once"]}, object()]
+    "make",
+    [
+        lambda _: pl.LazyFrame({"x": ["once"]}),
+        lambda connection: connection.sql("select 'once' as x"),
+        lambda _: {"x": ["once"]},
+        lambda _: object(),
+    ],
+    ids=["lazy frame", "relation", "mapping", "object"],
 )
-def test_what_is_no_column_is_refused(source: Any) -> None:
+def test_what_is_no_column_is_refused(make: Any) -> None:
     """A lazy frame, a relation, a mapping or any object is no column: a MurmureError, not an accident."""
-    for domain in (LABELS, NUMBERED, AGES, WEIGHTS):
-        with pytest.raises(MurmureError):
-            domain.encode(source)
+    with duckdb.connect() as connection:
+        for domain in (LABELS, NUMBERED, AGES, WEIGHTS):
+            with pytest.raises(MurmureError):
+                domain.encode(make(connection))
 
 
 def test_all_bad_rows_are_counted() -> None:
