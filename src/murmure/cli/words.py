@@ -63,20 +63,13 @@ def certificate_table(certificate: Certificate, reports: int | None = None) -> T
 
 
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """An infinite epsilon is the text "inf": JSON has no such number."""
+    """The certificate's parts, its witness, and what it promises."""
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
         witness = {"input": a, "other": b, "report": _plain(y), "words": " ".join(certificate.said or ())}
-    return {
-        "epsilon": "inf" if math.isinf(certificate.epsilon) else certificate.epsilon,
-        "delta": certificate.delta,
-        "relation": certificate.relation,
-        "unit": certificate.unit,
-        "public": list(certificate.public),
-        "method": certificate.method,
+    return certificate.to_dict() | {
         "witness": witness,
-        "assumption": certificate.assumption,
         "asked": certificate.asked,
         "promise": promise(certificate),
     }
