@@ -143,6 +143,23 @@ def test_nobody_is_lost_between_batches(kind: str, tmp_path: Path) -> None:
     assert through.estimate.mean.sum() == pytest.approx(1.0, abs=1e-12)  # GRR: one report each
 
 
+@pytest.mark.parametrize("step", [0.5, 1.0, 100_000.0])
+def test_rows_are_cut_by_position(step: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until pandas 3, series[a:b] on an index of floats cuts by label, not by position: nobody may be lost to that."""
+    plain = pd.Series.__getitem__
+
+    def as_pandas_2(series: Any, key: Any) -> Any:
+        by_label = isinstance(key, slice) and series.index.dtype.kind == "f"
+        return series.loc[key] if by_label else plain(series, key)
+
+    monkeypatch.setattr(pd.Series, "__getitem__", as_pandas_2)
+    frame = pd.DataFrame({"x": np.arange(20) % 5}, index=np.arange(20) * step - 3)
+    plan = mu.Plan(mu.Histogram(mu.Integers(0, 4, column="x")))
+
+    for source in (frame, frame["x"]):
+        assert mu.run(plan, source).estimate.counts.round(9).tolist() == [4] * 5
+
+
 def test_the_row_of_an_error_is_the_row_of_the_source() -> None:
     """A bad value in the second batch is named by its row in the whole column."""
     x = np.zeros(ROWS + 10, np.int64)

@@ -101,7 +101,7 @@ def hadamard(law: dict[str, Any], x: int, word: int) -> int:
 
 def hashed(law: dict[str, Any], k: int, x: int, main: list[int]) -> list[int]:
     g = law["bins"]["outputs"]
-    m = g.bit_length() - 1 if g & (g - 1) == 0 else min(16, g.bit_length() + 9)
+    m = law["seed_bits"]
     count = (k - 1).bit_length() + 1
     seeds = [(main[i // 4] >> (16 * (i % 4))) % (1 << m) for i in range(count)]
     h = seeds[0]

@@ -29,8 +29,9 @@ def batches(source: Any, column: str | None) -> Iterator[Any]:
 
 
 def _slices(values: Any) -> Iterator[Any]:
+    rows = values.iloc if hasattr(values, "iloc") else values  # by position: pandas 2 cuts a float index by label
     for a in range(0, len(values), ROWS):
-        yield values[a : a + ROWS]
+        yield rows[a : a + ROWS]
 
 
 def _pick(names: list[str], column: str | None, what: str) -> str:

@@ -198,4 +198,4 @@ class Hashed:
         return self.seed_bits * (self.value_bits + 1) + math.log2(self.g)
 
     def integers(self) -> dict[str, Any]:
-        return {"law": "hashed", "bins": self.bins.integers()}
+        return {"law": "hashed", "seed_bits": self.seed_bits, "bins": self.bins.integers()}
