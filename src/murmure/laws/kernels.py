@@ -48,16 +48,18 @@ def unary(x, block, out, own_bit, left, open_words, p, q):
     width = out.shape[1]
     last = block.shape[1] - 1
     count = 0
+    bits = np.empty(16, np.uint64)
+    for plane in range(16):
+        bits[plane] = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)  # all ones, or zero
     for i in range(len(block)):
         for w in range(width):
             yes = np.uint64(0)
             undecided = ~np.uint64(0)
-            for plane in range(16):
-                bit = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)  # all ones, or zero
-                same = undecided & block[i, plane * width + w]
-                differs = undecided ^ same
-                yes |= differs & bit
-                undecided = (same & bit) | (differs & ~bit)
+            for plane in range(16):  # one dependent operation a plane: the rest is computed ahead
+                bit = bits[plane]
+                drawn = block[i, plane * width + w]
+                yes |= undecided & (bit & ~drawn)
+                undecided &= ~(bit ^ drawn)
             out[i, w] = yes
             if undecided:
                 if count < len(open_words):
@@ -66,12 +68,11 @@ def unary(x, block, out, own_bit, left, open_words, p, q):
                     open_words[count] = undecided
                 count += 1
         own = np.uint64(x[i])
-        bit = ONE << (own & LOW6)
-        own_bit[i] = block[i, last] < p
-        if own_bit[i]:
-            out[i, own >> SIX] |= bit
-        else:
-            out[i, own >> SIX] &= ~bit
+        word = own >> SIX
+        at = own & LOW6
+        mine = np.uint64(block[i, last] < p)
+        own_bit[i] = mine == ONE
+        out[i, word] = (out[i, word] & ~(ONE << at)) | (mine << at)
     return count
 
 
