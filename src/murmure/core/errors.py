@@ -86,7 +86,3 @@ def shorten(value: object, limit: int = 60) -> str:
     """A repr that fits in a message, whatever a caller passed."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def article(noun: str) -> str:
-    return ("an " if noun[:1].lower() in "aeiou" else "a ") + noun

@@ -43,6 +43,12 @@ def on_simplex(shares: Floats) -> Floats:
     return np.maximum(shares - excess[last], 0.0)
 
 
+def share_variance(f: Any, p: Any, q: Any) -> Floats:
+    """Of the estimated share, per person of a fixed population with share f: with the f term, so not Var*."""
+    f = np.asarray(f, float)
+    return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2)
+
+
 class Reading(Protocol):
     """How error bars are read off what was tallied."""
 
@@ -69,10 +75,8 @@ class CellReading:
         return self._variance(on_simplex(self.raw), target)
 
     def _variance(self, f: Floats, target: Target) -> Floats:
-        # f p(1-p) + (1-f) q(1-q) per person: math with the f term, not Var*
-        person = f * self.p * (1 - self.p) + (1 - f) * self.q * (1 - self.q)
-        fixed = person / (self.p - self.q) ** 2
-        return (fixed + (f * (1 - f) if target == "superpopulation" else 0.0)) / self.n
+        sampling = f * (1 - f) if target == "superpopulation" else 0.0
+        return (share_variance(f, self.p, self.q) + sampling) / self.n
 
     def covariance(self, target: Target) -> Floats:
         f = on_simplex(self.raw)
@@ -227,19 +231,24 @@ class Estimate:
             )
         mean = matrix @ self.mean + constant
         reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
-        return Estimate(labels, mean, self.n, "value", reading, self.reason)
+        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure: what tables, frames and JSON are made of."""
+        return self.rows_and_method(level, target)[0]
+
+    def rows_and_method(self, level: float = 0.95, target: Target | None = None) -> tuple[list[dict[str, Any]], str]:
+        """The rows, and the name of the method that gave their intervals ("" where there are none)."""
         out: list[dict[str, Any]] = [
             {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
         ]
-        if self.reading is not None:
-            whom = target or self.target
-            ends = self.interval(level, whom)
-            for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
-                row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
-        return out
+        if self.reading is None:
+            return out, ""
+        whom = target or self.target
+        ends, method = self.interval_and_method(level, whom)
+        for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
+            row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
+        return out, method
 
     def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
         """Estimate and interval of every figure (needs the `plots` extra)."""

@@ -34,21 +34,8 @@ STYLE = """<style>
 
 def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     """The first rows, how many were left out, and the name of the method."""
-    if estimate.reading is None:
-        return estimate.to_rows()[:MOST_ROWS], max(0, len(estimate.mean) - MOST_ROWS), ""
-    shown = estimate.to_rows()[:MOST_ROWS] if len(estimate.mean) <= 2000 else _first_rows(estimate)
-    return (
-        shown,
-        max(0, len(estimate.mean) - MOST_ROWS),
-        estimate.interval_and_method(0.95, estimate.target)[1] if shown else "",
-    )
-
-
-def _first_rows(estimate: Estimate) -> list[dict[str, Any]]:
-    return [
-        {"label": label, estimate.unit: float(m)}
-        for label, m in zip(estimate.labels[:MOST_ROWS], estimate.mean[:MOST_ROWS], strict=True)
-    ]
+    rows, method = estimate.rows_and_method()
+    return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
 
 
 def _figure(value: float) -> str:

@@ -62,7 +62,7 @@ def unbounded_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 
     This one is not a mistake: it costs epsilon. What is done with its reports afterwards decides.
     """
     b = exp(-epsilon)
-    g = b.sqrt() / (1 + b.sqrt()) if gamma == "absolute" else Decimal(gamma_of(float(b), gamma))
+    g = Decimal(gamma_of(float(b), gamma))
     rows = []
     for x in range(cells + 1):
         edges = [_staircase_cdf(Decimal(e - x) / cells, b, g) for e in range(-cells, 2 * cells + 1)]

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.fixed import WORD, exactly, exp, exp_float, floor_share
+from murmure.core.fixed import WORD, exactly, exp, floor_share
 from murmure.core.types import Readout
 from murmure.laws.table import Table
 from murmure.laws.tagged import Tagged
 from murmure.local.duchi import duchi_readout, duchi_table, duchi_variance
-from murmure.local.piecewise import Moments, sliding
+from murmure.local.piecewise import Moments, piecewise_window
 from murmure.local.shared import NumericOracle
 
 # ln[(-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27]; written out, so that it is the same
@@ -47,8 +47,7 @@ class Hybrid(NumericOracle):
         duchi = duchi_table(self.epsilon, K)
         if self.epsilon <= EPSILON_STAR:
             return duchi
-        window = sliding(self.epsilon, K, exp_float(-min(self.epsilon, 60.0) / 2))
-        return Tagged(window, duchi, floor_share(1 - exp(-self.epsilon / 2), 1))
+        return Tagged(piecewise_window(self.epsilon, K), duchi, floor_share(1 - exp(-self.epsilon / 2), 1))
 
     @property
     def outputs(self) -> int:

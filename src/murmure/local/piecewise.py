@@ -35,6 +35,11 @@ def sliding(epsilon: float, K: int, length_per_step: float) -> Window:
     return Window.calibrated(epsilon, K, step * (K - 1) + length, length, step)
 
 
+def piecewise_window(epsilon: float, K: int) -> Window:
+    """L/M = 1/(1+t) and M = s(K-1) + L give L = s (K-1) / t."""
+    return sliding(epsilon, K, exp_float(-min(epsilon, 60.0) / 2))
+
+
 @dataclass(frozen=True)
 class Moments:
     """Of a window that starts at s * code:  E[y | c] = A + B c,  E[y^2 | c] = A2 + B2 c + C2 c^2."""
@@ -124,8 +129,7 @@ class Piecewise(SlidingOracle):
 
     @cached_property
     def channel(self) -> Window:
-        # L/M = 1/(1+t) and M = s(K-1) + L give L = s (K-1) / t
-        return sliding(self.epsilon, self.domain.size, exp_float(-min(self.epsilon, 60.0) / 2))
+        return piecewise_window(self.epsilon, self.domain.size)
 
 
 EXAMPLES = (

@@ -24,11 +24,11 @@ import numpy as np
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import WORD, Words64, ceil_share, exactly, exp, positive_epsilon
+from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon
 from murmure.core.random import KeystreamWords, Random
 from murmure.laws.bits import Bits, ChainedBits
 from murmure.local.shared import Supports, check_domain
-from murmure.local.unary import PackedOracle
+from murmure.local.unary import PackedOracle, symmetric_bits
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,9 @@ class RAPPOR(PackedOracle):
         return self.epsilon_once
 
     @cached_property
-    @exactly
     def kept(self) -> Bits:
         """The law of the bits that a client keeps."""
-        q = ceil_share(1, 1 + exp(self.epsilon / 2))
-        return Bits(self.domain.size, WORD - q, q)
+        return symmetric_bits(self.domain.size, self.epsilon)
 
     @cached_property
     @exactly

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
-from murmure.core.estimate import CellReading, CodeReading, Estimate
+from murmure.core.estimate import CellReading, CodeReading, Estimate, share_variance
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
 from murmure.core.types import Affine, Array, Ints, NoAffine
@@ -123,9 +123,7 @@ class FrequencyOracle(Randomiser):
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
         """Exact variance of every share for a fixed population of n people with shares f."""
-        p, q = float(self.supports.p), float(self.supports.q)
-        f = np.asarray(f, float)
-        return np.asarray((q * (1 - q) / (p - q) ** 2 + f * (1 - p - q) / (p - q)) / n)
+        return share_variance(f, float(self.supports.p), float(self.supports.q)) / n
 
 
 class NumericRandomiser(Randomiser):

@@ -40,6 +40,13 @@ class PackedOracle(FrequencyOracle):
         return column_sums(reports, k)
 
 
+@exactly
+def symmetric_bits(k: int, epsilon: float) -> Bits:
+    """Every bit flipped alike; loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up."""
+    q = ceil_share(1, 1 + exp(epsilon / 2))
+    return Bits(k, WORD - q, q)
+
+
 class UnaryEncoding(PackedOracle):
     """One packed bit per value, the bits independent: cells do not move together."""
 
@@ -64,11 +71,8 @@ class SUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
-    @exactly
     def channel(self) -> Bits:
-        # loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up
-        q = ceil_share(1, 1 + exp(self.epsilon / 2))
-        return Bits(self.domain.size, WORD - q, q)
+        return symmetric_bits(self.domain.size, self.epsilon)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.estimate import CellReading, Estimate
+from murmure.core.estimate import CellReading, Estimate, share_variance
 from murmure.core.fixed import WORD, positive_epsilon
 from murmure.core.types import Affine, Array, Ints
 from murmure.laws.counting import histogram
@@ -53,20 +53,23 @@ class YesNo(Randomiser):
     def tally(self, reports: Array) -> Ints:
         return histogram(self._check_reports(reports, 1), 2)
 
-    def cross(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _cells(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """p and q of the answers no and yes."""
         a, c = map(float, self.yes)
-        return np.full((2, 2), -(f[1] * a * (1 - a) + f[0] * c * (1 - c)))  # a report is one or the other
+        return np.array([1 - c, a]), np.array([1 - a, c])
+
+    def cross(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        # a report is one or the other, so the covariance is minus the variance of one answer's tally
+        p, q = self._cells()
+        return np.full((2, 2), -self.variance(f, 1)[0] * (p[0] - q[0]) ** 2)
 
     def estimate(self, total: Ints, n: int) -> Estimate:
-        a, c = map(float, self.yes)
-        reading = CellReading(np.asarray(total), n, np.array([1 - c, a]), np.array([1 - a, c]), self.cross)
+        reading = CellReading(np.asarray(total), n, *self._cells(), self.cross)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """[f a(1-a) + (1-f) c(1-c)] / (n (a-c)^2), the same for both answers."""
-        a, c = map(float, self.yes)
-        one = (f[1] * a * (1 - a) + f[0] * c * (1 - c)) / (n * (a - c) ** 2)
-        return np.array([one, one])
+        return share_variance(f, *self._cells()) / n
 
 
 @dataclass(frozen=True)
