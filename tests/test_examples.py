@@ -15,12 +15,29 @@ import pytest
 import murmure.engines
 import murmure.local
 import murmure.statistics
-from murmure.catalogue import MECHANISMS, STATISTICS
+from murmure.catalogue import MECHANISMS, RECORDS, STATISTICS
 from murmure.certify import check_engine, check_mechanism, check_statistic
 from murmure.core.random import Random
 
 HELPERS = {
     "murmure.local.shared",
+    "murmure.local.record",
+    "murmure.local.oracles",
+    "murmure.local.hidden",
+    "murmure.local.pairs",
+    "murmure.local.weighted",
+    "murmure.local.columns",
+    "murmure.engines.rowgroups",
+    "murmure.engines.task",
+    "murmure.engines.table",
+    "murmure.engines.parsing",
+    "murmure.engines.people",
+    "murmure.engines.tables",
+    "murmure.engines.files",
+    "murmure.engines.csv_files",
+    "murmure.engines.frame_tables",
+    "murmure.engines.writing",
+    "murmure.engines.java",
     "murmure.engines.frames",
     "murmure.engines.progress",
 }  # what the others share: no thing of its own
@@ -55,7 +72,7 @@ def test_every_public_mechanism_and_statistic_is_an_example() -> None:
         type(param.values[0]).__name__ for package in (murmure.local, murmure.statistics) for param in examples(package)
     }
 
-    assert set(MECHANISMS) | set(STATISTICS) == seen
+    assert set(MECHANISMS) | set(RECORDS) | set(STATISTICS) == seen
 
 
 @pytest.mark.parametrize("mechanism", examples(murmure.local))

@@ -168,3 +168,120 @@ def test_saving_where_there_is_no_folder(tmp_path: Path) -> None:
     plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
     with pytest.raises(mu.MurmureError, match="there is no folder"):
         plan.report(PEOPLE).save(tmp_path / "absent" / "x.npz")
+
+
+# -- several columns --------------------------------------------------------------------------------------------------
+
+LONG = "a column whose name goes on and on, $x$ and beyond " * 2
+SCHEMA = mu.Schema(
+    {
+        "smoker": mu.Categories(["no", "yes"]),
+        LONG: mu.Categories([f"category {i} <b>" for i in range(45)]),
+        "children": mu.Integers(0, 4),
+        "age": mu.Integers(18, 99),
+    }
+)
+
+
+def of_records(mechanism: object) -> mu.Release:
+    g = np.random.default_rng(3)
+    rows = {
+        "smoker": g.choice(["no", "yes"], 600).tolist(),
+        LONG: [f"category {i} <b>" for i in g.integers(0, 45, 600)],
+        "children": g.integers(0, 5, 600),
+        "age": g.integers(18, 100, 600),
+    }
+    return mu.run(mu.Plan(mu.Marginals(SCHEMA), person=mechanism), rows, rng=mu.Random.seeded(5))
+
+
+def test_columns_are_aligned_and_what_they_share_is_said_once() -> None:
+    """One table under the other; people, methods, remarks and public knowledge once; nothing wider than a page."""
+    text = repr(of_records(mu.SMP(SCHEMA, 3.0, draw="round-robin")))
+    words = " ".join(text.split())
+
+    assert words.count("600 people, of whom 150 reported each column") == 1
+    assert words.count("the 2 answers 'no', 'yes' of column 'smoker'") == 1 and "public to all:" in words
+    assert words.count("for these people (fixed population)") == 1
+    assert "intervals by Clopper-Pearson mapped (smoker" in words and "delta (mean of children)" in words
+    assert "provided the order of rows says nothing about the answers" in words
+    assert "epsilon = 3, delta = 0" in words and "about one attribute" in words
+    assert "25 more rows not shown" in words
+    assert max(map(len, text.splitlines())) <= 100
+    heads = [line for line in text.splitlines() if line.endswith("low      high")]
+    assert len(heads) == 4 and len({len(line) for line in heads}) == 1
+    assert text.index("mean ") < text.index("  age ")
+
+
+def test_one_attribute_reads_as_it_always_did() -> None:
+    """One certificate is printed whole."""
+    text = repr(release())
+
+    assert (
+        "    public     the 3 answers 'never', 'once', 'often'; the mechanism and its integers; who takes part" in text
+    )
+    assert "public to all" not in text
+
+
+def test_columns_without_figures_say_why() -> None:
+    """A plain table's numbers: no nan and no people made up, in text, HTML and pictures."""
+    shown = of_records(mu.Plain(SCHEMA, 4.0))
+    text, page = repr(shown), shown._repr_html_()
+
+    assert "nan" not in text.split() and "nan" not in page and "0 people;" not in text.replace("600 people;", "")
+    assert "no figure of children, age: reports near a bound can only err inward" in " ".join(text.split())
+    assert "No figure of children, age" in page and "category 1 &lt;b&gt;" in page and "<b>," not in page
+    assert repr(shown.estimate["age"]).startswith("no figure: reports near a bound")
+    assert "No figure" in shown.estimate["age"]._repr_html_()
+
+
+def test_public_knowledge_stands_once_in_a_notebook() -> None:
+    assert of_records(mu.SPL(SCHEMA, 4.0))._repr_html_().count("Public") == 1
+    assert release()._repr_html_().count("Public") == 1
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.parametrize("mechanism", [mu.SMP(SCHEMA, 3.0), mu.Plain(SCHEMA, 2.0)], ids=["SMP", "Plain"])
+def test_columns_are_plotted_to_a_file(suffix: str, mechanism: object, tmp_path: Path) -> None:
+    """Panels for every column: many categories, estimates below zero, columns without figures, true values."""
+    estimates, path = of_records(mechanism).estimate, tmp_path / f"figure.{suffix}"
+    truth = {"smoker": [0.5, 0.5], "age": 58.5}
+    estimates.plot(path, truth=truth)
+
+    assert (estimates[LONG].mean < 0).any()
+    assert path.stat().st_size > 5000
+    if suffix == "svg":
+        drawn = path.read_text(encoding="utf-8")
+        assert ("the largest 30 of 45" in drawn) and "truth (simulation)" in drawn
+        assert ("no figure" in drawn) == (type(mechanism).__name__ == "Plain")
+
+
+def test_a_plot_of_columns_is_a_figure_and_checks_its_truth() -> None:
+    import matplotlib.pyplot as plt
+
+    estimates = of_records(mu.SMP(SCHEMA, 3.0)).estimate
+    figure = estimates.plot(level=0.9)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+
+    assert labels == ["90 % interval", "estimate"]
+    age = next(ax for part in figure.subfigs for ax in part.axes if ax.get_title(loc="left") == "age")
+    assert age.get_xlim() == (18, 99)
+    plt.close(figure)
+    with pytest.raises(mu.MurmureError, match=r"truth of column 'smoker' must be 2 numbers"):
+        estimates.plot(truth={"smoker": [1.0]})
+    with pytest.raises(mu.MurmureError, match="truth names columns that were not estimated: 'x'"):
+        estimates.plot(truth={"x": [1.0]})
+    with pytest.raises(mu.MurmureError, match="truth must map columns"):
+        estimates.plot(truth=[1.0])
+
+
+def test_the_largest_of_many_are_drawn() -> None:
+    """45 figures are too many for a picture: the thirty largest, the largest on top."""
+    import matplotlib.pyplot as plt
+
+    estimate = of_records(mu.SMP(SCHEMA, 3.0)).estimate[LONG]
+    ax = estimate.plot(truth=np.full(45, 1 / 45))
+    marks = next(line for line in ax.get_lines() if line.get_label() == "estimate")
+
+    assert np.asarray(marks.get_xdata()).tolist() == sorted(estimate.mean.tolist(), reverse=True)[:30]
+    assert np.asarray(marks.get_ydata())[0] == 29
+    plt.close(ax.figure)

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from murmure.core.domain import Categories as Categories
     from murmure.core.domain import Integers as Integers
     from murmure.core.domain import Interval as Interval
-    from murmure.core.domain import Schema as Schema
     from murmure.core.random import Random as Random
+    from murmure.core.schema import Column as Column
+    from murmure.core.schema import Schema as Schema
     from murmure.plan import Plan as Plan
     from murmure.run import run as run
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["__version__", *sorted(PUBLIC)]
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import html
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from murmure.catalogue import load
 from murmure.core.domain import Domain, Interval
-from murmure.core.errors import InvalidParameter, MissingExtra, shorten
+from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
-from murmure.core.show import STYLE
+from murmure.core.schema import Schema
+from murmure.core.show import STYLE, drawing, save
+
+if TYPE_CHECKING:
+    from murmure.advise_records import RecordAdvice
 
 FREQUENCY = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
 NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
@@ -95,15 +99,7 @@ class Advice:
 
     def plot(self, target: Any = None) -> Any:
         """Variance against epsilon, one line per mechanism; to an axis, or to an .svg or .png file."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise MissingExtra("plotting", "matplotlib", "plots") from None
-        to_file = isinstance(target, str) or hasattr(target, "__fspath__")
-        if target is None or to_file:
-            figure, ax = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
-        else:
-            ax = target
+        ax, figure = drawing(target, (6.8, 4.2))
         key = KEYS[self.rank_by]
         by_name: dict[str, list[tuple[float, float]]] = {}
         for r in self.rows:
@@ -133,12 +129,12 @@ class Advice:
         ax.grid(alpha=0.25)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        if to_file:
-            figure.savefig(target, dpi=150)
-            plt.close(figure)
+        if figure is not None:
+            save(figure, target)
         return ax
 
 
+@overload
 def advise(
     domain: Domain,
     epsilon: float | Sequence[float],
@@ -146,16 +142,43 @@ def advise(
     shares: float | Sequence[float] | None = None,
     rank_by: RankBy = "mean",
     statistic: Literal["histogram", "mean"] | None = None,
-) -> Advice:
-    """Rank the mechanisms for this domain by exact variance (fixed population of `people`).
+) -> Advice: ...
+
+
+@overload
+def advise(
+    domain: Schema,
+    epsilon: float | Sequence[float],
+    people: int,
+    shares: Mapping[str, Sequence[float]] | None = None,
+    rank_by: RankBy = "mean",
+) -> RecordAdvice: ...
+
+
+def advise(
+    domain: Domain | Schema,
+    epsilon: float | Sequence[float],
+    people: int,
+    shares: Any = None,
+    rank_by: RankBy = "mean",
+    statistic: Literal["histogram", "mean"] | None = None,
+) -> Advice | RecordAdvice:
+    """Rank the mechanisms for this domain by exact variance (fixed population of `people`); of a schema, the solutions
+    for whole records (see advise_records.py), where shares are given by column.
 
     shares: nothing known (None), the share of the one value that matters (a number), or the shares of all values.
     The mean over values needs no knowledge: variances are straight lines in the shares, which sum to one. Var* is the
     variance at share 0: right for choosing, wrong as an error bar.
     """
+    if isinstance(domain, Schema):
+        from murmure.advise_records import advise_records
+
+        if statistic is not None:
+            raise InvalidParameter("advise.statistic is for one domain; of a record every column is asked.")
+        return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            f"advise.domain must be Categories, Integers or Interval, got {shorten(domain)}.",
+            f"advise.domain must be Categories, Integers, Interval or a Schema, got {shorten(domain)}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
         )
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):

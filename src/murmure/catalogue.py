@@ -24,14 +24,29 @@ MECHANISMS = {
     "Piecewise": "murmure.local.piecewise",
     "Hybrid": "murmure.local.hybrid",
 }
-STATISTICS = {"Histogram": "murmure.statistics.histogram", "Mean": "murmure.statistics.mean"}
+RECORDS = {
+    "SPL": "murmure.local.spl",
+    "Plain": "murmure.local.spl",
+    "SMP": "murmure.local.smp",
+    "RSFD": "murmure.local.rsfd",
+    "RSRFD": "murmure.local.rsfd",
+    "ADP": "murmure.local.adp",
+}
+STATISTICS = {
+    "Histogram": "murmure.statistics.histogram",
+    "Mean": "murmure.statistics.mean",
+    "Marginals": "murmure.statistics.marginals",
+    "Pair": "murmure.statistics.pair",
+}
 OTHERS = {
     "Categories": "murmure.core.domain",
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
-    "Schema": "murmure.core.domain",
+    "Column": "murmure.core.schema",
+    "Schema": "murmure.core.schema",
     "Random": "murmure.core.random",
     "Estimate": "murmure.core.estimate",
+    "Estimates": "murmure.core.estimates",
     "Certificate": "murmure.core.types",
     "Release": "murmure.core.types",
     "MurmureError": "murmure.core.errors",
@@ -46,12 +61,16 @@ OTHERS = {
     "em": "murmure.postprocess",
     "Mapped": "murmure.laws.mapped",
     "Memory": "murmure.engines.memory",
+    "Spark": "murmure.engines.spark",
     "Plan": "murmure.plan",
     "Reports": "murmure.plan",
     "run": "murmure.run",
+    "sanitise": "murmure.sanitise",
+    "estimate": "murmure.sanitised",
+    "write_report": "murmure.pages.report",
     "advise": "murmure.advise",
 }
-PUBLIC = {**OTHERS, **MECHANISMS, **STATISTICS}
+PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **STATISTICS}
 
 
 def load(name: str) -> Any:

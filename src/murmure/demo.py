@@ -56,7 +56,7 @@ class Asked:
     @property
     def sent(self) -> Any:
         """What the first student sent."""
-        return self.reports.data[0]
+        return self.reports.data[0]  # type: ignore[index]
 
     def rows(self) -> list[dict[str, Any]]:
         """label, share, low, high, truth."""
@@ -166,7 +166,7 @@ def show(story: Story, out: Console) -> None:
 
     from murmure.cli.advise import ranking
     from murmure.cli.advise import sentence as ranked
-    from murmure.cli.page import scale_of
+    from murmure.demo_page import scale_of
 
     def say(text: str, style: str = "") -> None:
         out.print(Padding(text, (0, 0, 0, 2)), style=style)
@@ -337,7 +337,7 @@ def guaranteed(story: Story) -> Table:
 
 
 def spent(story: Story) -> str:
-    from murmure.cli.words import promise
+    from murmure.pages.words import promise
 
     both = story.coins.certificate.epsilon + story.grr.certificate.epsilon
     return (
@@ -352,7 +352,7 @@ def spent(story: Story) -> str:
 
 def write(story: Story, folder: Path) -> Path:
     """The finished page, or nothing."""
-    from murmure.cli.page import page
+    from murmure.demo_page import page
 
     text = page(story)
     path = folder / FILE

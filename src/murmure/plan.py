@@ -9,7 +9,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from murmure.catalogue import MECHANISMS, STATISTICS, load
+from murmure.catalogue import MECHANISMS, RECORDS, STATISTICS, load
 from murmure.certify.certificate import certify
 from murmure.core.domain import Domain, domain_from_dict
-from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused, shorten
 from murmure.core.random import Random, random_or_secure
-from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, room_for
+from murmure.core.schema import Schema
+from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, Unit, room_for
+from murmure.engines.task import Task, one_column
+from murmure.laws.records import Records
 
 VERSION = 1
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
@@ -32,7 +35,7 @@ COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact f
 class Reports:
     """Randomised answers and the digest of the plan they answer."""
 
-    data: Array = field(repr=False)
+    data: Array | Records = field(repr=False)
     plan: str
     seeded: bool
 
@@ -50,7 +53,7 @@ class Reports:
         handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as out:
-                np.savez(out, data=self.data, plan=np.array(self.plan), seeded=np.array(self.seeded))
+                np.savez(out, **_arrays(self.data), plan=np.array(self.plan), seeded=np.array(self.seeded))
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(name, target)
@@ -62,7 +65,7 @@ class Reports:
     def load(cls, path: str | os.PathLike[str]) -> Reports:
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
-                return cls(held["data"], str(held["plan"]), bool(held["seeded"]))
+                return cls(_reports(held), str(held["plan"]), bool(held["seeded"]))
         except FileNotFoundError:
             raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
         except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -72,14 +75,37 @@ class Reports:
             ) from None
 
 
+def _arrays(data: Array | Records) -> dict[str, Any]:
+    if not isinstance(data, Records):
+        return {"data": data}
+    out = {f"part{i}": part for i, part in enumerate(data.parts)}
+    if data.rows is not None:
+        out |= {f"rows{i}": rows for i, rows in enumerate(data.rows)}
+    return {"people": np.array(data.n), **out}
+
+
+def _reports(held: Any) -> Array | Records:
+    if "data" in held:
+        return np.asarray(held["data"])
+    count = sum(name.startswith("part") for name in held.files)
+    rows = tuple(held[f"rows{i}"] for i in range(count)) if "rows0" in held else None
+    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows)
+
+
 @dataclass(frozen=True)
 class Plan:
-    """Which mechanism stands at which of three places: the person, the parties, the curator."""
+    """Which mechanism stands at which of three places: the person, the parties, the curator.
+
+    unit: what a guarantee protects, "row" or the name of the column that tells people apart; with a name, one person
+    has at most `rows_per_person` rows, and pays for each of them.
+    """
 
     statistic: Statistic
     person: Any = None
     parties: Any = None
     curator: Any = None
+    unit: str = "row"
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, Statistic):
@@ -94,7 +120,21 @@ class Plan:
                     f"{shorten(getattr(self, slot))}.",
                     hint="the person slot is ready; the other two come with later releases",
                 )
-        if self.person is not None:
+        if not isinstance(self.unit, str) or not self.unit or self.unit in (self.step.columns or ()):
+            raise InvalidParameter(
+                f'Plan.unit must be "row" or the name of a column that is not randomised, got {shorten(self.unit)}.',
+                hint="the column that tells people apart is read to count rows, and leaves with nobody",
+            )
+        if isinstance(self.rows_per_person, bool) or not isinstance(self.rows_per_person, int | np.integer):
+            raise InvalidParameter(f"Plan.rows_per_person must be a whole number, got {shorten(self.rows_per_person)}.")
+        if self.rows_per_person < 1 or (self.unit == "row" and self.rows_per_person != 1):
+            raise InvalidParameter(
+                f"Plan.rows_per_person = {self.rows_per_person} does not fit unit = {self.unit!r}.",
+                hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with 5 rows',
+            )
+        if self.person is None:
+            _ = self.reader  # weights in the clear are refused now
+        else:
             self._check_person()
 
     def _check_person(self) -> None:
@@ -109,19 +149,44 @@ class Plan:
                 f"{self.person.domain!r}.",
                 hint="give both the same domain",
             )
-        certificate = certify(self.person)
-        if certificate.asked is not None and certificate.epsilon > certificate.asked:
-            raise PlanRefused(
-                f"Plan refused: {type(self.person).__name__} was asked for {certificate.asked!r} and costs "
-                f"{certificate.epsilon!r}.",
-                hint="this is a bug in the mechanism; please report it",
-            )
+        units: tuple[Unit, ...] = ("record", "attribute") if self.of_records else ("record",)
+        for unit in units:
+            certificate = certify(self.person, unit)
+            if certificate.asked is not None and certificate.epsilon > certificate.asked:
+                raise PlanRefused(
+                    f"Plan refused: {type(self.person).__name__} was asked for {certificate.asked!r} and costs "
+                    f"{certificate.epsilon!r}.",
+                    hint="this is a bug in the mechanism; please report it",
+                )
         problem = self.statistic.reads(self.person.affine())  # type: ignore[attr-defined]
         if problem is not None:
             raise PlanRefused(
                 f"Plan refused: {type(self.person).__name__} cannot answer {type(self.statistic).__name__}: {problem}.",
                 hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
             )
+
+        _ = self.reader  # a pair that cannot be read is refused now
+
+    @property
+    def of_records(self) -> bool:
+        """Whether a person holds several attributes."""
+        return isinstance(self.statistic.domain, Schema)
+
+    @cached_property
+    def reader(self) -> Any:
+        """What adds reports up and reads the sum: the mechanism itself, or its view of what the statistic asks."""
+        if self.person is None:
+            if getattr(self.statistic, "weights", None) is not None:
+                raise PlanRefused("Plan refused: weights are for tables that people randomised.")
+            return None
+        if hasattr(self.statistic, "reader"):
+            return self.statistic.reader(self.person)
+        return self.person
+
+    def weigh(self, records: Records, rows: Any) -> Records:
+        """The same records with the public weights that the statistic asks for, if it does."""
+        weights = self.statistic.weigh(rows) if hasattr(self.statistic, "weigh") else None
+        return records if weights is None else replace(records, weights=weights)
 
     # -- the three places where a plan runs -------------------------------------------------------
 
@@ -146,14 +211,18 @@ class Plan:
                 f"these reports answer plan {reports.plan[:12]}, not this plan {self.digest[:12]}.",
                 hint="load the plan they were made with (Plan.from_json), or collect again",
             )
-        return Total(len(reports), self.person.tally(reports.data))
+        data = reports.data
+        if isinstance(data, Records) and data.weights is None and getattr(self.statistic, "weights", None) is not None:
+            raise PlanRefused("Plan refused: these reports carry no weights.", hint="run(plan, frame) reads them")
+        return Total(len(reports), self.reader.tally(data))
 
     def settle(self, total: Total, seeded: bool = False) -> Release:
         """Beside the curator: from the sum to what may be shown."""
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
-        room_for(total.n, self.statistic.largest if self.person is None else 1, "the tally")
-        by_people = self.statistic.clear if self.person is None else self.person.estimate
+        heaviest = getattr(self.statistic, "heaviest", 1)
+        room_for(total.n, self.statistic.largest if self.person is None else heaviest, "the tally")
+        by_people = self.statistic.clear if self.person is None else self.reader.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
         return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
 
@@ -161,11 +230,10 @@ class Plan:
         """From collected reports to a release."""
         return self.settle(self.tally(reports), reports.seeded)
 
-    def step(self, rng: Random) -> Any:
+    @property
+    def step(self) -> Step:
         """What an engine runs on every batch: randomise and tally at once, so that no report is kept."""
-        if self.person is None:
-            return lambda batch: _clear_step(self.statistic, batch)
-        return lambda batch: Total(len(batch), self.person.tally(self.person.report(batch, rng)))
+        return Step(self)
 
     # -- what it promises, and how it travels -----------------------------------------------------
 
@@ -181,11 +249,29 @@ class Plan:
                 "nothing is randomised",
             )
             return {"collector": nothing, "reader": nothing}
-        certificate = certify(self.person)
-        return {"collector": certificate, "reader": certificate}
+        certificate = self._certificate("record")
+        out = {"collector": certificate, "reader": certificate}
+        if self.of_records:
+            out["either, about one attribute"] = self._certificate("attribute")
+        return out
+
+    def _certificate(self, unit: Unit) -> Certificate:
+        """For one person: of one row, or of as many as were declared."""
+        if self.unit == "row":
+            return certify(self.person, unit)
+        certificate = certify(self.person, unit, int(self.rows_per_person))
+        bound = f"column {self.unit} tells people apart, and nobody has more than {self.rows_per_person} rows"
+        provided = bound if certificate.assumption is None else f"{certificate.assumption}; {bound}"
+        return replace(certificate, assumption=provided)
 
     def describe(self) -> str:
-        column = self.statistic.domain.column
+        domain = self.statistic.domain
+        if isinstance(domain, Schema):
+            column = f"{len(domain.private)} columns"
+            if hasattr(self.statistic, "first"):
+                column = f"{self.statistic.first} and {self.statistic.second}"  # type: ignore[attr-defined]
+        else:
+            column = domain.column or ""
         return (
             type(self.statistic).__name__
             + (f" of {column}" if column else "")
@@ -198,18 +284,26 @@ class Plan:
 
     @cached_property
     def _dict(self) -> dict[str, Any]:
-        return {
+        out = {
             "murmure": VERSION,
             "statistic": _to_dict(self.statistic),
             "person": None if self.person is None else {**_to_dict(self.person), "law": self.person.channel.integers()},
             "parties": None,
             "curator": None,
         }
+        if self.unit != "row":  # a plan about rows is written as it always was
+            out |= {"unit": self.unit, "rows_per_person": int(self.rows_per_person)}
+        return out
 
     @cached_property
     def digest(self) -> str:
         compact = json.dumps(self._dict, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(compact.encode()).hexdigest()
+
+    def __reduce__(self) -> Any:
+        if type(self.statistic).__name__ in STATISTICS and type(self.person).__name__ in {*MECHANISMS, *RECORDS}:
+            return Plan.from_json, (self.to_json(),)  # as it travels anywhere else
+        return super().__reduce__()
 
     @classmethod
     def from_json(cls, text: str, at_most: float | None = None) -> Plan:
@@ -246,12 +340,13 @@ class Plan:
                 f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
                 hint="install the release of murmure that wrote it",
             )
-        unknown = set(held) - {"murmure", "statistic", "person", "parties", "curator"}
+        unknown = set(held) - {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person"}
         if unknown or held.get("parties") is not None or held.get("curator") is not None:
             raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown) or 'slots'}.")
         written = held.get("person")
-        person = None if written is None else _from_dict(written, MECHANISMS, besides=("law",))
-        plan = cls(_from_dict(held.get("statistic"), STATISTICS), person)
+        person = None if written is None else _from_dict(written, {**MECHANISMS, **RECORDS}, besides=("law",))
+        protects = {name: held[name] for name in ("unit", "rows_per_person") if name in held}
+        plan = cls(_from_dict(held.get("statistic"), STATISTICS), person, **protects)
         if written is not None and written["law"] != json.loads(json.dumps(plan.person.channel.integers())):
             raise PlanRefused(
                 "Plan refused: its integers are not those of the mechanism it names.",
@@ -260,16 +355,41 @@ class Plan:
         return plan
 
 
-def _clear_step(statistic: Statistic, batch: Any) -> Total:
-    x = statistic.encode(batch)
-    return Total(len(x), statistic.tally(x))
+@dataclass(frozen=True)
+class Step:
+    """One batch: randomised and added up where it lies. It travels to other threads, processes and machines."""
+
+    plan: Plan
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """All that is read of a table; None where the plan names no column."""
+        domain = self.plan.statistic.domain
+        if isinstance(domain, Schema):
+            weights = getattr(self.plan.statistic, "weights", None)
+            return domain.private if weights is None else (*domain.private, *domain.open)
+        return None if domain.column is None else (domain.column,)
+
+    def __call__(self, task: Task) -> Total:
+        plan, n = self.plan, len(task)
+        try:
+            column = getattr(plan.statistic.domain, "column", None)
+            rows = task.batch if plan.of_records else one_column(task.batch, column)
+            if plan.person is None:
+                return Total(n, plan.statistic.tally(plan.statistic.encode(rows)))
+            if not plan.of_records:
+                return Total(n, plan.reader.tally(plan.person.report(rows, task.rng)))
+            records = plan.person.report(rows, task.rng, task.first or 0)
+            return Total(n, plan.reader.tally(plan.weigh(records, rows)))
+        except OutsideDomain as error:  # the row of the whole source, not of its batch
+            raise (error if task.first is None else error.later(task.first)) from None
 
 
 def _to_dict(thing: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"type": type(thing).__name__}
     for f in fields(thing):
         value = getattr(thing, f.name)
-        if isinstance(value, Domain):
+        if isinstance(value, Domain | Schema):
             value = value.to_dict()  # type: ignore[assignment]
         elif isinstance(value, Fraction):
             value = f"{value.numerator}/{value.denominator}"
@@ -288,7 +408,8 @@ def _from_dict(held: Any, known: Mapping[str, str], besides: tuple[str, ...] = (
         raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
     if not isinstance(arguments["domain"], dict):
         raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
-    arguments["domain"] = domain_from_dict(arguments["domain"])
+    described = arguments["domain"]
+    arguments["domain"] = (Schema.from_dict if described.get("type") == "Schema" else domain_from_dict)(described)
     for name in COINS & set(arguments):
         if isinstance(arguments[name], str):
             arguments[name] = Fraction(arguments[name])

@@ -231,3 +231,100 @@ def test_the_sentence_names_what_was_asked() -> None:
     assert "a rare answer" in said("--rank-by", "var-star")
     mean = json.loads(run("--interval", "0:1", "--epsilon", "1", "--people", "9", "--json").stdout)["sentence"]
     assert "on average over the values (at worst" in mean
+
+
+# -- whole records ----------------------------------------------------------------------------------------------------
+
+SCHEMA = """
+[columns.smoker]
+type = "categories"
+values = ["no", "yes"]
+missing = "value"
+
+[columns.region]
+type = "categories"
+values = ["north", "south", "east", "west"]
+
+[columns.age]
+type = "integers"
+low = 18
+high = 99
+"""
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> str:
+    path = tmp_path / "schema.toml"
+    path.write_text(SCHEMA, encoding="utf-8")
+    return str(path)
+
+
+def test_a_schema_ranks_solutions(schema: str) -> None:
+    """Splitting, sampling, fakes and plain; both epsilons; the protocol of every column; one sentence."""
+    result = run("--schema", schema, "--epsilon", "2", "--people", "1e4")
+    words = " ".join(result.stdout.split())
+
+    assert result.exit_code == 0 and result.stderr == ""
+    assert result.stdout.startswith("The figures of 3 columns, from 10\u00a0000 people")
+    best = next(line for line in result.stdout.splitlines() if "<- best" in line)
+    assert best.startswith("SMP, 1 of 3")
+    for part in ("RS+FD[OUE-z]", "Plain biased, no figure: age", "region GRR", "age Hybrid", "SPL"):
+        assert part in words, part
+    assert "at epsilon 2 for a whole record, SMP, 1 of 3 gives a standard error of about" in words
+    assert words.endswith("it knows nothing of pairs of columns.")
+
+
+def test_a_schema_as_json(schema: str, tmp_path: Path) -> None:
+    """JSON and nothing else: schema, rows with certificates and variances, the sentence, where it was drawn."""
+    picture = tmp_path / "figure.svg"
+    result = run("--schema", schema, "--epsilon", "1,8", "--people", "500", "--json", "--plot", str(picture))
+    held = json.loads(result.stdout)
+
+    assert set(held) == {"schema", "people", "rank_by", "rows", "sentence", "plot"}
+    assert held["schema"]["type"] == "Schema" and held["plot"] == str(picture)
+    assert sum(row["best"] for row in held["rows"]) == 2
+    plain = [row for row in held["rows"] if row["mechanism"] == "Plain"]
+    assert [row["mean_variance"] for row in plain] == [None, None]
+    for row in held["rows"]:
+        assert row["epsilon_attribute"] <= row["epsilon_record"] <= row["epsilon"]
+    assert "goes from about" in held["sentence"]
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize("epsilon", ["2", "2,5"])
+@pytest.mark.parametrize("width", [24, 40, 60, 100])
+def test_a_schema_in_narrow_terminals(monkeypatch: pytest.MonkeyPatch, schema: str, width: int, epsilon: str) -> None:
+    """Columns go one by one and are named; no digit is cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run("--schema", schema, "--epsilon", epsilon, "--people", "10000").stdout
+
+    assert max(map(len, said.splitlines())) <= width
+    assert "\u2026" not in said and "SMP, 1 of 3" in said
+    assert (width == 100) != ("No room for" in said) or width == 24
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--categories", "4"], "--categories is for one question, --schema for whole records."),
+        (["--shares", "0.5,0.5"], "--shares is for one question, --schema for whole records."),
+        (["--statistic", "mean"], "--statistic is for one question, --schema for whole records."),
+        (["--rank-by", "var-star"], "must be one of mean, worst for records"),
+    ],
+)
+def test_what_a_schema_excludes(schema: str, args: list[str], message: str) -> None:
+    result = run("--schema", schema, "--epsilon", "1", "--people", "10", *args)
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_schema_that_cannot_be_used(tmp_path: Path) -> None:
+    """No file, or bounds that were read off the data."""
+    missing = run("--schema", str(tmp_path / "absent.toml"), "--epsilon", "1", "--people", "10")
+    drafted = tmp_path / "draft.toml"
+    drafted.write_text(SCHEMA + "from_data = true\n", encoding="utf-8")
+    draft = run("--schema", str(drafted), "--epsilon", "1", "--people", "10")
+
+    assert missing.exit_code == draft.exit_code == 2
+    assert "absent.toml" in missing.stderr and "read off the data" in draft.stderr

@@ -15,8 +15,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure import demo
-from murmure.cli.page import FRENCH, page
 from murmure.core.random import Random
+from murmure.demo_page import page
+from murmure.pages.page import FRENCH
 
 
 def run(folder: Path, *args: str) -> Result:

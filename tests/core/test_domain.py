@@ -18,8 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from murmure.core.domain import Categories, Domain, Integers, Interval, Schema, domain_from_dict
+from murmure.core.domain import Categories, Domain, Integers, Interval, domain_from_dict
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
+from murmure.core.schema import Schema
 
 LABELS = Categories(["never", "once", "often"], column="drinks")
 NUMBERED = Categories(4, column="answer")
@@ -172,6 +173,214 @@ def test_an_interval_moves_a_value_by_half_a_cell(low: float, width: float, cell
     assert 0 <= code < cells
     assert abs(domain.numbers()[code] - value) <= domain.step / 2 + slack
     assert domain.encode([domain.low, domain.high]).tolist() == [0, cells - 1]
+
+
+# ---- Arrow and categoricals: each label is looked up once, and nothing is looped over people
+
+
+def dictionary(indices: list[Any], labels: Any, kind: Any = None) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(indices, kind or pa.int32()), pa.array(labels))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        dictionary([2, 0, 1], ["never", "often", "once"]),
+        dictionary([2, 0, 1], ["never", "often", "once"], pa.uint8()),
+        dictionary([2, 0, 1], ["never", "often", "once"], pa.uint64()),
+        dictionary([2, 0, 1], pa.array(["never", "often", "once"], pa.large_string())),
+        dictionary([2, 0, 1], pa.array(["never", "often", "once"], pa.string_view())),
+        dictionary([3, 0, 4], ["never", "sometimes", None, "once", "often", "Never"]),  # 1, 2 and 5: nobody
+        dictionary([0, 3, 0, 4, 1], ["never", "sometimes", None, "once", "often"]).slice(1, 3),
+        dictionary([0, 1, 0, 1], ["once", "once"]).slice(4),
+        pa.chunked_array([dictionary([0], ["once"]), dictionary([1, 0], ["often", "never"])]),
+        pa.chunked_array([dictionary([], ["x"]), dictionary([1, 2, 0], ["often", "once", "never"])]),
+        pa.chunked_array([pa.array(["no", "once"]).slice(1), pa.array(["never", "often", "?"]).slice(0, 2)]),
+        pa.array(["?", "once", "never", "often"], pa.string_view()).slice(1),
+        pd.Series(pd.Categorical(["once", "never", "often"], categories=["x", "often", "never", "once"])),
+        pd.Categorical(["once", "never", "often"]),
+        pd.CategoricalIndex(["once", "never", "often"]),
+        pd.Series(["once", "never", "often"], dtype="string[pyarrow]"),
+        pd.Series(["once", "never", "often"], dtype="string[python]"),
+        pl.Series(["once", "never", "often"], dtype=pl.Enum(["often", "x", "never", "once"])),
+        np.array(["once", "never", "often"], np.dtypes.StringDType()),
+    ],
+)
+def test_labels_of_dictionaries(column: Any) -> None:
+    """By what they say; twins, slices, chunks, labels that nobody holds and null among them do not matter."""
+    expected = [1, 0, 2] if len(column) else []
+
+    assert LABELS.encode(column).tolist() == expected
+
+
+def test_codes_come_in_a_small_type() -> None:
+    """Unsigned and as narrow as the labels allow, two values aside; never a float."""
+    for k, dtype in ((3, np.uint8), (254, np.uint8), (255, np.uint16), (70_000, np.uint32)):
+        labels = [f"{i}" for i in range(k)]
+        codes = Categories(labels).encode(pa.array(labels))
+
+        assert codes.dtype == dtype and codes.tolist() == list(range(k))
+    assert Integers(100, 120).encode(pa.array([100, 120], pa.uint8())).tolist() == [0, 20]
+    assert Integers(-100, 100).encode(pa.array([-100, 100], pa.int8())).tolist() == [0, 200]
+    assert Integers(-100, 300).encode(pa.array([-100, 127], pa.int8())).tolist() == [0, 227]
+    assert WEIGHTS.encode(pa.array([0.0, 100.0])).dtype == np.uint8
+    assert Interval(0, 1, cells=65536).encode([0.0, 1.0]).tolist() == [0, 65535]
+
+
+def test_arrow_numbers_are_not_copied() -> None:
+    """A column without nulls is read where it lies."""
+    column = pa.array(range(10))
+
+    assert np.shares_memory(Integers(0, 9).encode(column), column.to_numpy())
+    assert not np.shares_memory(AGES.encode(pa.array([20, 30])), column.to_numpy())
+    assert column.to_pylist() == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("column", "row"),
+    [
+        (dictionary([0, None], ["once"]), 1),
+        (dictionary([0, 1], ["once", None]), 1),
+        (dictionary([None, None], []), 0),
+        (dictionary([0, 0, None], ["once"]).slice(1), 1),
+        (pa.chunked_array([dictionary([0, 0], ["once"]), dictionary([0, None], ["often"])]), 3),
+        (pa.nulls(2), 0),
+        (pa.chunked_array([pa.array(["once"]), pa.array([None], pa.string())]), 1),
+        (pd.Series(["once", None], dtype="category"), 1),
+        (pd.Series(["once", None], dtype="string[pyarrow]"), 1),
+        (np.ma.MaskedArray(["once", "often"], mask=[False, True]), 1),
+        (np.array([math.nan, math.nan]), 0),
+    ],
+)
+def test_a_missing_label_in_a_dictionary(column: Any, row: int) -> None:
+    """A null index and an index of null are the same: missing."""
+    with pytest.raises(OutsideDomain, match=f"column 'drinks': row {row} is missing"):
+        LABELS.encode(column)
+
+
+@pytest.mark.parametrize(
+    ("column", "row"),
+    [
+        (dictionary([0, 1], ["once", "Once"]), 1),
+        (dictionary([0, 1, 0, 1], ["once", "Once"]).slice(2), 1),
+        (pa.chunked_array([dictionary([0, 0], ["once"]), dictionary([0, 1], ["often", "Once"])]), 3),
+        (pa.chunked_array([["once", "often"], ["never", "Once"]]), 3),
+        (pd.Series(["once", "Once"], dtype="category"), 1),
+        (pl.Series(["once", "Once"], dtype=pl.Categorical), 1),
+    ],
+)
+def test_a_label_outside_in_a_dictionary(column: Any, row: int) -> None:
+    """The row is counted over chunks, and the label is named."""
+    with pytest.raises(OutsideDomain, match=rf"'drinks': row {row} holds 'Once' \(1 outside in all"):
+        LABELS.encode(column)
+
+
+NOT_LABELS = [
+    pa.array([0, 1], pa.timestamp("us")),
+    pa.array([0, 1], pa.date32()),
+    pa.array([0, 1], pa.duration("s")),
+    pa.array([Decimal(0), Decimal(1)]),
+    pa.array([Decimal(0), Decimal(1)]).dictionary_encode(),
+    pa.array([0, 1], pa.timestamp("ns")).dictionary_encode(),
+    pa.array([[0], [1]]),
+    pa.array([{"x": 0}, {"x": 1}]),
+    pa.array([b"0", b"1"]),
+    np.array([0, 1], "datetime64[ns]"),
+    np.array([0, 1], "timedelta64[ns]"),
+    np.array([0, 1], complex),
+]
+
+
+@pytest.mark.parametrize("column", NOT_LABELS, ids=lambda c: str(getattr(c, "type", getattr(c, "dtype", None))))
+def test_dates_and_the_like_are_refused(column: Any) -> None:
+    """They are no numbers, though NumPy and Python would make some of them equal to 0 and 1."""
+    for domain in (Categories([0, 1]), Categories(["0", "1"]), Categories(2), Integers(0, 1), Interval(0, 1)):
+        with pytest.raises(OutsideDomain, match="got values of type"):
+            domain.encode(column)
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series, pa.array], ids=lambda m: m.__module__)
+def test_true_is_not_one_in_any_container(make: Any) -> None:
+    """Nor is False 0: refused both ways, in dictionaries too, unless nobody holds them."""
+    for values, domain in (([True, False], Categories([0, 1])), ([1, 0], Categories([False, True]))):
+        with pytest.raises(OutsideDomain, match=r"got booleans such as True|got numbers"):
+            domain.encode(make(values))
+        with pytest.raises(OutsideDomain, match=r"got booleans such as True|got numbers"):
+            domain.encode(pa.array(values).dictionary_encode())
+    assert Categories([0, 1]).encode(pa.array([], pa.bool_()).dictionary_encode()).tolist() == []
+    mixed = pd.Series(pd.Categorical(["no", "no"], categories=["no", True]))
+    assert Categories(["no", 1]).encode(mixed).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "column", "codes"),
+    [
+        ([5, 1, -3], np.array([1, -3, 5], np.int8), [1, 2, 0]),
+        ([5, 1, 300], np.array([1, 5], np.int8), [1, 0]),
+        ([5, 1, -3], np.array([1, 5], np.uint64), [1, 0]),
+        ([2**63, 1], np.array([1, 2**63], np.uint64), [1, 0]),
+        ([2**53, 2**53 + 1], np.array([2**53 + 1, 2**53]), [1, 0]),
+        ([2**53 + 1, 2**53], np.array([2.0**53]), [1]),
+        ([10**400, 1], np.array([1.0]), [1]),
+        ([1, 2.5, "x"], np.array([2.5, 1.0]), [1, 0]),
+        ([1.0, 2.0], np.array([2, 1], ">i4"), [1, 0]),
+        ([0.5, math.inf], pa.array([math.inf, 0.5]), [1, 0]),
+        (["x", False, True], pa.array([True, False]), [2, 1]),
+    ],
+)
+def test_numbers_among_labels(labels: list[Any], column: Any, codes: list[int]) -> None:
+    """Equal as Python's numbers are equal: exactly, whatever the type that holds them."""
+    domain = Categories(labels)
+
+    assert domain.encode(column).tolist() == codes == [labels.index(v) for v in column.tolist()]
+    assert domain.encode(column.tolist()).tolist() == codes
+
+
+@pytest.mark.parametrize(
+    ("labels", "column"),
+    [
+        ([2**53 + 1, 5], np.array([5.0, 2.0**53])),
+        ([1, 0.1], np.array([1, 0.1], np.float32)),
+        ([1, 2], np.array([1, 2**64 - 2], np.uint64)),
+        ([1, -1], np.array([1, 255], np.uint8)),
+        ([1, 2.5], np.array([1, 2])),
+        (["1", "2"], np.array([1, 2])),
+        (["1", 1], np.array([1, 2])),
+    ],
+)
+def test_numbers_not_among_labels(labels: list[Any], column: Any) -> None:
+    with pytest.raises(OutsideDomain, match=r"row \d holds"):
+        Categories(labels).encode(column)
+
+
+ANYTHING = st.one_of(
+    st.none(), st.sampled_from(["never", "once", "often", "x", ""]), st.text(max_size=2), st.just(math.nan)
+)
+
+
+@given(st.lists(ANYTHING, max_size=10), st.integers(0, 10), st.integers(0, 10))
+@settings(max_examples=300, deadline=None)
+def test_every_container_says_the_same_of_text(items: list[Any], cut: int, start: int) -> None:
+    """A list, objects, Arrow whole, sliced, chunked and as a dictionary: the same codes, missing and outside."""
+    expected = LABELS.read(items)
+    text = pa.array([None if v != v else v for v in items], pa.string())
+    longer = pa.concat_arrays([text.slice(0, start), text, text.slice(0, cut)])
+    forms = [
+        text,
+        longer.slice(min(start, len(text)), len(text)),
+        longer.dictionary_encode().slice(min(start, len(text)), len(text)),
+        pa.chunked_array([text.slice(0, cut), text.slice(cut)], pa.string()),
+        pa.chunked_array([text.slice(0, cut).dictionary_encode(), text.slice(cut).dictionary_encode()]),
+        pd.Series(items, dtype="category"),
+        np.array([*items, None], object)[:-1],
+    ]
+    held = np.zeros(len(items), bool)
+    bad = [held if m is None else m for m in (expected.missing, expected.beyond)]
+    for form in forms:
+        read = LABELS.read(form)
+        assert [(held if m is None else m).tolist() for m in (read.missing, read.beyond)] == [m.tolist() for m in bad]
+        good = ~(bad[0] | bad[1])
+        assert read.codes[good].tolist() == expected.codes[good].tolist()
 
 
 # ---- what is refused: values

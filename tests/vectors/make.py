@@ -153,8 +153,39 @@ def plan_vectors() -> list[dict[str, str]]:
         plan(mu.Mean(weight), mu.Piecewise(weight, 3.0)),
         plan(mu.Mean(weight), mu.Hybrid(weight, 1.0)),
         plan(mu.Mean(weight), mu.SquareWave(weight, 1.0)),
+        *record_plans(),
     ]
     return [{"text": p.to_json(), "digest": p.digest} for p in plans]
+
+
+def survey() -> mu.Schema:
+    return mu.Schema(
+        {
+            "smoker": mu.Column(mu.Categories(["no", "yes"]), missing="value"),
+            "age": mu.Integers(18, 30),
+            "region": mu.Categories(4),
+            "weight": mu.Column(mu.Interval(0.0, 9.0), public=True, note="of the survey"),
+        }
+    )
+
+
+def record_plans() -> list[Any]:
+    held = survey()
+    priors = ((0.7, 0.2, 0.1), (1 / 13,) * 13, (0.4, 0.3, 0.2, 0.1))
+    people = {"unit": "person", "rows_per_person": 3}
+    return [
+        plan(mu.Marginals(held)),
+        plan(mu.Marginals(held), mu.SPL(held, 2.0, weights=(2.0, 1.0, 1.0))),
+        plan(mu.Marginals(held), mu.Plain(held, 2.0)),
+        plan(mu.Marginals(held), mu.SMP(held, 1.0)),
+        plan(mu.Marginals(held), mu.SMP(held, 1.0, oracle="OUE", sample=2, draw="round-robin")),
+        plan(mu.Pair(held, "smoker", "region"), mu.SMP(held, 1.0, oracle="GRR", sample=2)),
+        plan(mu.Marginals(held), mu.RSFD(held, 1.0, calibrate="attribute", weights="balanced")),
+        plan(mu.Marginals(held), mu.RSFD(held, 1.0, oracle=("OUE-z", "GRR", "OUE-r"), calibrate="paper")),
+        plan(mu.Marginals(held), mu.RSRFD(held, 1.0, priors, oracle="SUE-r")),
+        plan(mu.Marginals(held), mu.ADP(held, 1.0, "rsfd")),
+        mu.Plan(mu.Marginals(held), person=mu.SPL(held, 1.0), **people),  # type: ignore[arg-type]
+    ]
 
 
 def bad_plan_vectors() -> list[dict[str, str]]:
@@ -171,7 +202,8 @@ def bad_plan_vectors() -> list[dict[str, str]]:
             *way, last = path.split("__")
             at = held
             for step in way:
-                at = at[step]
+                at = at[int(step)] if isinstance(at, list) else at[step]
+            last = int(last) if isinstance(at, list) else last
             if value is ...:
                 del at[last]
             else:
@@ -255,7 +287,40 @@ def bad_plan_vectors() -> list[dict[str, str]]:
         person__truth="3/2",
     )
     bad("coins and epsilon", "InvalidParameter", "either an epsilon or two coins", coins, person__epsilon=1.0)
+    bad_record_plans(bad)
     return out
+
+
+def bad_record_plans(bad: Any) -> None:
+    spl, smp, fakes, realistic = (json.loads(record_plans()[i].to_json()) for i in (1, 4, 6, 8))
+    integers = "integers are not those"
+    bad("record: another split", "PlanRefused", integers, spl, person__weights=[1.0, 1.0, 1.0])
+    bad("record: two columns for one", "PlanRefused", integers, smp, person__sample=1)
+    bad("record: chance for turns", "PlanRefused", integers, smp, person__draw="random")
+    bad("record: another calibration", "PlanRefused", integers, fakes, person__calibrate="record")
+    bad("record: an unknown calibration", "InvalidParameter", "RSFD.calibrate", fakes, person__calibrate="none")
+    bad("record: other priors", "PlanRefused", integers, realistic, person__priors__0=[0.6, 0.3, 0.1])
+    bad("record: a prior of zero", "InvalidParameter", "share of 0", realistic, person__priors__0=[0.9, 0.1, 0.0])
+    bad("record: priors that sum to two", "InvalidParameter", "sum to 1", realistic, person__priors__0=[1.0, 0.5, 0.5])
+    bad("record: no priors", "InvalidParameter", "RSRFD.priors", realistic, person__priors=None)
+    bad("record: other chances", "PlanRefused", integers, fakes, person__law__chances={"size": 3, "counts": None})
+    bad("record: another part of the law", "PlanRefused", integers, spl, person__law__parts__0__outside="1")
+    bad(
+        "record: a column more",
+        "InvalidParameter",
+        "order must name its columns",
+        spl,
+        person__domain__columns__pay={"type": "Categories", "values": 2},
+    )
+    same = "give both the same domain"
+    bad("record: a value more", "PlanRefused", same, spl, person__domain__columns__region__values=5)
+    bad("record: public made private", "PlanRefused", same, smp, person__domain__columns__weight__public=False)
+    bad("record: another order", "PlanRefused", same, spl, person__domain__order=["age", "smoker", "region", "weight"])
+    bad("record: rows without people", "InvalidParameter", "rows_per_person", smp, rows_per_person=2)
+    bad("record: no rows", "InvalidParameter", "rows_per_person", spl, rows_per_person=0)
+    bad("record: half a row", "InvalidParameter", "rows_per_person", spl, rows_per_person=1.5)
+    bad("record: a sample of none", "InvalidParameter", "SMP.sample", smp, person__sample=0)
+    bad("record: an unknown protocol", "InvalidParameter", "RSFD.oracle", fakes, person__oracle="OLH")
 
 
 def write(name: str, vectors: Any) -> None:

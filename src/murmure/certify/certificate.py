@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
-from murmure.certify.words import witness_in_words
+from murmure.certify.records import record_loss
+from murmure.certify.words import record_witness_in_words, witness_in_words
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import times_up
+from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Unit
 
 
@@ -27,6 +29,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         if hasattr(mechanism, "guarantees"):
             hint = "plan.guarantees() holds the certificates of a plan"
         raise InvalidParameter(f"certify takes a mechanism, got {shorten(type(mechanism).__name__)}.", hint=hint)
+    if isinstance(mechanism.domain, Schema):
+        return _certify_record(mechanism, relation, reports)
     kept = getattr(mechanism, "permanent", None)
     once = max_loss(mechanism.channel)
     if kept is None:
@@ -34,7 +38,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         if reports is not None and reports > 1:
             method += f"; {reports} fresh reports add up (sequential composition)"
     else:
-        loss, epsilon, method = _kept(once, max_loss(kept), reports)
+        loss, epsilon, method = _kept(once, max_loss(kept), reports, getattr(mechanism, "values", 1))
     x, other, y = loss.witness
     label = mechanism.domain.label
     one_report = loss is once and (reports or 1) == 1
@@ -52,8 +56,34 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     )
 
 
-def _kept(once: Loss, for_ever: Loss, reports: int | None) -> tuple[Loss, float, str]:
-    """A kept draw: any number of reports about one value tells no more than the kept bits themselves."""
-    if reports is not None and times_up(once.epsilon, reports) < for_ever.epsilon:
+def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certificate:
+    loss = record_loss(mechanism.channel, unit)
+    epsilon, method = times_up(loss.epsilon, reports or 1), loss.method
+    if reports is not None and reports > 1:
+        method += f"; {reports} fresh reports add up (sequential composition)"
+    x, other, y = loss.witness
+
+    def labels(codes: Any) -> tuple[str, ...]:
+        return tuple(mechanism.domain[name].label(c) for name, c in zip(mechanism.columns, codes, strict=True))
+
+    return Certificate(
+        epsilon=epsilon,
+        delta=0.0,
+        relation="replace",
+        unit=unit,
+        public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
+        method=method,
+        witness=(labels(x), labels(other), y),
+        said=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
+        assumption=mechanism.assumption,
+        asked=mechanism.asked_for(unit),
+    )
+
+
+def _kept(once: Loss, for_ever: Loss, reports: int | None, values: int) -> tuple[Loss, float, str]:
+    """Kept draws, one for each distinct value: any number of reports tells no more than the kept bits themselves."""
+    whole = times_up(for_ever.epsilon, values)
+    if reports is not None and times_up(once.epsilon, reports) < whole:
         return once, times_up(once.epsilon, reports), f"{once.method}; {reports} report(s)"
-    return for_ever, for_ever.epsilon, f"{for_ever.method}; any number of reports about one value"
+    about = "one value" if values == 1 else f"{values} distinct values, which add up"
+    return for_ever, whole, f"{for_ever.method}; any number of reports about {about}"

@@ -13,24 +13,18 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.certificate import certify
+from murmure.certify.check_parts import FAILURE, PEOPLE, chi_squared, key, require
+from murmure.certify.check_parts import CheckFailed as CheckFailed
 from murmure.certify.divergence import enumerate_loss, max_loss
+from murmure.certify.record_checks import check_record
 from murmure.core.errors import MurmureError
+from murmure.core.estimates import Estimates
 from murmure.core.random import GivenWords, Random
+from murmure.core.schema import Schema
 from murmure.core.types import Affine, Array, Total
 from murmure.laws.law import Channel
 
-FAILURE = 1e-6
-PEOPLE = 20_000
 ENUMERABLE = 5_000
-
-
-class CheckFailed(MurmureError, AssertionError):
-    """A generic check found something wrong; the message says which and where."""
-
-
-def _require(ok: bool, mechanism: object, what: str) -> None:
-    if not ok:
-        raise CheckFailed(f"{mechanism!r}: {what}")
 
 
 def _some_inputs(channel: Channel) -> list[int]:
@@ -52,6 +46,8 @@ def _outcomes(channel: Channel) -> list[Any] | None:
 
 def check_mechanism(mechanism: Any, seed: int = 1) -> None:
     """A mechanism's promises: a law, samples that follow it, its moments, a certificate, words of its own."""
+    if isinstance(mechanism.domain, Schema):
+        return check_record(mechanism, seed)
     channel = mechanism.channel
     outcomes = _outcomes(channel)
     if outcomes is not None:
@@ -68,15 +64,15 @@ def check_law(mechanism: Any, outcomes: list[Any]) -> None:
     channel = mechanism.channel
     for x in _some_inputs(channel):
         probs = [channel.prob(x, y) for y in outcomes]
-        _require(
+        require(
             sum(probs, Fraction(0)) == 1,
             mechanism,
             f"the law of input {x} sums to {float(sum(probs))}, not to 1",
         )
-        _require(min(probs) >= 0, mechanism, f"the law of input {x} has a negative probability")
+        require(min(probs) >= 0, mechanism, f"the law of input {x} has a negative probability")
         logs = channel.log_prob(np.full(len(outcomes), x), np.array(outcomes))
         exact = np.array([math.log(p) if p else -math.inf for p in probs])
-        _require(
+        require(
             bool(np.allclose(logs, exact, rtol=1e-12, atol=1e-12)),
             mechanism,
             f"log_prob differs from prob at {x}",
@@ -87,7 +83,7 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
     """The expected tally, computed from the law, is exactly the affine map."""
     affine = mechanism.affine()
     if not isinstance(affine, Affine):
-        _require(bool(affine.reason), mechanism, "no affine map, and no reason why")
+        require(bool(affine.reason), mechanism, "no affine map, and no reason why")
         return
     channel = mechanism.channel
     tallies = [mechanism.tally(np.array([y])) for y in outcomes]
@@ -101,14 +97,14 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
             for v in range(width):
                 offset, slope = affine.offset[v % len(affine.offset)], affine.slope[v % len(affine.slope)]
                 wanted = offset + (slope if v == x else 0)
-                _require(
+                require(
                     expected[v] == wanted,
                     mechanism,
                     f"E[tally of {v} | {x}] is {float(expected[v])}, the affine map says {float(wanted)}",
                 )
         else:
             read = sum((r * e for r, e in zip(affine.readout, expected, strict=True)), Fraction(0))
-            _require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
+            require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
 
 
 def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
@@ -122,7 +118,7 @@ def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
         for x in _some_inputs(channel):
             p = np.array([float(channel.prob(x, y)) for y in outcomes])
             at_code = float(p @ (tallies @ readout - x) ** 2)
-            _require(
+            require(
                 math.isclose(at_code, v0 + v1 * x + v2 * x * x, rel_tol=1e-9, abs_tol=1e-9),
                 mechanism,
                 f"the variance at code {x} is {at_code}, the polynomial says {v0 + v1 * x + v2 * x * x}",
@@ -139,7 +135,7 @@ def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
     stated = mechanism.cross(f).copy()
     np.fill_diagonal(stated, mechanism.variance(f, 1) * slope**2)
     worst = tuple(int(i) for i in np.unravel_index(np.abs(stated - exact).argmax(), (k, k)))
-    _require(
+    require(
         bool(np.allclose(stated, exact, rtol=1e-9, atol=1e-12)),
         mechanism,
         f"the covariance of cells {worst} is {exact[worst]}, the mechanism says {stated[worst]}",
@@ -154,39 +150,23 @@ def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None
         reports = mechanism.law(np.full(PEOPLE, x)).sample(Random.seeded(seed * 1000 + i))
         listed = channel.outcomes()
         if isinstance(listed, range):
-            _require(int(reports.max()) < len(listed), mechanism, "sampled a report that the law does not list")
+            require(int(reports.max()) < len(listed), mechanism, "sampled a report that the law does not list")
             seen = np.bincount(reports, minlength=len(listed))
-            chance = _chi_squared(
+            chance = chi_squared(
                 seen, PEOPLE * np.exp(channel.log_prob(np.full(len(listed), x), np.arange(len(listed))))
             )
         elif outcomes is not None:
-            keys = {_key(y): j for j, y in enumerate(outcomes)}
+            keys = {key(y): j for j, y in enumerate(outcomes)}
             try:
-                seen = np.bincount([keys[_key(y)] for y in reports], minlength=len(outcomes))
+                seen = np.bincount([keys[key(y)] for y in reports], minlength=len(outcomes))
             except KeyError as stray:
                 raise CheckFailed(f"{mechanism!r}: sampled a report that the law does not list: {stray}") from None
-            chance = _chi_squared(seen, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
+            chance = chi_squared(seen, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
         else:
             chance = _worst_cell(mechanism, reports, x)
-        _require(
+        require(
             chance > FAILURE / len(inputs), mechanism, f"samples of input {x} do not follow the law (p = {chance:.1e})"
         )
-
-
-def _chi_squared(seen: Any, expected: Any) -> float:
-    """The chance of a fit as bad as this; rare reports are pooled until ten are expected."""
-    from scipy.special import chdtrc
-
-    pool, weight, pools = 0, 0.0, np.empty(len(expected), np.int64)
-    for j in np.argsort(expected, kind="stable"):
-        pools[j], weight = pool, weight + expected[j]
-        if weight >= 10:
-            pool, weight = pool + 1, 0.0
-    pools[pools == pool] = max(0, pool - 1)  # what is left joins the last full pool
-    if pool < 2:
-        return 1.0
-    seen_in, expected_in = np.bincount(pools, seen), np.bincount(pools, expected)
-    return float(chdtrc(pool - 1, ((seen_in - expected_in) ** 2 / expected_in).sum()))
 
 
 def _worst_cell(mechanism: Any, reports: Array, x: int) -> float:
@@ -198,10 +178,6 @@ def _worst_cell(mechanism: Any, reports: Array, x: int) -> float:
     p = np.array([float(affine.offset[0]) + slope * (v == x) for v in range(mechanism.channel.inputs)])
     z = (mechanism.tally(reports) - PEOPLE * p) / np.sqrt(PEOPLE * p * (1 - p))
     return min(1.0, 2 * float(ndtr(-np.abs(z).max())) * len(z))
-
-
-def _key(y: Any) -> Any:
-    return tuple(np.asarray(y).tolist()) if np.ndim(y) else (y.item() if hasattr(y, "item") else y)
 
 
 def check_words(mechanism: Any, seed: int) -> None:
@@ -220,20 +196,20 @@ def check_words(mechanism: Any, seed: int) -> None:
     for i in (0, 7, 39):
         deep = words.deep(np.full(channel.deep, i), deep_index)[None] if channel.deep else None
         alone = channel.draw(x[i : i + 1], GivenWords(main[i], deep))
-        _require(_key(alone[0]) == _key(together[i]), mechanism, f"report {i} depends on more than its own words")
+        require(key(alone[0]) == key(together[i]), mechanism, f"report {i} depends on more than its own words")
 
 
 def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
     """Never above what was asked for, close to it where it should be exact, and equal to full enumeration."""
     certificate = certify(mechanism)
     if certificate.asked is not None:
-        _require(
+        require(
             certificate.epsilon <= certificate.asked,
             mechanism,
             f"certified {certificate.epsilon!r}, above the {certificate.asked!r} that was asked for",
         )
         if certificate.asked <= 10:
-            _require(
+            require(
                 certificate.epsilon >= certificate.asked - 1e-6,
                 mechanism,
                 f"certified {certificate.epsilon!r}: more than 1e-6 of {certificate.asked!r} is wasted",
@@ -242,42 +218,55 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
     x, other, y = loss.witness
     likely, unlikely = mechanism.channel.prob(x, y), mechanism.channel.prob(other, y)
     ratio = likely / unlikely if unlikely else None
-    _require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
+    require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
     if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
-        _require(
+        require(
             enumerate_loss(mechanism.channel).ratio == loss.ratio,
             mechanism,
             "the loss by classes differs from full enumeration",
         )
 
 
+def _some_codes(domain: Any, words: Any) -> Any:
+    """Codes of people: one array, or one per private column."""
+    if not isinstance(domain, Schema):
+        return (words % domain.size).astype(np.int64)
+    return tuple(((words >> 3 * i) % domain[name].size).astype(np.int64) for i, name in enumerate(domain.private))
+
+
+def _people(x: Any, which: slice) -> Any:
+    return tuple(column[which] for column in x) if isinstance(x, tuple) else x[which]
+
+
 def check_statistic(statistic: Any, seed: int = 1) -> None:
     """A statistic adds what it lifts, is order-free and mergeable, and in the clear gives back the truth."""
-    rng = np.frombuffer(Random.seeded(seed).words(1000).tobytes(), np.uint32)
-    x = (rng[:1000] % statistic.domain.size).astype(np.int64)
+    n = 1000
+    x = _some_codes(statistic.domain, np.frombuffer(Random.seeded(seed).words(n).tobytes(), np.uint32)[:n])
     lifted = statistic.lift(x)
-    _require(
-        lifted.shape == (1000, statistic.width) and lifted.dtype == np.int64,
+    require(
+        lifted.shape == (n, statistic.width) and lifted.dtype == np.int64,
         statistic,
         "lift is not (n, width) int64",
     )
     total = statistic.tally(x)
-    _require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
-    _require(
-        bool((statistic.tally(x[:300]) + statistic.tally(x[300:]) == total).all()),
+    require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
+    require(
+        bool((statistic.tally(_people(x, slice(300))) + statistic.tally(_people(x, slice(300, n))) == total).all()),
         statistic,
         "tallies do not merge",
     )
-    _require(bool((statistic.tally(x[::-1]) == total).all()), statistic, "the order of people matters")
-    estimate = statistic.clear(total, len(x))
-    _require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
-    _require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
-    wanted = statistic.reference(x)
-    _require(
-        bool(np.allclose(estimate.mean, wanted, rtol=1e-12)),
+    require(
+        bool((statistic.tally(_people(x, slice(None, None, -1))) == total).all()),
         statistic,
-        f"in the clear {estimate.mean}, not {wanted}",
+        "the order of people matters",
     )
+    held = statistic.clear(total, n)
+    estimates = list(held.values()) if isinstance(held, Estimates) else [held]
+    for estimate in estimates:
+        require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
+        require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
+    got, wanted = np.concatenate([estimate.mean for estimate in estimates]), statistic.reference(x)
+    require(bool(np.allclose(got, wanted, rtol=1e-12)), statistic, f"in the clear {got}, not {wanted}")
 
 
 def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
@@ -291,7 +280,7 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
     wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
     for cut in (parts, [whole], parts[::-1], [whole[:1], whole[1:]]):
         got = engine.total(step, iter(cut))
-        _require(
+        require(
             got.n == wanted.n and bool((got.sum == wanted.sum).all()),
             engine,
             "the total depends on the batches",
@@ -325,7 +314,7 @@ def check_coverage(
         f = round(share * n)
         law = np.convolve(binomial(f, p), binomial(n - f, q))  # of the number of supports
         covered = float(law[(ends[:, 0] <= f / n + 1e-12) & (f / n - 1e-12 <= ends[:, 1])].sum())
-        _require(
+        require(
             covered >= at_least,
             getattr(interval, "__name__", interval),
             f"covers the share {share:g} in {covered:.3f} of cases, wanted {at_least:g}",

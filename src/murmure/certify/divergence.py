@@ -32,7 +32,7 @@ class Loss:
     """ratio = P[y | x] / P[y | other] at the witness (x, other, y), the largest there is; None: infinite."""
 
     ratio: Fraction | None
-    witness: tuple[int, int, Any]
+    witness: tuple[Any, Any, Any]
     method: str
     slack: float = 0.0
 

@@ -60,3 +60,28 @@ def witness_in_words(
     if not one_report or epsilon > 50:
         return said, f"tells {a} from {b} best"
     return said, f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
+
+
+def record_witness_in_words(
+    mechanism: Any, x: Any, other: Any, y: Any, epsilon: float, one_report: bool
+) -> tuple[str, str]:
+    """The record that tells most: what it reports where something is reported, and which columns tell what."""
+    reports, differ = [], []
+    for i, name in enumerate(mechanism.columns):
+        part = mechanism.parts[i]
+        part = getattr(part, "real", part)  # among fakes
+        if y[i] is not None:
+            reports.append(f"{name}: {report_in_words(part, y[i])}")
+        if x[i] != other[i]:
+            a, b = (answer_in_words(part.domain, code) for code in (x[i], other[i]))
+            differ.append((f"{name} {a}", b))
+    said = f"the report ({'; '.join(_some(reports))})"
+    one = ", ".join(_some([a for a, _ in differ]))
+    two = ", ".join(_some([b for _, b in differ]))
+    if not one_report or epsilon > 50:
+        return said, f"tells {one} from {two} best"
+    return said, f"is {math.exp(epsilon):.4g} times likelier from {one} than from {two}"
+
+
+def _some(items: list[str]) -> list[str]:
+    return items if len(items) <= MOST_NAMED else [*items[:MOST_NAMED], f"... ({len(items)} in all)"]

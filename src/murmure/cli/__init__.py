@@ -8,6 +8,9 @@ from murmure import __version__
 from murmure.cli.advise import advise
 from murmure.cli.certify import certify
 from murmure.cli.completion import completion
+from murmure.cli.estimate import estimate
+from murmure.cli.sanitize import sanitize
+from murmure.cli.schema import schema
 from murmure.cli.shared import ClearGroup
 
 
@@ -24,6 +27,8 @@ def main(ctx: click.Context) -> None:
     \b
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
+    A table, randomised row by row:         murmure sanitize people.csv --schema s.toml --epsilon 1 -o out.parquet
+    What does the crowd say?                murmure estimate out.parquet
 
     Every command takes --json and then prints JSON and nothing else.
     """
@@ -31,7 +36,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (advise, certify, completion):
+for command in (advise, certify, completion, estimate, sanitize, schema):
     main.add_command(command)
 
 __all__ = ["main"]

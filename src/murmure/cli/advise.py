@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from murmure.advise import Advice
+    from murmure.advise_records import RecordAdvice
 
 PICTURES = (".svg", ".png", ".pdf")
 NEARLY = 1.05  # a standard error this close to the best is as good in practice
@@ -41,6 +43,9 @@ SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow termin
 
 @click.command(cls=Clear, short_help="Rank mechanisms, before anybody is asked anything.")
 @domain_options
+@click.option(
+    "--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="Or whole records: a TOML schema."
+)
 @click.option("--epsilon", type=Numbers(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
 @click.option("--people", type=Whole(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
 @click.option("--share", type=float, metavar="F", help="Expected share of the one answer that matters.")
@@ -65,6 +70,7 @@ def advise(
     integers: tuple[int, int] | None,
     interval: tuple[float, float] | None,
     cells: int | None,
+    schema_file: Path | None,
     epsilon: list[float] | None,
     people: int | None,
     share: float | None,
@@ -81,34 +87,38 @@ def advise(
       murmure advise --labels no,yes --epsilon 1 --people 200
     The lecture's Var* figure (N = 1e5, k = 128):
       murmure advise --categories 128 --epsilon 0.5:5:0.5 --people 1e5 --rank-by var-star --plot var-star.svg
+    A table of many columns (splitting, sampling, fake data):
+      murmure advise --schema schema.toml --epsilon 1 --people 50000
     """
     missing = [name for name, value in (("--epsilon", epsilon), ("--people", people)) if value is None]
     example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
-    said = any(value is not None for value in (categories, labels, integers, interval))
+    said = any(value is not None for value in (categories, labels, integers, interval, schema_file))
     needs("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
     assert epsilon is not None and people is not None
+    if plot is not None and plot.suffix.lower() not in PICTURES:
+        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
+    if schema_file is not None:
+        one = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
+        held = click.get_current_context().params
+        for name in one:
+            if held[name] is not None:
+                raise Misuse(f"--{name} is for one question, --schema for whole records.", "give one of them")
+        advise_schema(schema_file, epsilon, people, rank_by, plot, as_json)
+        return
     domain = domain_of(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
         raise Misuse("--share and --shares exclude one another.", "--share is one answer's, --shares are all of them")
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
     from murmure.advise import advise as rank
 
-    advice = rank(
+    advice = rank(  # type: ignore[call-overload]
         domain,
         epsilon,
         people,
         shares=share if shares is None else shares,
-        rank_by=rank_by,  # type: ignore[arg-type]
-        statistic=statistic,  # type: ignore[arg-type]
+        rank_by=rank_by,
+        statistic=statistic,
     )
-    if plot is not None:
-        with suppress(ImportError):
-            import matplotlib
-
-            matplotlib.use("Agg")
-        with all_or_nothing(plot) as part:
-            advice.plot(part)
+    draw(advice, plot)
     if as_json:
         rows = [{**row, "standard_error": math.sqrt(row["mean_variance"])} for row in advice.rows]
         print_json(
@@ -135,6 +145,16 @@ def advise(
         out.print(f"Drawn in {plot}", soft_wrap=True)
 
 
+def draw(advice: Any, plot: Path | None) -> None:
+    if plot is not None:
+        with suppress(ImportError):
+            import matplotlib
+
+            matplotlib.use("Agg")
+        with all_or_nothing(plot) as part:
+            advice.plot(part)
+
+
 def heading(advice: Advice) -> str:
     asked = "shares" if advice.statistic == "histogram" else "mean"
     return f"The {asked} of {described(advice.domain)}, from {counted(advice.people)}"
@@ -155,15 +175,10 @@ def ranking(advice: Advice, out: Console, room: int) -> tuple[RenderableType, tu
     """One block of rows per epsilon, the best first and marked; and the columns for which there was no room."""
     from rich.text import Text
 
-    spared: tuple[str, ...] = () if advice.statistic == "histogram" else ("Var*",)
-    rest = [name for name in SPARED if name not in spared]
-    while True:
-        table = _table(advice, spared)
-        if out.measure(table, options=out.options.update(width=10_000)).maximum <= room:
-            return table, spared
-        if not rest:
-            break
-        spared = (*spared, rest.pop(0))
+    without = () if advice.statistic == "histogram" else ("Var*",)
+    table, spared = fitted(lambda spared: _table(advice, spared), SPARED, out, room, without)
+    if table is not None:
+        return table, spared
     lines = [  # too narrow for any table
         f"{row['mechanism']} at epsilon {row['epsilon']:.6g}{' <- best' if row['best'] else ''}\n"
         f"  error {error_of(advice, row['mean_variance'])}, worst {error_of(advice, row['worst_variance'])}"
@@ -172,32 +187,61 @@ def ranking(advice: Advice, out: Console, room: int) -> tuple[RenderableType, tu
     return Text("\n".join(lines), overflow="fold"), tuple(name for name in spared if name != "worst")
 
 
-def _table(advice: Advice, spared: tuple[str, ...]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def fitted(
+    table_of: Callable[[tuple[str, ...]], Table],
+    spare: Sequence[str],
+    out: Console,
+    room: int,
+    without: tuple[str, ...] = (),
+) -> tuple[Table | None, tuple[str, ...]]:
+    """The widest table that fits (None: none does), and the columns that it does without."""
+    rest = [name for name in spare if name not in without]
+    while True:
+        table = table_of(without)
+        if out.measure(table, options=out.options.update(width=10_000)).maximum <= room:
+            return table, without
+        if not rest:
+            return None, without
+        without = (*without, rest.pop(0))
 
-    several = len({row["epsilon"] for row in advice.rows}) > 1
+
+def _table(advice: Advice, spared: tuple[str, ...]) -> Table:
     columns = {
         "error": lambda row: error_of(advice, row["mean_variance"]),
         "worst": lambda row: error_of(advice, row["worst_variance"]),
         "Var*": lambda row: f"{row['var_star']:.3e}",
         "bits": lambda row: f"{row['report_bits']:.3g}",
     }
+    return blocks(advice.rows, "mechanism", columns, "detail", spared)
+
+
+def blocks(
+    rows: Sequence[Mapping[str, Any]],
+    kind: str,
+    columns: Mapping[str, Callable[[Any], str]],
+    detail: str | None,
+    spared: tuple[str, ...],
+) -> Table:
+    """One block of rows per epsilon; what is spared is left out."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    several = len({row["epsilon"] for row in rows}) > 1
     shown = [name for name in columns if name not in spared]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     if several:
         table.add_column("epsilon", justify="right", no_wrap=True)
-    table.add_column("mechanism", no_wrap=True)
+    table.add_column(kind, no_wrap=True)
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     last = None
-    for row in advice.rows:
+    for row in rows:
         if several and last is not None and row["epsilon"] != last:
             table.add_section()
         cells = [f"{row['epsilon']:.6g}" if row["epsilon"] != last else ""] if several else []
-        cells += [row["mechanism"], *(columns[name](row) for name in shown)]
-        notes = [row["detail"]] if row["detail"] and "detail" not in spared else []
+        cells += [row[kind], *(columns[name](row) for name in shown)]
+        notes = [row[detail]] if detail is not None and row[detail] and detail not in spared else []
         cells.append("  ".join([*notes, *(["<- best"] if row["best"] else [])]))
         table.add_row(*cells, style="bold green" if row["best"] else None)
         last = row["epsilon"]
@@ -206,8 +250,6 @@ def _table(advice: Advice, spared: tuple[str, ...]) -> Table:
 
 def legend(advice: Advice, spared: tuple[str, ...] = ()) -> Table:
     """What the columns hold, and which of them did not fit."""
-    from rich.table import Table
-
     if advice.statistic == "mean":
         meanings = {
             "error": "standard error of the mean, averaged over values",
@@ -220,6 +262,12 @@ def legend(advice: Advice, spared: tuple[str, ...] = ()) -> Table:
             "Var*": "variance at share 0: right for choosing, wrong as an error bar",
         }
     meanings["bits"] = "the size of one report"
+    return explained(meanings, spared)
+
+
+def explained(meanings: Mapping[str, str], spared: tuple[str, ...]) -> Table:
+    from rich.table import Table
+
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
@@ -277,3 +325,115 @@ def _cheaper(advice: Advice, best: dict[str, Any], key: str) -> str:
         return ""
     row = min(near, key=lambda r: (r["report_bits"], r[key]))
     return f" ({row['mechanism']}: {error_of(advice, row[key])} for {bits(row['report_bits'])})"
+
+
+# -- whole records ----------------------------------------------------------------------------------------------------
+
+SPARED_OF_RECORDS = ("bits", "pairs", "worst", "record", "attribute")
+
+
+def advise_schema(
+    path: Path, epsilon: list[float], people: int, rank_by: str, plot: Path | None, as_json: bool
+) -> None:
+    """Splitting, sampling and fake data for the columns of a schema."""
+    from murmure.advise_records import advise_records
+    from murmure.core.schema import Schema
+
+    schema = Schema.load(path)
+    advice = advise_records(schema, epsilon, people, rank_by=rank_by)  # type: ignore[arg-type]
+    draw(advice, plot)
+    if as_json:
+        print_json(
+            {
+                "schema": schema.to_dict(),
+                "people": people,
+                "rank_by": rank_by,
+                "rows": advice.rows,
+                "sentence": records_sentence(advice),
+                "plot": None if plot is None else str(plot),
+            }
+        )
+        return
+    out = console()
+    title = f"The figures of {described_schema(schema)}, from {counted(people)}"
+    out.print(title, style="bold", end="\n\n")
+    table, spared = fitted(lambda spared: _record_table(advice, spared), SPARED_OF_RECORDS, out, out.width)
+    if table is None:  # too narrow for any
+        spared = ()
+        for row in advice.rows:
+            mark = " <- best" if row["best"] else ""
+            out.print(f"{row['solution']} at epsilon {row['epsilon']:.6g}{mark}")
+            out.print("  " + ", ".join(f"{name} {cell}" for name, cell in advice.cells(row).items()))
+    else:
+        out.print(table)
+    out.print()
+    notes = {row["solution"]: row["note"] for row in advice.rows if row["note"]}
+    out.print(explained(RECORD_MEANINGS | notes, spared), style="dim")
+    out.print()
+    if len(epsilon) == 1:
+        out.print(_protocols(advice))
+        out.print()
+    out.print(records_sentence(advice))
+    if plot is not None:
+        out.print(f"Drawn in {plot}", soft_wrap=True)
+
+
+RECORD_MEANINGS = {
+    "error": "standard error over all figures, in per cent of the whole: of all people, or of a number's width",
+    "worst": "the same for the column that comes out worst",
+    "record": "epsilon when the whole record may differ",
+    "attribute": "epsilon when one attribute of it may",
+    "pairs": "of how many pairs of columns the joint shares can be estimated",
+    "bits": "the size of one report",
+}
+
+
+def described_schema(schema: Any) -> str:
+    d = len(schema.private)
+    return f"{d} column{'s' * (d != 1)}"
+
+
+def _record_table(advice: RecordAdvice, spared: tuple[str, ...]) -> Table:
+    columns = {name: lambda row, name=name: advice.cells(row)[name] for name in RECORD_MEANINGS}
+    return blocks(advice.rows, "solution", columns, None, spared)
+
+
+def _protocols(advice: RecordAdvice) -> Table:
+    """What the best solution does to every column."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from murmure.advise_records import error_of as share_error
+
+    table = Table.grid(padding=(0, 2))
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    best = advice.best
+    table.add_row(Text(best["solution"], style="bold"), Text("protocol", style="dim"), Text("error", style="dim"))
+    for name, held in best["columns"].items():
+        table.add_row(name, held["protocol"], share_error(held["variance"]))
+    return table
+
+
+def records_sentence(advice: RecordAdvice) -> str:
+    """What the ranking means, in plain words."""
+    from murmure.advise_records import KEYS
+    from murmure.advise_records import error_of as share_error
+
+    best = [row for row in advice.rows if row["best"]]
+    key = KEYS[advice.rank_by]
+    over = "over all figures" if advice.rank_by == "mean" else "in its worst column"
+    people = counted(advice.people)
+    first, last = best[0], best[-1]
+    if len(best) > 1:
+        return (
+            f"With {people}, the best standard error {over} goes from about {share_error(first[key])} % of the whole "
+            f"at epsilon {first['epsilon']:.6g} ({first['solution']}) to {share_error(last[key])} % at epsilon "
+            f"{last['epsilon']:.6g} ({last['solution']})."
+        )
+    pairs = "" if first["pairs"] or not first["pairs_in_all"] else "; it knows nothing of pairs of columns"
+    return (
+        f"With {people} at epsilon {first['epsilon']:.6g} for a whole record, {first['solution']} gives a standard "
+        f"error of about {share_error(first[key])} % of the whole {over}, and one report costs "
+        f"{bits(first['report_bits'])}{pairs}."
+    )

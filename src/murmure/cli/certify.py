@@ -150,7 +150,7 @@ def build(name: str, domain: tuple[Any, Any, Any, Any, Any], given: dict[str, An
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.cli.words import certificate_json, certificate_table, mechanism_json, mechanism_title, promise
+    from murmure.pages.words import certificate_json, certificate_table, mechanism_json, mechanism_title, promise
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -171,7 +171,7 @@ def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bo
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.cli.words import certificate_json, certificate_table, mechanism_title, promise
+    from murmure.pages.words import certificate_json, certificate_table, mechanism_title, promise
     from murmure.plan import Plan
 
     try:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import csv
 import difflib
 import json
-import math
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from murmure.cli.translate import in_options
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import MurmureError, shorten
+from murmure.core.files import all_or_nothing as all_or_nothing
+from murmure.core.files import cannot_write as cannot_write
+from murmure.pages.numbers import STAY as STAY
+from murmure.pages.numbers import bits as bits
+from murmure.pages.numbers import described as described
+from murmure.pages.numbers import figure as figure
+from murmure.pages.numbers import grouped as grouped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_NUMBERS = 1000
 WRONG = 2  # the exit code of every mistake that is the caller's
-STAY, ASIDE = "\u00a0", "\ue000"  # the space at which no line breaks, and a letter that stands for it
+ASIDE = "\ue000"  # a letter that stands for the space at which no line breaks
 DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 
 
@@ -186,34 +190,6 @@ def console() -> Console:
     return out
 
 
-@contextmanager
-def all_or_nothing(path: Path) -> Iterator[Path]:
-    """A name to write under, which becomes `path` at the end, or nothing at all."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=f".part{path.suffix}")
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)  # mkstemp is more secretive than a picture needs
-        os.replace(part, path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def cannot_write(path: Path, error: OSError) -> InvalidParameter:
-    return InvalidParameter(
-        f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.",
-        hint="name a folder that exists and that you may write in",
-    )
-
-
 # -- options ----------------------------------------------------------------------------------------------------------
 
 
@@ -365,38 +341,3 @@ def split_labels(text: str) -> list[str]:
     if not labels or not all(labels):
         raise Misuse(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
     return labels
-
-
-# -- numbers in words -------------------------------------------------------------------------------------------------
-
-
-def described(domain: Any) -> str:
-    """The domain, as a heading."""
-    from murmure.core.domain import Categories, Interval
-
-    if isinstance(domain, Interval):
-        return f"a number from {domain.low:g} to {domain.high:g} in {grouped(domain.cells)} cells"
-    if isinstance(domain, Categories):
-        return f"{grouped(domain.size)} answers" + (
-            "" if isinstance(domain.values, int) else f" ({', '.join(map(str, domain.values))})"
-        )
-    return str(domain.describe())
-
-
-def grouped(n: int) -> str:
-    """100 000, which no line breaks in two"""
-    return f"{n:,}".replace(",", STAY)
-
-
-def figure(value: float, digits: int = 2) -> str:
-    """At least `digits` significant digits, without an exponent where people can do without."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    if not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.{digits}e}"
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
-
-
-def bits(value: float) -> str:
-    """ "1 bit", "2.3 bits", "103 bits"."""
-    return f"{value:.3g} bit{'' if value == 1 else 's'}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any, Protocol, runtime_checkable
@@ -16,9 +16,30 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain, shorten
-
-Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
+from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.reading import (
+    ADD,
+    ARROW_NUMBERS,
+    ARROW_TEXT,
+    WIDEN,
+    Codes,
+    Mask,
+    Read,
+    add_outside,
+    any_of,
+    array_of,
+    chunks,
+    either,
+    from_arrow,
+    joined,
+    library,
+    missing_objects,
+    numbers_of,
+    one_column,
+    refuse_type,
+    whole_numbers,
+    whose,
+)
 
 MAX_SIZE = 1 << 31
 
@@ -32,8 +53,10 @@ class Domain(Protocol):
     @property
     def size(self) -> int: ...
     def encode(self, values: Any) -> Codes: ...
+    def read(self, values: Any) -> Read: ...
     def label(self, code: int) -> str: ...
     def public(self) -> str: ...
+    def describe(self) -> str: ...
     def labels(self) -> Sequence[str]: ...
     def numbers(self) -> NDArray[np.float64] | None: ...
     def to_dict(self) -> dict[str, Any]: ...
@@ -47,123 +70,12 @@ def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
     return int(value)
 
 
-def _array(values: Any) -> NDArray[Any]:
-    """Whatever holds a column, as an array of one dimension."""
-    if isinstance(values, np.ma.MaskedArray):
-        masked, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
-        values[masked] = None  # what is masked is missing
-    if isinstance(values, list | tuple) and bool in set(map(type, values)):
-        array = np.empty(len(values), object)  # NumPy would make numbers of booleans among numbers
-        array[:] = values
-        return array.astype(bool) if set(map(type, values)) == {bool} else array
-    try:
-        if hasattr(values, "to_numpy"):
-            arrow = type(values).__module__.partition(".")[0] == "pyarrow"
-            values = values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy()
-        array = np.atleast_1d(np.asarray(values))
-    except (TypeError, ValueError) as error:
-        raise OutsideDomain(
-            f"cannot read a column of values from {type(values).__name__} ({shorten(str(error), 80)}).",
-            hint="pass a list, an array or one column of a frame",
-        ) from None
-    if array.ndim == 2 and array.shape[-1] == 1:  # a one-column frame
-        array = array.reshape(-1)
-    if array.ndim != 1:
-        raise OutsideDomain(f"a column of values must have one dimension, got shape {array.shape}.")
-    return array.astype(np.float64) if array.dtype == np.float16 else array
-
-
-def _whose(domain: Any) -> str:
-    return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
-
-
 def _named_column(domain: Any) -> str:
     return "" if domain.column is None else f", column={domain.column!r}"
 
 
 def _column_words(domain: Any) -> str:
     return "" if domain.column is None else f" of column {domain.column!r}"
-
-
-def _first(bad: NDArray[np.bool_]) -> int:
-    return int(np.argmax(bad))
-
-
-def _refuse_missing(domain: Any, missing: NDArray[np.bool_]) -> None:
-    if missing.any():
-        raise OutsideDomain.at(
-            _whose(domain),
-            _first(missing),
-            f"is missing ({int(missing.sum())} in all here); wanted {domain.describe()}.",
-            domain.way_out_of_missing,
-        )
-
-
-PARSE = "convert the column to numbers first: nothing is parsed here"
-WIDEN = "widen the domain to public bounds, or correct those rows before they are randomised"
-
-
-def _refuse_outside(domain: Any, outside: NDArray[np.bool_], array: NDArray[Any], hint: str = WIDEN) -> None:
-    if outside.any():
-        row = _first(outside)
-        got = array[row].item() if hasattr(array[row], "item") else array[row]
-        raise OutsideDomain.at(
-            _whose(domain),
-            row,
-            f"holds {shorten(got)} ({int(outside.sum())} outside in all here); wanted {domain.describe()}.",
-            hint,
-        )
-
-
-def _integers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
-    """An integer array, from integers or from floats that are whole; missing and broken values are refused."""
-    if array.dtype.kind in "iu":
-        return array
-    if array.dtype.kind == "b":
-        raise OutsideDomain(
-            f"{_whose(domain)}: got booleans; wanted {domain.describe()}.",
-            hint="use Categories([False, True]) for booleans",
-        )
-    if array.dtype.kind == "O":
-        _refuse_missing(domain, _missing_objects(array))
-        array = _numbers_of(domain, array)
-        if array.dtype.kind == "i":
-            return array
-    if array.dtype.kind != "f":
-        raise OutsideDomain(
-            f"{_whose(domain)}: got values of type {array.dtype}; wanted {domain.describe()}.", hint=PARSE
-        )
-    _refuse_missing(domain, np.isnan(array))
-    fraction = ~np.isfinite(array) | (array != np.floor(array))
-    _refuse_outside(domain, fraction, array, "round the column yourself, or use Interval for numbers with fractions")
-    _refuse_outside(domain, np.abs(array) > 2**53, array)
-    return array.astype(np.int64)
-
-
-def _missing_objects(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """None, NaN, NaT and pandas.NA: what is not equal to itself, or has no truth about it."""
-
-    def missing(value: object) -> bool:
-        try:
-            return value is None or bool(value != value)
-        except (TypeError, ValueError):
-            return True
-
-    return np.fromiter(map(missing, array.tolist()), bool, len(array))
-
-
-def _numbers_of(domain: Any, array: NDArray[Any]) -> NDArray[Any]:
-    """Objects as numbers; text is not parsed (that would be a guess)."""
-    numeric = np.fromiter(
-        (isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in array.tolist()), bool
-    )
-    _refuse_outside(domain, ~numeric, array, PARSE)
-    whole = all(isinstance(v, int | np.integer) for v in array.tolist())
-    try:
-        return array.astype(np.int64 if whole else np.float64)
-    except OverflowError:  # beyond any domain
-        _refuse_outside(domain, np.fromiter((abs(v) > 2**62 for v in array.tolist()), bool), array)
-        raise
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -224,30 +136,123 @@ class Categories:
         return self.values if isinstance(self.values, int) else len(self.values)
 
     def encode(self, values: Any) -> Codes:
+        return self.read(values).all_valid(self)
+
+    def read(self, values: Any) -> Read:
         if self._table is None:
-            array = _integers_of(self, _array(values))
-            _refuse_outside_range(self, array, 0, self.size - 1)
-            return array
-        # A plain list goes in as it is: NumPy would turn [1, "a"] into text.
-        items = values if isinstance(values, list | tuple) else _array(values).tolist()
+            return whole_numbers(self, values, 0, self.size - 1)
+        values = one_column(values)
+        if library(values) == "pyarrow" and hasattr(values, "null_count"):
+            parts = [self._read_arrow(chunk) for chunk in chunks(values)]
+            lengths = [len(part.codes) for part in parts]
+            outside = joined([part.beyond for part in parts], lengths)
+            return Read(
+                parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts]),
+                joined([part.missing for part in parts], lengths),
+                [] if outside is None else [(outside, ADD)],
+                values.__getitem__,
+            )
+        inner = getattr(values, "array", values)
+        if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical; its code of nothing is -1
+            codes = np.asarray(inner.codes)
+            return self._look_up(codes, any_of(codes < 0), inner.categories.tolist())
+        if isinstance(values, list | tuple):
+            return self._read_items(values)  # as it is: NumPy would turn [1, "a"] into text
+        array, missing = array_of(self, values)
+        if array.dtype.kind in "biuf":
+            return self._read_numbers(array, missing)
+        if array.dtype.kind not in "OUST":
+            raise refuse_type(self, array.dtype, "write dates and the like as text, as in the labels")
+        if missing is not None:
+            array = np.where(missing, None, array)  # type: ignore[call-overload]
+        return self._read_items(array.tolist())
+
+    def _read_items(self, items: Sequence[Any]) -> Read:
+        """Python's own values, one by one (in C, but one by one)."""
+        assert self._table is not None
         self._refuse_other_kinds(set(map(type, items)))
         try:
             codes = np.fromiter(map(self._table.get, items, itertools.repeat(-1)), np.int64, len(items))
         except TypeError:  # a list or a dictionary where a label should be
-            raise OutsideDomain(f"{_whose(self)}: some rows hold no label at all; wanted {self.describe()}.") from None
-        if len(codes) and codes.min() < 0:
-            array = np.empty(len(items), object)
-            array[:] = items
-            _refuse_missing(self, _missing_objects(array))
-            _refuse_outside(self, codes < 0, array, "add that label to the domain, or correct those rows")
-        return codes
+            raise OutsideDomain(f"{whose(self)}: some rows hold no label at all; wanted {self.describe()}.") from None
+        if not len(codes) or codes.min() >= 0:
+            return Read(codes, None, [], items.__getitem__)
+        array = np.empty(len(items), object)
+        array[:] = items
+        read = Read(codes, any_of(missing_objects(array)), [], items.__getitem__)
+        add_outside(read, codes < 0, ADD)
+        return read
 
-    def _refuse_other_kinds(self, kinds: set[type]) -> None:
+    def _read_arrow(self, chunk: Any) -> Read:
+        kind = str(chunk.type)
+        if kind in ARROW_TEXT:
+            try:
+                chunk = chunk.dictionary_encode()
+            except NotImplementedError:  # string_view, where pyarrow is old
+                chunk = chunk.cast("large_string").dictionary_encode()
+        elif not kind.startswith("dictionary<"):
+            return self._read_numbers(*from_arrow(self, chunk))
+        if str(chunk.dictionary.type) not in ARROW_TEXT | ARROW_NUMBERS | {"bool", "null"}:
+            raise refuse_type(self, chunk.dictionary.type, "write dates and the like as text, as in the labels")
+        indices, missing = from_arrow(self, chunk.indices)
+        return self._look_up(indices, missing, chunk.dictionary.to_pylist())
+
+    def _look_up(self, indices: NDArray[Any], missing: Mask | None, labels: list[Any]) -> Read:
+        """Rows that number their labels: each label is looked up once, and one that nobody holds may be anything."""
+        assert self._table is not None
+        nothing, outside = self.size, self.size + 1
+        table = np.full(max(1, len(labels)), outside, np.min_scalar_type(outside))
+        for i, label in enumerate(labels):
+            table[i] = nothing if label is None or label != label else self._table.get(label, outside)
+        codes = table[indices]
+        if missing is not None:
+            codes[missing] = nothing
+        if missing is None and table.max() < self.size:
+            read = Read(codes, None, [], lambda row: labels[indices[row]])
+        else:
+            read = Read(codes, any_of(codes == nothing), [], lambda row: labels[indices[row]])
+            add_outside(read, codes == outside, ADD)
+        used = set(map(type, labels)) - {NoneType}
+        if self._other_kinds(used) and len(codes):
+            numbers = np.unique(indices if read.missing is None else indices[~read.missing])
+            self._refuse_other_kinds({type(labels[i]) for i in numbers})
+        return read
+
+    def _read_numbers(self, array: NDArray[Any], missing: Mask | None) -> Read:
+        """Numbers or booleans, looked for among the labels that are numbers or booleans."""
+        assert self._table is not None
+        if array.dtype.kind == "b":
+            return self._look_up(array.view(np.uint8), missing, [False, True])
+        if array.dtype.kind == "f":
+            array = array.astype(np.float64, copy=False)
+            missing = either(missing, any_of(np.isnan(array)))
+        if len(array) and (missing is None or not missing.all()):
+            self._refuse_other_kinds({float if array.dtype.kind == "f" else int})
+        kind = array.dtype.newbyteorder("=")
+        known = sorted((v, code) for v, code in self._table.items() if _fits(v, kind))  # type: ignore[type-var]
+        if not known:
+            read = Read(np.zeros(len(array), np.uint8), missing, [], array.__getitem__)
+            add_outside(read, np.ones(len(array), bool), ADD)
+            return read
+        keys = np.array([v for v, _ in known], kind)
+        numbered = np.array([code for _, code in known], np.min_scalar_type(self.size - 1))
+        at = np.minimum(np.searchsorted(keys, array), len(keys) - 1)
+        read = Read(numbered[at], missing, [], array.__getitem__)
+        found = keys[at] == array
+        if not found.all():
+            add_outside(read, ~found, ADD)
+        return read
+
+    def _other_kinds(self, kinds: set[type]) -> bool:
         """True is equal to 1 for Python; as an answer it is another thing."""
         ours = {type(v) for v in self._table or ()}
-        if (bool in kinds) != (bool in ours) and (bool in kinds or kinds & {int, float}) and ours & {bool, int, float}:
+        mixed = (bool in kinds) != (bool in ours)
+        return mixed and bool(bool in kinds or kinds & {int, float}) and bool(ours & {bool, int, float})
+
+    def _refuse_other_kinds(self, kinds: set[type]) -> None:
+        if self._other_kinds(kinds):
             raise OutsideDomain(
-                f"{_whose(self)}: got {'booleans such as True' if bool in kinds else 'numbers'}; "
+                f"{whose(self)}: got {'booleans such as True' if bool in kinds else 'numbers'}; "
                 f"wanted {self.describe()}.",
                 hint="use Categories([False, True]) for booleans, and numbers for numbers",
             )
@@ -265,7 +270,9 @@ class Categories:
             return np.array([float(v) for v in self.values])  # type: ignore[arg-type]
         return None
 
-    way_out_of_missing = "drop those rows, or give missing answers a label of their own"
+    way_out_of_missing = (
+        'drop those rows, or give missing answers a label of their own, as Column(..., missing="value") does'
+    )
 
     def public(self) -> str:
         if isinstance(self.values, int):
@@ -287,15 +294,13 @@ class Categories:
         return f"Categories({shown}{_named_column(self)})"
 
 
-def _refuse_outside_range(domain: Any, array: NDArray[Any], low: int, high: int) -> None:
-    if not len(array):
-        return
-    if low == 0 and array.dtype == np.int64:  # one pass: a negative number is a huge unsigned one
-        ok = int(array.view(np.uint64).max()) <= high
-    else:
-        ok = int(array.min()) >= low and int(array.max()) <= high
-    if not ok:
-        _refuse_outside(domain, (array < low) | (array > high), array)
+def _fits(label: Any, kind: np.dtype[Any]) -> bool:
+    """Whether an array of this type can hold exactly this label."""
+    if isinstance(label, bool) or not isinstance(label, int | float):
+        return False
+    if kind.kind == "f":
+        return isinstance(label, float) or (abs(label) <= 2**1023 and float(label) == label)
+    return label == label // 1 and np.iinfo(kind).min <= label <= np.iinfo(kind).max
 
 
 @dataclass(frozen=True, repr=False)
@@ -324,10 +329,10 @@ class Integers:
         return self.high - self.low + 1
 
     def encode(self, values: Any) -> Codes:
-        array = _integers_of(self, _array(values))
-        _refuse_outside_range(self, array, self.low, self.high)
-        # int64 before the shift: a narrow type could wrap
-        return array if self.low == 0 else array.astype(np.int64) - self.low
+        return self.read(values).all_valid(self)
+
+    def read(self, values: Any) -> Read:
+        return whole_numbers(self, values, self.low, self.high)
 
     def label(self, code: int) -> str:
         return str(self.low + code)
@@ -342,7 +347,9 @@ class Integers:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return float(self.low), 1.0, 0.0
 
-    way_out_of_missing = "drop those rows: a number has no stand-in for a missing one"
+    way_out_of_missing = (
+        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    )
 
     def public(self) -> str:
         return f"the whole numbers {self.low} to {self.high}{_column_words(self)}"
@@ -401,19 +408,20 @@ class Interval:
         return (self.high - self.low) / self.cells
 
     def encode(self, values: Any) -> Codes:
-        array = _array(values)
-        if array.dtype.kind == "O":
-            _refuse_missing(self, _missing_objects(array))
-            array = _numbers_of(self, array).astype(np.float64)
-        if array.dtype.kind not in "iuf":
-            raise OutsideDomain(
-                f"{_whose(self)}: got values of type {array.dtype}; wanted {self.describe()}.", hint=PARSE
-            )
-        real = array.astype(np.float64, copy=False)
-        _refuse_missing(self, np.isnan(real))
-        _refuse_outside(self, (real < self.low) | (real > self.high), array)
+        return self.read(values).all_valid(self)
+
+    def read(self, values: Any) -> Read:
+        read = numbers_of(self, values)
+        if read.codes.dtype.kind == "b":
+            raise refuse_type(self, read.codes.dtype)
+        real = read.codes.astype(np.float64, copy=False)
+        if len(real) and not (real.min() >= self.low and real.max() <= self.high):  # also where one is NaN
+            add_outside(read, (real < self.low) | (real > self.high), WIDEN)
+            bad = either(read.missing, read.beyond)
+            real = real if bad is None else np.where(bad, self.low, real)
         cell = (real - self.low) * (self.cells / (self.high - self.low))
-        return np.minimum(cell.astype(np.int64), self.cells - 1)
+        read.codes = np.minimum(cell, self.cells - 1).astype(np.min_scalar_type(self.cells - 1))
+        return read
 
     def label(self, code: int) -> str:
         return f"{self.low + (code + 0.5) * self.step:.6g}"
@@ -428,7 +436,9 @@ class Interval:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return self.low + self.step / 2, self.step, self.step / 2
 
-    way_out_of_missing = "drop those rows: a number has no stand-in for a missing one"
+    way_out_of_missing = (
+        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    )
 
     def public(self) -> str:
         return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{_column_words(self)}"
@@ -465,38 +475,6 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
     return DOMAINS[kind](**rest)
 
 
-@dataclass(frozen=True)
-class Schema(Mapping[str, Domain]):
-    """Named columns and what each may hold. `schema["age"]` is a domain that knows its column."""
-
-    columns: Mapping[str, Domain]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.columns, Mapping) or not self.columns:
-            raise InvalidParameter(
-                f"Schema takes a mapping from column names to domains, got {shorten(self.columns)}.",
-                hint='Schema({"smoker": Categories(["no", "yes"])})',
-            )
-        named = {}
-        for name, domain in self.columns.items():
-            if not isinstance(domain, Categories | Integers | Interval):
-                raise InvalidParameter(
-                    f"Schema column {name!r} must be Categories, Integers or Interval, got {shorten(domain)}."
-                )
-            named[str(name)] = _named(domain, str(name))
-        object.__setattr__(self, "columns", named)
-
-    def __getitem__(self, name: str) -> Domain:
-        if name not in self.columns:
-            raise MissingColumn(f"the schema has no column {name!r}; it has {shorten(list(self.columns), 120)}.")
-        return self.columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-
-def _named(domain: Categories | Integers | Interval, name: str) -> Domain:
-    return Categories(domain.values, name) if isinstance(domain, Categories) else replace(domain, column=name)  # type: ignore[arg-type]
+def named(domain: Domain, name: str | None) -> Domain:
+    """The same domain, of another column."""
+    return Categories(domain.values, name) if isinstance(domain, Categories) else replace(domain, column=name)  # type: ignore[arg-type,type-var]

@@ -9,6 +9,7 @@ MurmureError
 |-- PlanRefused           a plan that cannot be run as it stands
 |-- NoUnbiasedEstimate    an error bar was asked of a biased output
 |-- UnsafeRandomness      seeded randomness where people are at stake
+|-- CannotWrite           a file that cannot be written: nothing of it is left behind
 `-- MissingExtra          an optional part is not installed (also an ImportError)
 """
 
@@ -70,6 +71,10 @@ class NoUnbiasedEstimate(MurmureError):
 
 class UnsafeRandomness(MurmureError):
     """A seeded generator where real people are at stake."""
+
+
+class CannotWrite(MurmureError):
+    """The result cannot be written where it was asked for; nothing of it is left behind."""
 
 
 class MissingExtra(MurmureError, ImportError):

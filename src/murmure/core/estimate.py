@@ -49,6 +49,16 @@ def share_variance(f: Any, p: Any, q: Any) -> Floats:
     return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2)
 
 
+def mean_of(shares: Estimate, values: Floats, rounding: float = 0.0) -> Estimate:
+    """The mean of a number from the shares of its values, taken from the middle of the range.
+
+    Estimated shares need not sum to one (those of unary bits do not): what they are off by is then multiplied by
+    distances from the middle, and not by the numbers themselves. A year of birth would have a hundred times the error.
+    """
+    middle = float(values.min() + values.max()) / 2
+    return shares.linear(values - middle, ["mean"], constant=middle, rounding=rounding)
+
+
 class Reading(Protocol):
     """How error bars are read off what was tallied."""
 

@@ -187,6 +187,15 @@ def score_variance(
     return reach(low)[1], reach(high)[1]
 
 
+def score_line(mean: Floats, n: float, line: tuple[Floats, Floats, Floats], level: float) -> Floats:
+    """{ f in [0, 1] : (mean - f)^2 <= z^2 (alpha + beta f + gamma f^2) / n } for every cell, in closed form."""
+    alpha, beta, gamma = line
+    c = _z(level) ** 2 / n
+    square, half = 1 - c * gamma, mean + c * beta / 2
+    root = np.sqrt(np.maximum(half * half - square * (mean**2 - c * alpha), 0.0))
+    return np.clip(np.stack([(half - root) / square, (half + root) / square], axis=1), 0.0, 1.0)
+
+
 def _first(last: int, true: Callable[[int], bool]) -> int:
     """The first of 0..last where a predicate that stays true once true is true; last if there is none."""
     low, high = 0, last

@@ -47,9 +47,11 @@ class Words(Protocol):
 class Random:
     """The only source of randomness in the package. Build it with `secure()` or `seeded(n)`."""
 
-    def __init__(self, key: bytes, seed: int | None) -> None:
+    def __init__(self, key: bytes, seed: int | None, path: tuple[int, ...] = ()) -> None:
         self._key = key
         self._seed = seed
+        self._path = path
+        self._branches = 0
         self._next = [0, 0]  # next free word of each lane
         self._lock = threading.Lock()
         if seed is None:
@@ -65,7 +67,21 @@ class Random:
         """The same stream from the same seed: for experiments; every release made with it says so."""
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise InvalidParameter(f"Random.seeded takes an integer, got {shorten(seed)}.")
-        return cls(hashlib.sha256(b"murmure seeded stream 1\0" + str(int(seed)).encode()).digest(), int(seed))
+        return _seeded(int(seed), ())
+
+    def child(self, *path: int) -> Random:
+        """The generator of one batch: fresh where this one is secure, derived from seed and path where it is seeded.
+
+        So batches can be randomised in any order, by any thread or machine, and a seeded run stays the same.
+        """
+        return Random.secure() if self._seed is None else _seeded(self._seed, (*self._path, *path))
+
+    def branch(self) -> Random:
+        """A generator for one run of many batches; two branches of one seeded generator are two experiments."""
+        with self._lock:
+            self._branches += 1
+            number = self._branches
+        return self.child(-number)  # batches count upwards
 
     @property
     def is_seeded(self) -> bool:
@@ -103,14 +119,21 @@ class Random:
         self._key, self._next, self._lock = os.urandom(32), [0, 0], threading.Lock()
 
     def __repr__(self) -> str:
-        return "Random.secure()" if self._seed is None else f"Random.seeded({self._seed})"
+        if self._seed is None:
+            return "Random.secure()"
+        return f"Random.seeded({self._seed})" + (f".child{self._path}" if self._path else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         # A copy would replay the same words. A secure one is keyed anew; a seeded one starts again.
-        return (Random.secure, ()) if self._seed is None else (Random.seeded, (self._seed,))
+        return (Random.secure, ()) if self._seed is None else (_seeded, (self._seed, self._path))
 
     def __deepcopy__(self, memo: object) -> Random:
         return self
+
+
+def _seeded(seed: int, path: tuple[int, ...]) -> Random:
+    name = "/".join(map(str, (seed, *path))).encode()
+    return Random(hashlib.sha256(b"murmure seeded stream 1\0" + name).digest(), seed, path)
 
 
 def random_or_secure(rng: Random | None, owner: str) -> Random:

@@ -13,9 +13,12 @@ from murmure.core.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from murmure.core.estimate import Estimate
+    from murmure.core.estimates import Estimates
     from murmure.core.types import Certificate, Release
 
 MOST_ROWS = 20
+MOST_NAMED = 6  # columns named in a note
+WIDEST = 40  # letters of a label in a table of several columns
 STYLE = """<style>
 .murmure{font:14px/1.45 system-ui,sans-serif;max-width:48em}
 .murmure table{border-collapse:collapse;margin:.4em 0;color:inherit;font:inherit;white-space:nowrap}
@@ -43,10 +46,8 @@ def _figure(value: float) -> str:
 
 
 def _note(estimate: Estimate, left_out: int, method: str) -> str:
-    people = f"{estimate.n:,} people".replace(",", " ")
-    whom = "for these people (fixed population)"
-    if estimate.target == "superpopulation":
-        whom = "for the population they were drawn from (superpopulation)"
+    people = f"{_thousands(estimate.n)} people"
+    whom = _whom(estimate.target)
     bars = f"95 % intervals by {method}, {whom}" if method else f"no error bar: {estimate.reason}"
     if method == "known exactly":
         bars = f"known exactly, {whom}"
@@ -55,6 +56,8 @@ def _note(estimate: Estimate, left_out: int, method: str) -> str:
 
 
 def estimate_text(estimate: Estimate) -> str:
+    if no_figure(estimate):
+        return f"no figure: {estimate.reason}"
     rows, left_out, method = _rows(estimate)
     width = max([len(r["label"]) for r in rows] + [5])
     lines = [f"{'':{width}}  {estimate.unit:>8}" + ("       low      high" if method and "low" in rows[0] else "")]
@@ -67,7 +70,14 @@ def estimate_text(estimate: Estimate) -> str:
 
 
 def estimate_html(estimate: Estimate) -> str:
+    if no_figure(estimate):
+        return _note_html(f"No figure: {html.escape(estimate.reason or '')}.")
     rows, left_out, method = _rows(estimate)
+    note = html.escape(_note(estimate, left_out, method))
+    return f"{STYLE}<div class='murmure'>{_table_html(estimate, rows)}<p class='note'>{note}</p></div>"
+
+
+def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     bars = bool(rows) and "low" in rows[0]
     numbers = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
     low = min([0.0, *numbers]) if estimate.unit == "share" else min(numbers)
@@ -91,15 +101,130 @@ def estimate_html(estimate: Estimate) -> str:
         if drawn:
             cells += f"<td class='bar'><div class='track'>{span}<b style='left:{place(mean)}%'></b></div></td>"
         body.append(f"<tr>{cells}</tr>")
-    note = html.escape(_note(estimate, left_out, method))
-    return f"{STYLE}<div class='murmure'><table>{head}{''.join(body)}</table><p class='note'>{note}</p></div>"
+    return f"<table>{head}{''.join(body)}</table>"
+
+
+def _whom(target: str) -> str:
+    if target == "superpopulation":
+        return "for the population they were drawn from (superpopulation)"
+    return "for these people (fixed population)"
+
+
+def _thousands(n: int) -> str:
+    return f"{n:,}".replace(",", " ")
+
+
+def _sections(estimates: Estimates) -> tuple[dict[str, Estimate], dict[str, Estimate], dict[str, list[str]]]:
+    """Columns shown value by value; the means of numeric columns; and why the others have no figure."""
+    shares: dict[str, Estimate] = {}
+    without: dict[str, list[str]] = {}
+    for name, estimate in estimates.items():
+        if no_figure(estimate):
+            without.setdefault(estimate.reason or "nothing can be read", []).append(name)
+        elif estimate.unit == "share":
+            shares[name] = estimate
+    means = {name: e for name, e in estimates.means.items() if not no_figure(e)}
+    return shares, means, without
+
+
+def no_figure(estimate: Estimate) -> bool:
+    return bool(np.isnan(estimate.mean).all())
+
+
+def reported(estimates: Estimates) -> tuple[int, int] | None:
+    """The fewest and the most people who reported a column, where not everybody reports every one."""
+    readings: list[Any] = [e.reading for e in estimates.values()]
+    held = [int(reading.shown) for reading in readings if hasattr(reading, "shown")]
+    return (min(held), max(held)) if held else None
+
+
+def _estimates_notes(estimates: Estimates, methods: dict[str, list[str]], without: dict[str, list[str]]) -> list[str]:
+    """What holds for all columns, said once."""
+    people = f"{_thousands(estimates.n)} people"
+    few = reported(estimates)
+    if few is not None:
+        spread = _thousands(few[0]) if few[0] == few[1] else f"{_thousands(few[0])} to {_thousands(few[1])}"
+        people += f", of whom {spread} reported each column"
+    only = next(iter(methods), None) if len(methods) == 1 else None
+    bars = "95 % intervals" if only is None else f"95 % intervals by {only}"
+    notes = [people]
+    if methods:
+        notes[0] += f"; {only if only == 'known exactly' else bars}, {_whom(estimates.target)}"
+    if len(methods) > 1:
+        how = "; ".join(f"{method} ({_listed(names)})" for method, names in methods.items())
+        notes.append(f"intervals by {how}")
+    notes += [f"no figure of {_listed(names)}: {reason}" for reason, names in without.items()]
+    if estimates.remark:
+        notes.append(f"provided {estimates.remark}")
+    return notes
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
+
+def estimates_text(estimates: Estimates) -> str:
+    """One table per column, all aligned, then the means, then what holds for all of them."""
+    shares, means, without = _sections(estimates)
+    methods: dict[str, list[str]] = {}
+    tables: list[tuple[str, str, list[dict[str, Any]], int]] = []
+    for name, estimate in shares.items():
+        rows, left_out, method = _rows(estimate)
+        tables.append((name, "share", rows, left_out))
+        if method:
+            methods.setdefault(method, []).append(name)
+    rows = []
+    for name, estimate in means.items():
+        held, method = estimate.rows_and_method()
+        rows.append({**held[0], "label": name})
+        if method:
+            methods.setdefault(method, []).append(name if name not in shares else f"mean of {name}")
+    if rows:
+        tables.append(("mean", "value", rows, 0))
+    names = [text for title, _, rows, _ in tables for text in (title, *(f"  {row['label']}" for row in rows))]
+    width = min(max(map(len, names), default=0), WIDEST)
+    parts = [_column_text(*table, width) for table in tables]
+    notes = _estimates_notes(estimates, methods, without)
+    wrapped = [textwrap.fill(note, 100, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
+    return "\n\n".join([*parts, "\n".join(wrapped)])
+
+
+def _column_text(title: str, unit: str, rows: list[dict[str, Any]], left_out: int, width: int) -> str:
+    bars = "low" in rows[0]
+    lines = [f"{_cut(title, width):{width}}  {unit:>8}" + ("       low      high" if bars else "")]
+    for row in rows:
+        line = f"{_cut('  ' + row['label'], width):{width}}  {_figure(row[unit]):>8}"
+        lines.append(line + (f"  {_figure(row['low']):>8}  {_figure(row['high']):>8}" if bars else ""))
+    if left_out:
+        lines.append(f"  {left_out} more rows not shown")
+    return "\n".join(lines)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def estimates_html(estimates: Estimates) -> str:
+    shares, means, without = _sections(estimates)
+    parts, methods = [STYLE], dict[str, list[str]]()
+    for name, estimate in [*shares.items(), *means.items()]:
+        title = f"mean of {name}" if estimate.unit == "value" else name
+        rows, left_out, method = _rows(estimate)
+        if method:
+            methods.setdefault(method, []).append(title if name in shares else name)
+        more = f"<p class='note'>{left_out} more rows not shown</p>" if left_out else ""
+        parts.append(
+            f"<div class='murmure'><p><b>{html.escape(title)}</b></p>{_table_html(estimate, rows)}{more}</div>"
+        )
+    notes = _estimates_notes(estimates, methods, without)
+    return "".join([*parts, *(_note_html(html.escape(note[0].upper() + note[1:]) + ".") for note in notes)])
 
 
 def _note_html(text: str) -> str:
     return f"{STYLE}<div class='murmure'><p class='note'>{text}</p></div>"
 
 
-def certificate_html(c: Certificate, observer: str | None = None) -> str:
+def certificate_html(c: Certificate, observer: str | None = None, public: bool = True) -> str:
     """A certificate with its five parts and its witness, as a paragraph."""
     who = f"<b>{html.escape(observer)}</b>: " if observer else ""
     if math.isinf(c.epsilon):
@@ -107,8 +232,9 @@ def certificate_html(c: Certificate, observer: str | None = None) -> str:
     parts = [
         f"{who}epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); "
         f"{html.escape(c.method)}.",
-        f"Public: {html.escape('; '.join(c.public))}.",
     ]
+    if public:
+        parts.append(f"Public: {html.escape('; '.join(c.public))}.")
     if c.said is not None:
         parts.append(f"Witness: {html.escape(' '.join(c.said))}.")
     if c.assumption:
@@ -120,39 +246,148 @@ def release_html(release: Release) -> str:
     warn = ""
     if release.seeded:
         warn = "<div class='murmure'><p class='warn'>Seeded randomness: an experiment, not for real people.</p></div>"
-    who = "".join(certificate_html(c, o) for o, c in release.observers())
+    once = release.shared_public()
+    who = "".join(certificate_html(c, o, once is None) for o, c in release.observers())
+    if once is not None:
+        who += _note_html(f"Public to all: {html.escape('; '.join(once))}.")
     about = _note_html(f"{html.escape(release.about)}, plan {release.plan[:12]}")
-    return f"{STYLE}{warn}{estimate_html(release.estimate)}{who}{about}"
+    return f"{STYLE}{warn}{release.estimate._repr_html_()}{who}{about}"
 
 
-def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-    """Points with interval bars, a row per figure, to an axis or a file; true values as circles when simulating."""
+# -- drawn ------------------------------------------------------------------------------------------------------------
+
+MOST_DRAWN = 30  # figures of a panel; beyond, the largest are drawn
+LETTERS = 28  # of a label beside a panel
+
+
+def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise MissingExtra("plotting", "matplotlib", "plots") from None
+    return plt
+
+
+def drawing(target: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """The axis to draw on; and the figure that is to be saved, where `target` is a file."""
+    plt, to_file = pyplot(), isinstance(target, str) or hasattr(target, "__fspath__")
+    if target is not None and not to_file:
+        return target, None
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    return ax, figure if to_file else None
+
+
+def save(figure: Any, target: Any) -> None:
+    try:
+        figure.savefig(target, dpi=150)
+    finally:
+        pyplot().close(figure)
+
+
+def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+    """Points with interval bars, a row per figure, to an axis or a file; true values as circles when simulating."""
+    truth, target = true_values(estimate, truth), ax
+    ax, figure = drawing(target, (6.4, 0.34 * min(len(estimate.mean), MOST_DRAWN) + 1.3))
+    _draw(ax, estimate, level, truth)
+    ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
+    if figure is not None:
+        save(figure, target)
+    return ax
+
+
+def plot_estimates(estimates: Estimates, target: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+    """One panel per column, in two stacks; a column without figures says why. To a figure, or to a file."""
+    plt = pyplot()
+    truths = truths_of(estimates, truth)
+    stacks: list[list[str]] = [[], []] if len(estimates) > 1 else [[]]
+    heights = [0.0] * len(stacks)
+    for name, estimate in estimates.items():  # in order, on the shorter stack
+        shorter = heights.index(min(heights))
+        stacks[shorter].append(name)
+        heights[shorter] += _height(estimate)
+    figure = plt.figure(figsize=(5.8 * len(stacks), max(heights) + 0.5), layout="constrained")
+    handles: dict[str, Any] = {}
+    for part, names, height in zip(np.ravel(figure.subfigures(1, len(stacks))), stacks, heights, strict=True):
+        ratios = [_height(estimates[name]) for name in names]
+        left = max(heights) - height
+        axes = part.subplots(len(names) + (left > 0), 1, squeeze=False, height_ratios=ratios + [left] * (left > 0))
+        for ax, name in zip(axes[:, 0], names, strict=False):
+            estimate, held = estimates[name], estimates.numbers.get(name)
+            ax.set_title(_cut(name, 50), loc="left", fontsize=10, fontweight="bold", parse_math=False)
+            bounds = None if held is None else (float(held[0][0] - held[1]), float(held[0][-1] + held[1]))
+            _draw(ax, estimate, level, truths.get(name), bounds)
+            handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+        for ax in axes[len(names) :, 0]:
+            ax.set_axis_off()
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=3)
+    if target is not None:
+        save(figure, target)
+    return figure
+
+
+def _height(estimate: Estimate) -> float:
+    rows = 1 if no_figure(estimate) else min(len(estimate.mean), MOST_DRAWN)
+    return 0.28 * rows + 0.85
+
+
+def true_values(estimate: Estimate, truth: Any, whose: str = "plot.truth") -> Any:
+    """The true figures, one for each estimated one; None stays None."""
+    if truth is None:
+        return None
+    k, values = len(estimate.mean), np.atleast_1d(np.asarray(truth, float))
+    if values.shape != (k,) or not np.isfinite(values).all():
+        raise InvalidParameter(f"{whose} must be {k} numbers, one for each figure, got shape {np.shape(truth)}.")
+    return values
+
+
+def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
+    """Checked, by column; columns without figures have nothing to compare."""
+    if truth is None:
+        return {}
+    if not hasattr(truth, "items"):
+        raise InvalidParameter(
+            f"truth must map columns to shares or means, got {type(truth).__name__}.",
+            hint='truth={"smoker": [0.8, 0.2], "age": 47.3}',
+        )
+    unknown = [name for name in truth if name not in estimates]
+    if unknown:
+        raise InvalidParameter(f"truth names columns that were not estimated: {_listed(list(map(repr, unknown)))}.")
+    return {
+        name: true_values(estimates[name], held, f"truth of column {name!r}")
+        for name, held in truth.items()
+        if not no_figure(estimates[name])
+    }
+
+
+def _draw(ax: Any, estimate: Estimate, level: float, truth: Any, bounds: tuple[float, float] | None = None) -> None:
+    if no_figure(estimate):
+        ax.set_axis_off()
+        why = textwrap.fill(f"no figure: {estimate.reason}", 64)
+        ax.text(0, 1, why, va="top", transform=ax.transAxes, fontsize=9, color="#59616c", parse_math=False)
+        return
     k = len(estimate.mean)
-    if truth is not None and np.shape(truth) != (k,):
-        raise InvalidParameter(f"plot.truth must be {k} numbers, one for each figure, got shape {np.shape(truth)}.")
-    to_file = isinstance(ax, str) or hasattr(ax, "__fspath__")
-    target, figure = ax, None
-    if ax is None or to_file:
-        figure, ax = plt.subplots(figsize=(6.4, 0.34 * k + 1.3), layout="constrained")
-    y = np.arange(k)[::-1]
+    order = np.arange(k)
+    if k > MOST_DRAWN:
+        order = np.argsort(-estimate.mean, kind="stable")[:MOST_DRAWN]
+    y = np.arange(len(order))[::-1]
     if estimate.reading is not None:
-        low, high = estimate.interval(level, estimate.target).T
-        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=f"{100 * level:g} % interval")
-    ax.plot(estimate.mean, y, "|", ms=11, mew=2, color="#1f4e96", label="estimate")
+        low, high = estimate.interval(level, estimate.target)[order].T
+        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=f"{100 * level:g} % interval", zorder=2)
+    ax.plot(estimate.mean[order], y, "|", ms=11, mew=2, color="#1f4e96", label="estimate", zorder=3)
     if truth is not None:
-        ax.plot(np.asarray(truth, float), y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)")
-    ax.set_yticks(y, [textwrap.shorten(label, 40, placeholder=" ...") for label in estimate.labels])
-    ax.set_ylim(-0.7, k - 0.3)
-    ax.set_xlabel("share of people" if estimate.unit == "share" else "value")
+        ax.plot(truth[order], y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)", zorder=4)
+    ax.set_yticks(y, [_cut(str(estimate.labels[i]), LETTERS) for i in order.tolist()], fontsize=9)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)  # a label with two $ is no formula
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    what = "share of people" if estimate.unit == "share" else "value"
+    ax.set_xlabel(what if k == len(order) else f"{what}; the largest {len(order)} of {k}")
+    if estimate.unit == "value" and bounds is not None:
+        ax.set_xlim(*bounds)
+    elif estimate.unit == "share":
+        left, right = ax.get_xlim()
+        ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
+        ax.axvline(0, color="#59616c", lw=0.8, zorder=1)
     ax.grid(axis="x", alpha=0.25)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
-    if to_file and figure is not None:
-        figure.savefig(target, dpi=150)
-        plt.close(figure)
-    return ax

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from murmure.core.domain import Domain
     from murmure.core.estimate import Estimate
     from murmure.core.random import Random
+    from murmure.core.schema import Schema
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]  # the only thing that is ever added up
@@ -88,6 +90,10 @@ class Certificate:
             raise InvalidParameter(f"a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {self!r}.")
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, public: bool = True) -> str:
+        """The five parts in lines; public=False where what is public is said once for several certificates."""
         if math.isinf(self.epsilon):
             lines = [f"no differential privacy; {self.method}", f"  protects   nothing of one person ({self.relation})"]
         else:
@@ -95,7 +101,8 @@ class Certificate:
                 f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}",
                 f"  protects   the {self.unit} of one person ({self.relation})",
             ]
-        lines.append(f"  public     {'; '.join(self.public)}")
+        if public:
+            lines.append(f"  public     {'; '.join(self.public)}")
         if self.said is not None:
             lines.append(f"  witness    {self.said[0]} {self.said[1]}")
         elif self.witness is not None:
@@ -149,20 +156,20 @@ class Mechanism(Protocol):
 
 @runtime_checkable
 class Statistic(Protocol):
-    """The question: a sum over people, and what is made of it."""
+    """The question: a sum over people, and what is made of it. Of records: codes column by column, Estimates out."""
 
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain | Schema: ...
     @property
     def width(self) -> int: ...
     @property
     def largest(self) -> int: ...  # what one person can add to one entry, at most
-    def encode(self, column: Any) -> Array: ...
-    def lift(self, x: Array) -> Ints: ...
-    def tally(self, x: Array) -> Ints: ...
-    def clear(self, total: Ints, n: int) -> Estimate: ...
-    def reads(self, affine: Affine | NoAffine) -> str | None: ...
-    def finish(self, estimate: Estimate) -> Estimate: ...
+    def encode(self, rows: Any, /) -> Any: ...
+    def lift(self, x: Any, /) -> Ints: ...
+    def tally(self, x: Any, /) -> Ints: ...
+    def clear(self, total: Ints, n: int, /) -> Any: ...
+    def reads(self, affine: Any, /) -> str | None: ...
+    def finish(self, estimate: Any, /) -> Any: ...
 
 
 class Engine(Protocol):
@@ -184,7 +191,7 @@ def room_for(n: int, bound: int, what: str) -> None:
 class Release:
     """What may be shown: the estimate, what it costs each observer, and which plan it answers."""
 
-    estimate: Estimate
+    estimate: Any  # an Estimate; of a record Estimates, one per column
     guarantees: Mapping[Observer, Certificate]
     plan: str  # the digest
     seeded: bool
@@ -193,8 +200,23 @@ class Release:
 
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
-        who = "\n".join(f"  {names}: " + str(c).replace("\n", "\n  ") for names, c in self.observers())
-        return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{who}"
+        return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{self._guarantees_text()}"
+
+    def _guarantees_text(self) -> str:
+        """One certificate whole; of several with the same public knowledge, that knowledge once."""
+        shown, together = self.observers(), self.shared_public()
+        lines = [f"  {names}: " + c.to_text(together is None).replace("\n", "\n  ") for names, c in shown]
+        if together is None:
+            return "\n".join(lines)
+        lines = [line for text in lines for line in text.split("\n")]
+        wrapped = [textwrap.fill(i, 100, subsequent_indent=" " * (15 if i.startswith("    ") else 4)) for i in lines]
+        public = f"public to all: {'; '.join(together)}"
+        return "\n".join(["", *wrapped, textwrap.fill(public, 100, initial_indent="  ", subsequent_indent="    ")])
+
+    def shared_public(self) -> tuple[str, ...] | None:
+        """What several certificates take for public, where it is the same: worth saying once."""
+        held = {certificate.public for _, certificate in self.observers()}
+        return held.pop() if len(held) == 1 < len(self.observers()) else None
 
     def observers(self) -> list[tuple[str, Certificate]]:
         """Guarantees with the observers who share them: ("collector and reader", certificate)."""
@@ -222,7 +244,7 @@ class Release:
             "figures": e.to_rows(level),
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }
-        return json.dumps(held, indent=1, ensure_ascii=False)
+        return json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         from murmure.core.show import release_html

@@ -1,26 +1,21 @@
-"""Whatever holds rows, as batches of one column: arrays, sequences, frames that Narwhals knows, Arrow, files."""
+"""Whatever holds rows, as batches of one column: arrays, sequences, frames that Narwhals knows, Arrow."""
 
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MissingExtra, shorten
+from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 
 ROWS = 1 << 18  # a batch: large enough for the kernels, small enough for the cache and the memory
-FILES = (".parquet", ".csv", ".arrow", ".feather")
 
 
 def batches(source: Any, column: str | None) -> Iterator[Any]:
-    """The column, in batches. A bare domain (no column) takes a sequence or a one-column frame."""
-    if isinstance(source, str | os.PathLike):
-        yield from _from_file(Path(source), column)
-    elif isinstance(source, np.ndarray | list | tuple):
+    """The column, in batches. A bare domain (no column) takes a sequence or a one-column frame. (Files: tables.py.)"""
+    if isinstance(source, np.ndarray | list | tuple):
         if isinstance(source, np.ndarray) and source.ndim == 0:
             raise InvalidParameter("cannot read rows from an array without dimensions.", hint="wrap it in a list")
         yield from _slices(source)
@@ -34,7 +29,7 @@ def _slices(values: Any) -> Iterator[Any]:
         yield rows[a : a + ROWS]
 
 
-def _pick(names: list[str], column: str | None, what: str) -> str:
+def pick(names: list[str], column: str | None, what: str) -> str:
     if column is None:
         if len(names) == 1:
             return names[0]
@@ -71,29 +66,7 @@ def _from_frame(source: Any, column: str | None) -> Any:
         ) from None
     if isinstance(native, nw.Series):
         return native.to_native()
-    name = _pick(native.collect_schema().names(), column, "the frame")
+    name = pick(native.collect_schema().names(), column, "the frame")
     one = native.select(nw.col(name))
     frame = one.collect() if isinstance(one, nw.LazyFrame) else one
     return frame.get_column(name).to_native()
-
-
-def _from_file(path: Path, column: str | None) -> Iterator[Any]:
-    if path.suffix not in FILES:
-        raise InvalidParameter(f"cannot read {path.name!r}: wanted a file ending in {', '.join(FILES)}.")
-    if not path.is_file():
-        raise InvalidParameter(f"there is no file {str(path)!r}.", hint="check the path and the working directory")
-    if path.stat().st_size == 0:
-        raise EmptySource(f"{path.name!r} is empty: there is nobody to add up.")
-    try:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-    except ImportError:
-        raise MissingExtra("reading files", "pyarrow", "tables") from None
-    kind = {".csv": "csv", ".parquet": "parquet"}.get(path.suffix, "feather")
-    try:
-        data = ds.dataset(path, format=kind)
-        name = _pick(data.schema.names, column, path.name)
-        for batch in data.to_batches(columns=[name], batch_size=ROWS):
-            yield batch.column(0).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid as error:
-        raise InvalidParameter(f"cannot read {path.name!r} as {kind}: {shorten(str(error), 160)}") from error

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeVar
 
-from murmure.core.errors import EmptySource
-from murmure.core.types import Array, Total
+from murmure.core.errors import EmptySource, InvalidParameter, shorten
+from murmure.core.types import Total
+from murmure.laws.compiled import one_thread_here, threads
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Adds batch after batch; peak memory is one batch, whatever the number of people."""
+    """Adds batch after batch, on two threads where there are cores for them, unless told otherwise."""
 
-    def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total:
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and (isinstance(self.threads, bool) or not 1 <= self.threads <= 64):
+            raise InvalidParameter(f"Memory.threads must be a whole number from 1 to 64, got {shorten(self.threads)}.")
+
+    def total(self, step: Callable[[Any], Total], source: Iterable[Any]) -> Total:
         out: Total | None = None
-        for batch in source:
-            if len(batch):
-                part = step(batch)
-                out = part if out is None else out + part
+        for part in self.each(step, (batch for batch in source if len(batch))):
+            out = part if out is None else out + part
         if out is None:
             raise EmptySource(
                 "the source holds no rows: there is nobody to add up.",
@@ -26,5 +37,24 @@ class Memory:
             )
         return out
 
+    def each(self, work: Callable[[Any], T], source: Iterable[Any]) -> Iterator[T]:
+        """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people."""
+        count, batches = self.threads or threads(), iter(source)
+        head = [batch for _, batch in zip(range(2), batches, strict=False)]
+        if count == 1 or len(head) < 2:  # one batch alone keeps all cores to itself
+            yield from map(work, chain(head, batches))
+            return
+        waiting: deque[Future[T]] = deque()
+        pool = ThreadPoolExecutor(count, "murmure-batch", one_thread_here)
+        try:
+            for batch in chain(head, batches):
+                waiting.append(pool.submit(work, batch))
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
-EXAMPLES = (Memory(),)
+
+EXAMPLES = (Memory(), Memory(threads=1), Memory(threads=3))

@@ -90,15 +90,15 @@ class Coins:
     def flip(self, a: int, block: Words64) -> Words64:
         """The reference. Rows a, a+1, ... of the batch."""
         n, w = len(block), self.width
-        yes = np.zeros((w, n), np.uint64)
-        open_ = np.full((w, n), ALL)
+        # turned once, so that every plane lies in one piece
+        planes = np.ascontiguousarray(block[:, self.at : self.at + PLANES * w].T).reshape(PLANES, w * n)
+        yes, open_ = np.zeros(w * n, np.uint64), np.full(w * n, ALL)
         for plane in range(PLANES):
-            bit = threshold_bit(self.threshold, plane)
-            for i in range(w):
-                yes[i], open_[i] = _step(yes[i], open_[i], block[:, self.at + plane * w + i], bit)
-        word, row = np.nonzero(open_)
-        self.note(np.stack([a + row, word], axis=1), open_[word, row])
-        return np.ascontiguousarray(yes.T)
+            yes, open_ = _step(yes, open_, planes[plane], threshold_bit(self.threshold, plane))
+        left = np.flatnonzero(open_)
+        word, row = np.divmod(left, n)
+        self.note(np.stack([a + row, word], axis=1), open_[left])
+        return np.ascontiguousarray(yes.reshape(w, n).T)
 
     def note(self, rows: Array, bits: Words64) -> None:
         if len(rows):
@@ -126,10 +126,14 @@ class Coins:
 
 def set_bit(packed: Words64, x: Array, yes: NDArray[np.bool_]) -> None:
     """Overwrite bit x of every row."""
-    rows = np.arange(len(packed))
-    word = x.astype(np.int64) >> 6
     bit = np.uint64(1) << (x.astype(np.uint64) & np.uint64(63))
-    packed[rows, word] = np.where(yes, packed[rows, word] | bit, packed[rows, word] & ~bit)
+    if packed.shape[1] == 1:
+        word = packed[:, 0]
+        word |= bit
+        word ^= bit * ~yes
+        return
+    rows, at = np.arange(len(packed)), x.astype(np.int64) >> 6
+    packed[rows, at] = np.where(yes, packed[rows, at] | bit, packed[rows, at] & ~bit)
 
 
 def refuse_certain_bits(*numerators: int) -> None:

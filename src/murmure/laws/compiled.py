@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import threading
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -38,6 +39,18 @@ def native(codes: Any) -> Any:
 
 
 @cache
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_here = threading.local()
+
+
+def one_thread_here() -> None:
+    """Called by a thread that works on one batch of several: the other batches keep the other cores busy."""
+    _here.one = True
+
+
 def threads() -> int:
     """Two threads at most: the keystream and the kernels release the interpreter's lock."""
-    return max(1, min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+    return 1 if getattr(_here, "one", False) else max(1, min(2, cores()))

@@ -77,6 +77,111 @@ def unary(x, block, out, own_bit, left, open_words, p, q):
 
 
 @compile_kernel
+def cut_of(u, step, per_step, ends):
+    """Which run of a cut the word falls into: by division where runs are even, by bisection otherwise."""
+    if len(ends) == 0:
+        return divide(u, step, per_step)
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] <= u:
+            low = middle + 1
+        else:
+            high = middle
+    return np.uint64(low)
+
+
+@compile_kernel
+def pick(block, step, ends, out):
+    per_step = 1.0 / np.float64(step)
+    for i in range(len(out)):
+        out[i] = cut_of(block[i, 0], step, per_step, ends)
+
+
+@compile_kernel
+def hidden_code(x, block, tag, column, step, ends, body, outside, out):
+    per_step, per_outside = 1.0 / np.float64(step), 1.0 / np.float64(outside)
+    for i in range(len(out)):
+        u = block[i, 0]
+        fake = cut_of(u, step, per_step, ends)
+        own = np.uint64(x[i])
+        other = divide(u - body, outside, per_outside)  # wraps where u < body, and is not used there
+        other += np.uint64(other >= own)
+        real = own if u < body else other
+        out[i] = real if tag[i] == column else fake
+
+
+@compile_kernel
+def hidden_own(tag, column, x, own, out):
+    """The own bit of those whose real attribute this is."""
+    for i in range(len(out)):
+        code = np.uint64(x[i])
+        at = code >> SIX
+        bit = code & LOW6
+        mine = np.uint64(tag[i] == column)
+        out[i, at] = (out[i, at] & ~(mine << bit)) | ((mine & np.uint64(own[i])) << bit)
+
+
+@compile_kernel
+def hidden_value(x, block, tag, column, step, ends, p, value, own):
+    per_step = 1.0 / np.float64(step)
+    for i in range(len(own)):
+        own[i] = block[i, 0] < p
+        fake = cut_of(block[i, 1], step, per_step, ends)
+        value[i] = np.uint64(x[i]) if tag[i] == column else fake
+
+
+@compile_kernel
+def planes(block, out, left, open_words, q):
+    """Coins of probability q, 64 a word; words still open after the main planes are listed, as in `unary`."""
+    width = out.shape[1]
+    count = 0
+    bits = np.empty(16, np.uint64)
+    for plane in range(16):
+        bits[plane] = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)
+    for i in range(len(block)):
+        for w in range(width):
+            yes = np.uint64(0)
+            undecided = ~np.uint64(0)
+            for plane in range(16):
+                bit = bits[plane]
+                drawn = block[i, plane * width + w]
+                yes |= undecided & (bit & ~drawn)
+                undecided &= ~(bit ^ drawn)
+            out[i, w] = yes
+            if undecided:
+                if count < len(open_words):
+                    left[count, 0] = i
+                    left[count, 1] = w
+                    open_words[count] = undecided
+                count += 1
+    return count
+
+
+@compile_kernel
+def set_own(packed, x, own):
+    """Bit x of every row."""
+    for i in range(len(packed)):
+        code = np.uint64(x[i])
+        at = code >> SIX
+        bit = code & LOW6
+        packed[i, at] = (packed[i, at] & ~(ONE << bit)) | (np.uint64(own[i]) << bit)
+
+
+@compile_kernel
+def split(number, ends, order):
+    """Where each number stands: counted, then placed, in order."""
+    for i in range(len(number)):
+        ends[number[i] + 1] += 1
+    for c in range(1, len(ends)):
+        ends[c] += ends[c - 1]
+    at = ends[:-1].copy()
+    for i in range(len(number)):
+        order[at[number[i]]] = i
+        at[number[i]] += 1
+
+
+@compile_kernel
 def subset(x, block, out, k, w, keep):
     for i in range(len(x)):
         own = np.uint64(x[i])

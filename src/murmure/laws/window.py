@@ -113,7 +113,8 @@ class Window:
         other = ((u - body) // outside).astype(out.dtype)
         np.add(other, (other >= start).astype(out.dtype) * out.dtype.type(self.length), out=out)
         if plain:
-            np.copyto(out, start, where=likely)
+            # chosen without a branch: truth and lie are about as likely, and a wrong guess of the processor is dear
+            out ^= (out ^ start) & np.negative(likely.astype(out.dtype))
         else:
             inside, cut = np.uint64(self.inside), np.uint64(self.cut)
             within = np.where(u < cut, u // (inside + np.uint64(1)), (u - cut) // inside + np.uint64(self.rest))

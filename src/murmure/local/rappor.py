@@ -6,8 +6,10 @@
 
 Erlingsson, Pihur, Korolova, CCS 2014 (permanent and instantaneous randomised response, no Bloom filter).
 One report alone costs `epsilon_once`. Through a `client`, which keeps its bits, any number of reports about one value
-that never changes costs `epsilon` in all. Bits are kept per value: whoever watches a person whose value changes pays
-attention to when it changes and sees when an old value comes back, which no epsilon bounds.
+that never changes costs `epsilon` in all; about at most V distinct values, V times that, the client refusing the next.
+Bits are kept per value, each drawn on its own: so whoever watches sees when a value changes and when an old one comes
+back. That pattern no epsilon bounds (two people whose patterns differ can be told apart with any certainty), and the
+certificate says that it takes it for public.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import decimal
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -23,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from murmure.core.domain import Categories, Domain
-from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
 from murmure.core.random import KeystreamWords, Random
 from murmure.laws.bits import Bits, ChainedBits
 from murmure.local.shared import Supports, check_domain
@@ -76,26 +79,57 @@ class RAPPOR(PackedOracle):
 
     @property
     def for_ever(self) -> ForEver:
-        """What `certify` is handed for the second certificate: all reports of one client."""
+        """What `certify` is handed for the second certificate: all reports of one client about one value."""
         return ForEver(self)
 
-    def client(self, key: bytes, question: str, rng: Random | None = None) -> MemoisedClient:
-        """The side that stays with the person. Same key, question and value: same kept bits, for ever."""
+    def over_time(self, values: int) -> ForEver:
+        """The same for a client that may hold up to `values` distinct values over time."""
+        return ForEver(self, values)
+
+    def client(
+        self, key: bytes, question: str, rng: Random | None = None, values: int = 1, seen: Iterable[int] = ()
+    ) -> MemoisedClient:
+        """The side that stays with the person. Same key, question and value: same kept bits, for ever.
+
+        values: how many distinct values it may report on over time; `seen` is client.seen of the last session.
+        """
         rng = (Random.secure() if rng is None else rng).require_secure("MemoisedClient")
-        return MemoisedClient(self, key, question, rng)
+        held = set(seen)
+        if len(held) > most_values(values) or not all(0 <= code < self.domain.size for code in held):
+            raise InvalidParameter(f"RAPPOR.client: `seen` must hold at most {values} codes of this domain.")
+        return MemoisedClient(self, key, question, rng, values, held)
 
 
 def _decimal(value: Fraction) -> decimal.Decimal:
     return decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
 
 
+def most_values(values: object) -> int:
+    if isinstance(values, bool) or not isinstance(values, int) or values < 1:
+        raise InvalidParameter(
+            f"the number of distinct values over time must be a whole number, at least 1, got {shorten(values)}."
+        )
+    return values
+
+
 @dataclass(frozen=True)
 class ForEver:
-    """Any number of reports of one client about one value: they tell no more than the kept bits themselves."""
+    """Any number of reports of one client: they tell no more than the bits it keeps, one draw for each value."""
 
     mechanism: RAPPOR
+    values: int = 1  # distinct values that the person may hold over time
 
-    assumption = "all reports come from one client (mechanism.client) and the person's value never changes"
+    def __post_init__(self) -> None:
+        most_values(self.values)
+
+    @property
+    def assumption(self) -> str:
+        if self.values == 1:
+            return "all reports come from one client (mechanism.client) and the person's value never changes"
+        return (
+            f"all reports come from one client that admits {self.values} distinct values, and when the value changes "
+            "or an earlier one returns is taken for public"
+        )
 
     @property
     def domain(self) -> Domain:
@@ -103,7 +137,7 @@ class ForEver:
 
     @property
     def epsilon(self) -> float:
-        return self.mechanism.epsilon
+        return times_up(self.mechanism.epsilon, self.values)
 
     @property
     def channel(self) -> ChainedBits:
@@ -122,6 +156,8 @@ class MemoisedClient:
     key: bytes = field(repr=False)
     question: str
     rng: Random = field(repr=False)
+    values: int = 1
+    _seen: set[int] = field(default_factory=set, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, bytes) or len(self.key) < 16:
@@ -132,10 +168,26 @@ class MemoisedClient:
                 hint="two questions that shared their kept bits would give each other away",
             )
 
+    @property
+    def seen(self) -> list[int]:
+        """Codes of the values reported on so far: the person's secret, kept with the key for the next client."""
+        return sorted(self._seen)
+
+    def admit(self, value: Any) -> Any:
+        """The code of this value, where it is one of those that this client may still report on."""
+        x = np.asarray(self.mechanism.domain.encode([value]))
+        if int(x[0]) not in self._seen and len(self._seen) >= self.values:
+            raise PlanRefused(
+                f"this client has reported on {len(self._seen)} distinct value{'s' if self.values > 1 else ''}, all "
+                f"that was declared: one more would cost epsilon = {self.mechanism.epsilon:g} more.",
+                hint="nothing was sent; declare more values (values=...) and pay for them",
+            )
+        self._seen.add(int(x[0]))
+        return x
+
     def kept(self, value: Any) -> Words64:
         """The kept bits for this value, drawn from key, question and value alone."""
-        m = self.mechanism
-        x = np.asarray(m.domain.encode([value]))
+        m, x = self.mechanism, self.admit(value)
         about = json.dumps([self.question, m.domain.to_dict(), m.kept.integers(), int(x[0])]).encode()
         secret = hashlib.sha256(self.key).digest()  # all of the key counts, however long it is
         stream = hashlib.blake2b(about, key=secret, digest_size=32, person=b"murmure keep 1").digest()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import CodeReading, Estimate
+from murmure.core.estimate import CodeReading, Estimate, mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 
 BLOCK = 1 << 16
@@ -64,7 +64,7 @@ class Mean:
     def finish(self, estimate: Estimate) -> Estimate:
         if estimate.unit == "value":
             return estimate
-        return estimate.linear(self.domain.numbers(), ["mean"], rounding=self.domain.scale()[2])
+        return mean_of(estimate, self.domain.numbers(), self.domain.scale()[2])
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([self.domain.numbers()[x].mean()])

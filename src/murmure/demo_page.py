@@ -1,7 +1,4 @@
-"""The demo's page: one file, no script, nothing from outside, two languages, light or dark as the reader likes it.
-
-Pictures are our own SVG with positions in per cent, so that text keeps its size on a telephone.
-"""
+"""The demo's page: the story of one survey, in French and English."""
 
 from __future__ import annotations
 
@@ -12,141 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
 from murmure.certify.words import set_bits
-from murmure.cli.words import surest
+from murmure.pages.page import NARROW, WIDE, Scale, Words, document, facts, figures, key
+from murmure.pages.words import surest
 
 if TYPE_CHECKING:
     from murmure.demo import Asked, Story
 
-NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
 
-FRENCH = {
-    "no": "non",
-    "yes": "oui",
-    "never": "jamais",
-    "once": "une fois",
-    "a few times": "quelques fois",
-    "often": "souvent",
-    "every time": "à chaque fois",
-    "exact inversion": "inversion exacte",
-    "score": "la méthode du score",
-    "enumerated": "énumération",
-    "closed form over classes of reports": "forme close, par classes de réponses",
-    "closed form, two bits differ": "forme close, deux bits diffèrent",
-}
-
-STYLE = """
-:root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#22262b;--soft:#59616c;--line:#d9d6ce;--accent:#245a9f;
---bar:#a9c4e8;--truth:#b0451c;--warn:#fff3d6;--warn-ink:#6b4a00}
-@media (prefers-color-scheme:dark){:root{--paper:#15181c;--card:#1c2026;--ink:#e7e6e2;--soft:#a5adb8;--line:#343a43;
---accent:#8fb8f0;--bar:#3a5888;--truth:#f0a078;--warn:#3a2f14;--warn-ink:#f3d48a}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
-main{max-width:50rem;margin:0 auto;padding:1.5rem 1.25rem 4rem}
-h1{font-size:1.9rem;line-height:1.2;margin:.2rem 0 .4rem;font-weight:650}
-h2{font-size:1.2rem;margin:2.8rem 0 .6rem;padding-top:1.4rem;border-top:1px solid var(--line);font-weight:650}
-h3{font-size:1rem;margin:1.6rem 0 .5rem;font-weight:650}
-p{margin:.5rem 0 .8rem;max-width:43rem}
-.motto{color:var(--soft);margin-top:0}
-.note{color:var(--soft);font-size:.9rem}
-.warn{background:var(--warn);color:var(--warn-ink);padding:.6rem .9rem;border-radius:.4rem;font-weight:600}
-.facts{display:flex;flex-wrap:wrap;gap:.4rem 2.2rem;margin:1.2rem 0 0;padding:0;list-style:none}
-.facts b{display:block;font-size:1.15rem;font-weight:650}
-.facts span,.soft{color:var(--soft);font-size:.9rem}
-.flow{display:grid;grid-template-columns:1fr auto 1.6fr auto 1fr;gap:.6rem;align-items:stretch;margin:1rem 0}
-.flow>div{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem}
-.flow>i{align-self:center;color:var(--soft);font-style:normal}
-.flow b{display:block;font-size:1.25rem;font-weight:650}
-.flow .sent{border-color:var(--accent)}.flow .sent b{color:var(--accent)}
-.hundreds{display:grid;grid-template-columns:1fr 1fr;gap:1.5rem;margin:1.2rem 0}
-.hundreds figure{margin:0;display:flex;gap:1rem;align-items:center}
-.hundreds svg{flex:none}
-figcaption{font-size:.95rem}
-svg{display:block;overflow:visible}
-.on{fill:var(--accent)}.off{fill:none;stroke:var(--soft);stroke-width:1}
-table{border-collapse:collapse;width:100%;margin:.4rem 0 .4rem;font-variant-numeric:tabular-nums}
-th{font-weight:500;color:var(--soft);font-size:.9rem;text-align:right;
-padding:.25rem .9rem .25rem 0;vertical-align:bottom}
-td{padding:.28rem .9rem .28rem 0;text-align:right;border-top:1px solid var(--line);white-space:nowrap}
-th:first-child,td:first-child{text-align:left}
-td.pic,th.pic{width:42%;padding-right:0}
-.crowd{table-layout:fixed}.crowd th:nth-child(1){width:17%}.crowd th:nth-child(2){width:11%}
-.crowd th:nth-child(3){width:13%}.crowd th:nth-child(4){width:22%}.crowd th:nth-child(5){width:37%}
-td.text,th.text{text-align:left;white-space:normal}
-tr.best td{font-weight:650}tr.best .fill{fill:var(--accent)}
-.fill{fill:var(--bar)}.grid{stroke:var(--line);stroke-width:1}.mean{stroke:var(--accent);stroke-width:3}
-.true{fill:none;stroke:var(--truth);stroke-width:2}
-.tick{fill:var(--soft);font-size:.8rem}
-.key{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;
-color:var(--soft);font-size:.9rem;margin:.3rem 0 1rem;align-items:center}
-.key span{display:flex;gap:.5rem;align-items:center}
-.boxes{display:flex;flex-wrap:wrap;gap:.3rem 1rem;margin:.3rem 0}
-pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem;overflow-x:auto;
-font:.88rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-footer{color:var(--soft);font-size:.85rem;margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}
-.switch{position:absolute;opacity:0}
-nav{max-width:50rem;margin:0 auto;padding:1.2rem 1.25rem 0;display:flex;justify-content:flex-end;gap:.3rem}
-nav label{padding:.2rem .8rem;border-radius:1rem;color:var(--soft);cursor:pointer;font-size:.9rem}
-#en:checked~nav label[for=en],#fr:checked~nav label[for=fr]{background:var(--card);color:var(--ink);
-box-shadow:inset 0 0 0 1px var(--line)}
-#en:focus-visible~nav label[for=en],#fr:focus-visible~nav label[for=fr]{outline:2px solid var(--accent)}
-#en:checked~main>section[lang=fr],#fr:checked~main>section[lang=en]{display:none}
-@media (max-width:40rem){.flow{grid-template-columns:1fr}.flow>i{transform:rotate(90deg);justify-self:center}
-.hundreds{grid-template-columns:1fr}thead,.grid{display:none}
-td[data-unit]::after{content:" " attr(data-unit)}td[data-name]::before{content:attr(data-name) " "}
-.crowd tr,.rank tr{display:grid;grid-template-columns:1fr auto auto;border-top:1px solid var(--line);padding:.35rem 0}
-.crowd td,.rank td{border:0;padding:.1rem 0 .1rem 1rem}.crowd td:first-child,.rank td:first-child{padding-left:0}
-.crowd .wide,.rank .wide{display:none}.crowd td.pic,.rank td.pic{grid-column:1/-1;width:auto;padding:.2rem 0 0}
-.certified tr{display:block;border-top:1px solid var(--line);padding:.4rem 0}
-.certified td{display:block;border:0;text-align:left;white-space:normal;padding:.1rem 0}}
-@media print{nav,.switch{display:none}}
-"""
-
-
-class Words:
-    """One language: how it writes numbers and labels, and what it says."""
-
-    def __init__(self, lang: str) -> None:
-        self.lang = lang
-        self.french = lang == "fr"
-
-    def __call__(self, english: str, french: str) -> str:
-        return french if self.french else english
-
-    def label(self, text: str) -> str:
-        return FRENCH.get(text, text) if self.french else text
-
-    def quote(self, text: str) -> str:
-        said = html.escape(self.label(text))
-        return f"«{NARROW}{said}{NARROW}»" if self.french else f"\u201c{said}\u201d"
-
-    def number(self, value: float, digits: int) -> str:
-        text = f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
-        return text.replace(".", ",") if self.french else text
-
-    def percent(self, share: float, digits: int = 1) -> str:
-        return f"{self.number(100 * share, digits)}{NARROW}%"
-
-    def epsilon(self, story: Story) -> str:
-        return f"ln{WIDE}3 = {self.number(story.epsilon, 4)}" if story.fair_coins else self.plain(story.epsilon)
-
-    def plain(self, value: float) -> str:
-        text = f"{value:.6g}"
-        return text.replace(".", ",") if self.french else text
+# -- the demo's page --------------------------------------------------------------------------------------------------
 
 
 def page(story: Story) -> str:
-    """Both languages, one after the other; a radio button shows one."""
-    parts = "".join(f'<section lang="{lang}">{_section(story, Words(lang))}</section>' for lang in ("en", "fr"))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Murmure: {story.people} students</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        '<input class="switch" type="radio" name="lang" id="en" checked aria-label="English">\n'
-        '<input class="switch" type="radio" name="lang" id="fr" aria-label="Français">\n'
-        '<nav><label for="en" lang="en">English</label><label for="fr" lang="fr">Français</label></nav>\n'
-        f"<main>{parts}</main>\n</body>\n</html>\n"
-    )
+    parts = {lang: _section(story, Words(lang)) for lang in ("en", "fr")}
+    return document(f"Murmure: {story.people} students", parts)
 
 
 def _section(story: Story, w: Words) -> str:
@@ -168,12 +43,13 @@ def _head(story: Story, w: Words) -> str:
             )
         }</p>"""
         randomness = w(f"seeded ({story.seed})", f"à graine ({story.seed})")
-    facts = (
-        (people, w("simulated students", "étudiants simulés")),
-        (w.epsilon(story), w("epsilon of each question", "epsilon de chaque question")),
-        (randomness, w("randomness", "hasard")),
+    shown = facts(
+        (
+            (people, w("simulated students", "étudiants simulés")),
+            (w.epsilon(story), w("epsilon of each question", "epsilon de chaque question")),
+            (randomness, w("randomness", "hasard")),
+        )
     )
-    listed = "".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in facts)
     intro = w(
         f"{people} simulated students were asked whether they cheat at exams. No true answer left a student’s hands. "
         "Here is what was sent, what it says about the crowd, and what it cannot say about anyone.",
@@ -183,7 +59,7 @@ def _head(story: Story, w: Words) -> str:
     return f"""<h1>Murmure</h1>
 <p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
 {mark}<p>{intro}</p>
-<ul class="facts">{listed}</ul>"""
+{shown}"""
 
 
 def _one(story: Story, w: Words) -> str:
@@ -271,13 +147,7 @@ def _crowd(story: Story, w: Words) -> str:
             " An unbiased estimate errs to both sides, so a small one may fall below zero.",
             f" Une estimation sans biais se trompe des deux côtés{WIDE}: une petite peut donc passer sous zéro.",
         )
-    key = (
-        f'<span><svg width="34" height="14" aria-hidden="true">{_interval(10, 90, 50, None)}</svg>'
-        f"{w(f'estimate and 95{NARROW}% interval', f'estimation et intervalle à 95{NARROW}%')}</span>"
-        f'<span><svg width="14" height="14" aria-hidden="true"><circle class="true" cx="7" cy="7" r="4"/></svg>'
-        f"{w('truth, known only because the class is simulated', 'vérité, connue parce que la classe est simulée')}"
-        "</span>"
-    )
+    known = w("truth, known only because the class is simulated", "vérité, connue parce que la classe est simulée")
     return f"""<h2>{w("2. What the crowd says", "2. Ce que dit la foule")}</h2>
 <p>{
         w(
@@ -285,7 +155,7 @@ def _crowd(story: Story, w: Words) -> str:
             f"Chaque réponse peut mentir, mais à un taux connu{WIDE}: on retrouve donc les parts de la foule.",
         )
     }</p>
-<div class="key">{key}</div>
+{key(w, 0.95, known)}
 <h3>{w("Have you ever cheated? Two coins", f"Avez-vous déjà triché{NARROW}? Deux pièces")}</h3>
 {_shares(story.coins, w, top)}
 <h3>{w("How often? GRR", f"Combien de fois{NARROW}? GRR")}</h3>
@@ -434,53 +304,14 @@ def _box(ticked: bool) -> str:
     )
 
 
-def _interval(low: float, high: float, mean: float, truth: float | None) -> str:
-    """A bar, a mark and perhaps an open circle; all in per cent of the picture's width."""
-    circle = "" if truth is None else f'<circle class="true" cx="{truth:.2f}%" cy="7" r="4"/>'
-    return (
-        f'<rect class="fill" x="{low:.2f}%" y="3" width="{max(high - low, 0.3):.2f}%" height="8" rx="2"/>'
-        f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>{circle}'
-    )
-
-
 def scale_of(rows: list[dict[str, Any]]) -> float:
     """The right end of a picture of shares: the next tenth."""
     return min(1.0, math.ceil(10 * max(max(row["high"], row["truth"], row["share"]) for row in rows)) / 10)
 
 
-def _tick(share: float, at: float, w: Words) -> str:
-    """A label of the axis; one at the right end stays inside the picture."""
-    text, anchor = (w.percent(share, 0), "end") if at == 100 else (w.number(100 * share, 0), "middle")
-    return f'<text class="tick" x="{at:.2f}%" y="11" text-anchor="{anchor}">{text}</text>'
-
-
 def _shares(one: Asked, w: Words, top: float) -> str:
-    rows = one.rows()
-    ticks = [t / 10 for t in range(0, round(10 * top) + 1, 2 if top > 0.4 else 1)]
-
-    def at(share: float) -> float:
-        return 100 * min(max(share / top, 0.0), 1.0)
-
-    grid = "".join(f'<line class="grid" x1="{at(t):.2f}%" x2="{at(t):.2f}%" y1="-13" y2="27"/>' for t in ticks)
-    axis = "".join(_tick(t, at(t), w) for t in ticks)
-    names = (
-        w("answer", "réponse"),
-        w("truth", "vérité"),
-        w("estimate", "estimation"),
-        w(f"95{NARROW}% interval", f"intervalle à 95{NARROW}%"),
-    )
-    head = "".join(f"<th>{name}</th>" for name in names)
-    head += f'<th class="pic"><svg width="100%" height="14" aria-hidden="true">{axis}</svg></th>'
-    body = []
-    for row in rows:
-        picture = _interval(at(row["low"]), at(row["high"]), at(row["share"]), at(row["truth"]))
-        body.append(
-            f'<tr><td>{html.escape(w.label(row["label"]))}</td><td class="wide">{w.percent(row["truth"])}</td>'
-            f"<td><b>{w.percent(row['share'])}</b></td>"
-            f"<td>{w.number(100 * row['low'], 1)} {w('to', 'à')} {w.percent(row['high'])}</td>"
-            f'<td class="pic"><svg width="100%" height="14" aria-hidden="true">{grid}{picture}</svg></td></tr>'
-        )
-    return f'<table class="crowd"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+    rows = [{**row, "label": html.escape(w.label(row["label"])), "mean": row["share"]} for row in one.rows()]
+    return figures(rows, w, Scale.of_shares(0.0, top), name=w("answer", "réponse"))
 
 
 def _report(one: Asked, report: Any, w: Words) -> str:

@@ -8,13 +8,15 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from murmure.cli.shared import described
 from murmure.core.errors import shorten
+from murmure.pages.numbers import described
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from murmure.core.types import Certificate
+
+TELLING = 6  # the epsilon from which odds are no comfort
 
 
 def surest(epsilon: float) -> str:
@@ -27,12 +29,24 @@ def promise(certificate: Certificate) -> str:
     """The certificate in one sentence."""
     if math.isinf(certificate.epsilon):
         return "Whoever sees this sees the answer itself: nothing is protected."
-    if certificate.epsilon > 6:
+    if certificate.epsilon > TELLING:
         return "At this epsilon a report can all but give the answer away."
     provided = f", provided {certificate.assumption}" if certificate.assumption else ""
     return (
         "Whatever is sent, someone who thought two answers equally likely cannot become surer than "
         f"{surest(certificate.epsilon)} in 100 which of them is true{provided}."
+    )
+
+
+def promise_in_french(certificate: Certificate) -> str:
+    """The same sentence for French readers; an assumption is left to whoever shows it."""
+    if math.isinf(certificate.epsilon):
+        return "Qui voit ceci voit la réponse même : rien n’est protégé."
+    if certificate.epsilon > TELLING:
+        return "À cet epsilon, une réponse peut presque livrer la vérité."
+    return (
+        "Quoi qu’on envoie, celui qui tenait deux réponses pour également probables ne peut devenir sûr de l’une à "
+        f"plus de {surest(certificate.epsilon).replace('.', ',')} chances sur 100."
     )
 
 
@@ -77,6 +91,8 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
 
 def _plain(report: Any) -> Any:
     """A report as JSON; 64-bit words as text, since most readers of JSON lose digits beyond 2**53."""
+    if isinstance(report, tuple | list):  # of a record: one report a column
+        return [_plain(part) for part in report]
     if hasattr(report, "tolist"):
         values = report.tolist()
         wide = getattr(report, "dtype", None) == "uint64"
@@ -104,3 +120,38 @@ def _short(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
     return f"{value:.10g}" if isinstance(value, float) else shorten(value)
+
+
+def protects(plan: Any) -> str:
+    """What the guarantee of a sanitised table is about: a row, or a person of several."""
+    each = plan.guarantees()["reader"].epsilon
+    if plan.unit == "row":
+        return f"one row: whoever stands in several rows pays epsilon = {each:.6g} for each of them"
+    rows = plan.rows_per_person
+    row = "row" if rows == 1 else "rows"
+    return f"one person ({plan.unit}) of at most {rows} {row}: epsilon = {each:.6g} for all of them together"
+
+
+def both_certificates(plan: Any, guarantees: Mapping[str, Certificate]) -> Table:
+    """What a whole row and what one attribute of it can lose; what the two share is said once."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    rows = int(plan.rows_per_person)
+    names = ("a whole row", "one attribute") if rows == 1 else (f"all {rows} rows", "one attribute")
+    record = guarantees["reader"]
+    for name, c in zip(names, (record, guarantees["either, about one attribute"]), strict=True):
+        asked = "" if c.asked is None else f" (asked for {c.asked:.10g}{' a row' if rows > 1 else ''})"
+        words = Text().append(f"epsilon = {c.epsilon:.10g}", "bold").append(f"{asked}, delta = {c.delta:g}; {c.method}")
+        table.add_row(name, words)
+        if c.said is not None:
+            table.add_row("  witness", f"{c.said[0]} {c.said[1]}")
+    table.add_row("relation", f"{record.relation} one person")
+    for i, item in enumerate(record.public):
+        table.add_row("public" if i == 0 else "", item)
+    if record.assumption:
+        table.add_row("provided", record.assumption)
+    return table

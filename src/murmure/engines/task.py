@@ -1,0 +1,39 @@
+"""One batch of rows on its way through an engine, with what belongs to it and to no other batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from murmure.core.random import Random
+
+
+@dataclass(frozen=True)
+class Task:
+    """A batch, the generator that randomises it, and the number of its first row where that is known."""
+
+    batch: Any
+    rng: Random
+    first: int | None = None
+
+    def __len__(self) -> int:
+        return rows_in(self.batch)
+
+
+def rows_in(batch: Any) -> int:
+    """How many people a batch holds: of an array its length, of a table its rows."""
+    if hasattr(batch, "num_rows"):
+        return int(batch.num_rows)
+    if isinstance(batch, Mapping):
+        return len(next(iter(batch.values()))) if batch else 0
+    return len(batch)
+
+
+def one_column(batch: Any, column: str | None) -> Any:
+    """The column of a table, or the batch itself where it is one column already."""
+    if hasattr(batch, "num_rows"):
+        return batch.column(0 if column is None else column)
+    if isinstance(batch, Mapping):
+        return batch[column] if column is not None else next(iter(batch.values()))
+    return batch

@@ -1,0 +1,96 @@
+"""Unary bits of several attributes in one string: short attributes share words, and so need less randomness.
+
+Attribute i owns bits offsets[i] .. offsets[i] + sizes[i] - 1 of the string; every bit is 1 with the same probability q.
+The bit of one's own value is decided apart and set at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.fixed import Words64
+from murmure.core.random import Words
+from murmure.laws.bits import DEEP_PLANES, PLANES, Coins, last_word_mask, packed_words, set_bit
+from murmure.laws.compiled import kernels_for, native, threads
+from murmure.laws.law import Array
+
+
+@dataclass(frozen=True)
+class Strings:
+    sizes: tuple[int, ...]
+    yes_false: int  # the coin of every bit, over 2**64
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        return tuple(sum(self.sizes[:i]) for i in range(len(self.sizes)))
+
+    @property
+    def width(self) -> int:
+        """Words of the string."""
+        return packed_words(sum(self.sizes))
+
+    @property
+    def words(self) -> int:
+        return PLANES * self.width
+
+    @property
+    def deep(self) -> int:
+        return DEEP_PLANES * self.width
+
+    def flip(self, words: Words) -> Words64:
+        """Everybody's string, nobody's own bit set apart yet."""
+        n = words.n
+        out, coins, kernels = np.empty((n, self.width), np.uint64), Coins(self.yes_false, self.width), kernels_for(n)
+        q = np.uint64(self.yes_false)
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            out[a:b] = coins.flip(a, block)
+
+        def fast(a: int, b: int, block: Words64) -> None:
+            room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
+            left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
+            count = kernels.planes(block, out[a:b], left, open_, q)  # type: ignore[union-attr]
+            if count > room:  # never seen; would cost time, not truth
+                return fill(a, b, block)
+            left[:count, 0] += a
+            coins.note(left[:count], open_[:count])
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        coins.finish(out, words)
+        return out
+
+    def cut(self, string: Words64, i: int) -> Words64:
+        """The bits of attribute i out of everybody's string."""
+        offset, size = self.offsets[i], self.sizes[i]
+        out = np.empty((len(string), packed_words(size)), np.uint64)
+        for w in range(out.shape[1]):
+            word, shift = divmod(offset + 64 * w, 64)
+            np.right_shift(string[:, word], np.uint64(shift), out=out[:, w])
+            if shift + min(64, size - 64 * w) > 64:
+                out[:, w] |= string[:, word + 1] << np.uint64(64 - shift)
+        out[:, -1] &= last_word_mask(size)
+        return out
+
+
+def set_own(packed: Words64, x: Array, own: NDArray[np.bool_]) -> None:
+    """Overwrite bit x of every row."""
+    kernels = kernels_for(len(packed))
+    if kernels is None:
+        set_bit(packed, x, own)
+    else:
+        kernels.set_own(packed, native(x), own)
+
+
+def coins(threshold: int, words: Words) -> NDArray[np.bool_]:
+    """One coin a person, from a range of one word each."""
+    out = np.empty(words.n, bool)
+
+    def fill(a: int, b: int, block: Words64) -> None:
+        np.less(block[:, 0], np.uint64(threshold), out=out[a:b])
+
+    words.each(fill)
+    return out

@@ -1,0 +1,90 @@
+"""Lecture 000's sanitised table, kept as a lesson: the bounds, the labels and the stand-in for missing values are read
+off the data, and every column is given the same epsilon. Nothing here is for real people.
+
+>>> frame = {"age": [31, 0, 50], "outcome": ["no", "yes", "no"]}
+>>> lesson = sanitised_as_in_the_lecture(frame, 1.0, zero_is_missing=["age"])
+>>> lesson.total
+2.0
+>>> print(lesson.faults[0])
+age: the 1 missing values were replaced by 40.5, the median of the data: whoever sees the table learns about everybody
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.errors import InvalidParameter
+from murmure.core.random import Random, random_or_secure
+from murmure.core.schema import Column, Schema
+from murmure.local.spl import Plain
+
+TELLS = "whoever sees the table learns about everybody"
+
+
+@dataclass(frozen=True)
+class TableLesson:
+    """The table of the lecture, what it costs, and why even that is not a guarantee."""
+
+    table: Mapping[str, Any] = field(repr=False)
+    draft: Schema  # every bound marked as read off the data: no command but `schema` takes it
+    per_column: float
+    total: float  # the answer to the lecture's question "valeur du eps global?", had the bounds been public
+    faults: tuple[str, ...]
+
+    warning = "a lesson: bounds and stand-ins were read off the data, so no epsilon holds for this table"
+
+
+def sanitised_as_in_the_lecture(
+    frame: Mapping[str, Any],
+    epsilon: float,
+    zero_is_missing: Sequence[str] = (),
+    numeric: str = "BoundedLaplace",
+    rng: Random | None = None,
+) -> TableLesson:
+    """Replace zeros by the median, read bounds and labels off the data, then randomise every column with epsilon.
+
+    (The listing's own noise is not repeated: it redraws nothing, see `mistakes.share_outside_listing`. Here numbers go
+    through the bounded mechanisms that are right for public bounds, which these are not.)
+    """
+    rng = random_or_secure(rng, "sanitised_as_in_the_lecture")
+    held = {name: np.asarray(values) for name, values in frame.items()}
+    faults: list[str] = []
+    for name in zero_is_missing:
+        if name not in held:
+            raise InvalidParameter(f"zero_is_missing names {name!r}, which the table does not hold.")
+        held[name] = _median_in_place_of_zero(name, held[name], faults)
+    domains = {name: _read_off(name, values, faults) for name, values in held.items()}
+    mechanism = Plain.per_column(Schema(domains), epsilon, numeric=numeric)
+    records = mechanism.report(held, rng)
+    table = {}
+    for name, part, reports in zip(mechanism.columns, mechanism.parts, records.parts, strict=True):
+        domain = part.domain
+        labels = domain.numbers() if not isinstance(domain, Categories) else np.array(domain.labels(), object)
+        table[name] = labels[reports]
+    draft = Schema({name: Column(domain, from_data=True) for name, domain in domains.items()})
+    return TableLesson(table, draft, epsilon, mechanism.epsilon, tuple(faults))
+
+
+def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
+    missing = values == 0
+    median = float(np.median(values[~missing]))
+    count = int(missing.sum())
+    faults.append(f"{name}: the {count} missing values were replaced by {median:g}, the median of the data: {TELLS}")
+    return np.where(missing, median, values)
+
+
+def _read_off(name: str, values: Any, faults: list[str]) -> Domain:
+    if values.dtype.kind not in "iuf":
+        labels = sorted(set(values.tolist()))
+        faults.append(f"{name}: the labels {labels} were read off the data: a rare answer shows that somebody gave it")
+        return Categories(labels)
+    low, high = values.min(), values.max()
+    faults.append(f"{name}: the bounds {low:g} and {high:g} are two people's values: {TELLS}")
+    if (values == np.floor(values)).all():
+        return Integers(int(low), int(high))
+    return Interval(float(low), float(high))

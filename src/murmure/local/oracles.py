@@ -1,0 +1,103 @@
+"""Which mechanism each attribute of a record gets: named, one for all or one each, or chosen by exact variance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from murmure.catalogue import load
+from murmure.core.domain import Domain
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates import by_mean
+from murmure.core.fixed import MIN_EPSILON
+from murmure.core.schema import Schema
+
+By = Literal["variance", "varstar"]
+CATEGORICAL = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
+NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave", "BoundedLaplace", "BoundedStaircase", "Window")
+ADAPTIVE = ("GRR", "OUE")
+Oracle = str | tuple[str, ...]
+
+
+def better(candidates: Sequence[Any], by: By, variance: Callable[[Any, float], float] | None = None) -> Any:
+    """The candidate with the least exact variance, averaged over values: a straight line in the shares, whose mean over
+    k values is its value at 1/k. Var*, at share 0, is how the papers choose.
+    """
+    if by not in ("variance", "varstar"):
+        raise InvalidParameter(f'the choice is by "variance" or by "varstar", got {shorten(by)}.')
+    at = variance or (lambda m, f: float(m.variance(f, 1)))
+    return min(candidates, key=lambda m: at(m, 0.0 if by == "varstar" else 1 / m.domain.size))
+
+
+def oracle_names(owner: object, oracle: Any, schema: Schema, allowed: Sequence[str]) -> Oracle:
+    """One name for all columns, or a tuple with one each (also from a list, or a mapping of some columns)."""
+    name = type(owner).__name__
+    if isinstance(oracle, Mapping):
+        oracle = [oracle.get(column, "adaptive") for column in schema.private]
+    if isinstance(oracle, list | tuple):
+        oracle = tuple(oracle)
+        if len(oracle) != len(schema.private):
+            raise InvalidParameter(
+                f"{name}.oracle must be one name, or one for each of {len(schema.private)} columns, got {len(oracle)}.",
+                hint=f"columns in order: {', '.join(schema.private)}",
+            )
+    for one in (oracle,) if isinstance(oracle, str) else oracle if isinstance(oracle, tuple) else (oracle,):
+        if one not in allowed:
+            raise InvalidParameter(
+                f"{name}.oracle must be one of {', '.join(allowed)}, got {shorten(one)}.",
+                hint='"adaptive" takes the one with the least exact variance for each column',
+            )
+    return oracle  # type: ignore[no-any-return]
+
+
+def smallest_share(owner: object, epsilons: Sequence[float]) -> None:
+    """Refuse a budget whose parts nothing can be built with, in the words of whoever splits it."""
+    if min(epsilons) < MIN_EPSILON:
+        raise InvalidParameter(
+            f"{type(owner).__name__}.epsilon leaves {min(epsilons):.3g} for a column, below {MIN_EPSILON:g}.",
+            hint="a larger epsilon, fewer columns, or more even weights",
+        )
+
+
+def build(
+    schema: Schema, epsilons: Sequence[float], oracle: Oracle, numeric: str, by: By = "variance", numbers: bool = False
+) -> tuple[Any, ...]:
+    """The mechanism of every private column. numbers: every number goes through `numeric`, however few its values."""
+    out = []
+    for i, (column, epsilon) in enumerate(zip(schema.private, epsilons, strict=True)):
+        domain = schema[column]
+        if isinstance(oracle, tuple):
+            name = oracle[i]
+        else:
+            number = by_mean(domain) or (numbers and hasattr(domain, "scale"))
+            name = numeric if number else oracle
+        out.append(_one(domain, epsilon, name, numeric, by))
+    return tuple(out)
+
+
+def _one(domain: Domain, epsilon: float, name: str, numeric: str, by: By) -> Any:
+    if name != "adaptive":
+        return load(name)(domain, epsilon)
+    if by_mean(domain):
+        return load(numeric)(domain, epsilon)
+    return better([load(candidate)(domain, epsilon) for candidate in ADAPTIVE], by)
+
+
+def share_of(epsilon: float, weight: float, whole: float) -> float:
+    """epsilon * weight / whole, rounded down: the parts never add up to more than the whole."""
+    exact = Fraction(epsilon) * Fraction(weight) / Fraction(whole)
+    out = float(exact)
+    return out if Fraction(out) <= exact else math.nextafter(out, 0.0)
+
+
+def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
+    """Budgets in proportion to the weights, whose sum is at most epsilon (the floats taken at their exact values)."""
+    whole = sum(map(Fraction, weights))
+    out = []
+    for w in weights:
+        exact = Fraction(epsilon) * Fraction(w) / whole
+        near = float(exact)
+        out.append(near if Fraction(near) <= exact else math.nextafter(near, 0.0))
+    return out

@@ -1,0 +1,102 @@
+"""Splitting: every attribute is randomised with its share of the budget, and all of them are reported.
+
+    P[y | x] = prod_i P_i[y_i | x_i],     epsilon_i = epsilon w_i / sum w,    sum_i epsilon_i <= epsilon.
+
+(SPL in Arcolezi et al., CIKM 2021.) `Plain` is the same law with the choices of a sanitised table: bounded reports for
+numbers, generalised randomised response for categories, so that every cell of the table looks like an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import positive_epsilon, times_up
+from murmure.core.schema import Schema
+from murmure.laws.records import Joint
+from murmure.local.oracles import CATEGORICAL, NUMERIC, Oracle, build, oracle_names, smallest_share, split_budget
+from murmure.local.record import RecordMechanism, per_column
+
+
+class Splitting(RecordMechanism):
+    """What SPL and Plain share."""
+
+    oracle: Oracle
+    numeric: str
+    weights: tuple[float, ...] | None
+    numbers = False  # whether numbers with few values go through `numeric` too
+
+    def __post_init__(self) -> None:
+        self._check()
+        allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
+        object.__setattr__(self, "oracle", oracle_names(self, self.oracle, self.domain, allowed))
+        object.__setattr__(self, "weights", per_column(self, "weights", self.weights, self.domain))
+        check_numeric(self, self.numeric)
+
+    @classmethod
+    def per_column(cls, domain: Schema, epsilon_per_column: float, **options: Any) -> Any:
+        """The same epsilon for every column, as in the lecture; the total is the number of columns times it."""
+        each = positive_epsilon(cls.__name__, epsilon_per_column, "epsilon_per_column")
+        return cls(domain, times_up(each, len(domain.private)), **options)  # type: ignore[call-arg]
+
+    @cached_property
+    def epsilons(self) -> tuple[float, ...]:
+        """The share of each column."""
+        shares = tuple(split_budget(self.epsilon, self.weights or (1.0,) * len(self.columns)))
+        smallest_share(self, shares)
+        return shares
+
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        return build(self.domain, self.epsilons, self.oracle, self.numeric, numbers=self.numbers)
+
+    @cached_property
+    def channel(self) -> Joint:
+        return Joint(tuple(part.channel for part in self.parts))
+
+
+def check_numeric(owner: object, numeric: object) -> None:
+    if numeric not in NUMERIC:
+        raise InvalidParameter(
+            f"{type(owner).__name__}.numeric must be one of {', '.join(NUMERIC)}, got {shorten(numeric)}."
+        )
+
+
+@dataclass(frozen=True)
+class SPL(Splitting):
+    """Every attribute at its share of epsilon. weights: unequal shares, one per private column, or by name."""
+
+    domain: Schema
+    epsilon: float
+    oracle: Oracle = "adaptive"
+    numeric: str = "Hybrid"
+    weights: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Plain(Splitting):
+    """A sanitised table: numbers stay numbers within their bounds, categories stay categories."""
+
+    domain: Schema
+    epsilon: float
+    oracle: Oracle = "GRR"
+    numeric: str = "BoundedLaplace"
+    weights: tuple[float, ...] | None = None
+
+    numbers = True
+
+
+_SMALL = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(3)})
+_MIXED = Schema({"age": Integers(0, 4), "sick": Categories([False, True]), "income": Interval(0.0, 10.0, cells=6)})
+
+EXAMPLES = (
+    SPL(_SMALL, 1.0),
+    SPL(_SMALL, 2.0, oracle="OUE", weights=(3.0, 1.0)),
+    SPL(Schema({"a": Categories(2), "b": Categories(2), "c": Categories(3)}), 3.0, oracle="GRR"),
+    SPL(_MIXED, 4.0, oracle=("SubsetSelection", "GRR", "Piecewise")),
+    Plain(_MIXED, 3.0),
+    Plain(_SMALL, 0.5, numeric="Window"),
+)

@@ -1,0 +1,181 @@
+"""A sanitised table, read by anyone: the plan is in its metadata, the reports are its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch
+from murmure.core.random import Random
+from murmure.core.schema import Schema
+from murmure.core.types import Release, Total
+from murmure.engines.memory import Memory
+from murmure.engines.progress import watched
+from murmure.engines.tables import Table, open_table
+from murmure.engines.task import Task
+from murmure.laws.records import Records
+from murmure.local.columns import Cells
+from murmure.plan import Plan
+
+PLAN, SEEDED = "murmure:plan", "murmure:seeded"
+
+
+def schema_of(plan: Plan) -> Schema:
+    """The schema of a plan about records."""
+    schema = plan.statistic.domain
+    if not isinstance(schema, Schema) or plan.person is None:
+        raise InvalidParameter(f"a sanitised table answers a plan about records, got {plan.describe()}.")
+    return schema
+
+
+@dataclass(frozen=True)
+class Format:
+    """How records of a plan stand in a table."""
+
+    plan: Plan
+
+    @cached_property
+    def cells(self) -> tuple[Cells, ...]:
+        person = self.plan.person
+        return tuple(Cells(name, part) for name, part in zip(person.columns, person.parts, strict=True))
+
+    def schema(self, open_fields: Mapping[str, Any]) -> Any:
+        """The Arrow schema: private columns, then public ones."""
+        import pyarrow as pa
+
+        fields = [pa.field(c.name, c.type) for c in self.cells]
+        return pa.schema([*fields, *(pa.field(name, kind) for name, kind in open_fields.items())])
+
+    def table(self, records: Records, carried: Mapping[str, Any], schema: Any) -> Any:
+        import pyarrow as pa
+
+        columns = [
+            cells.write(part, records.n, None if records.rows is None else records.rows[i])
+            for i, (cells, part) in enumerate(zip(self.cells, records.parts, strict=True))
+        ]
+        return pa.RecordBatch.from_arrays([*columns, *carried.values()], schema=schema)
+
+    def records(self, batch: Any) -> Records:
+        """Back from a table that was written so."""
+        parts, rows = [], []
+        counted = self.plan.person._counts_shown
+        for cells in self.cells:
+            reports, shown = cells.read(batch.column(cells.name))
+            if shown is not None and not counted:
+                raise OutsideDomain.at(
+                    f"column {cells.name!r}",
+                    int(np.setdiff1d(np.arange(batch.num_rows), shown)[0]),
+                    "is missing; wanted a report.",
+                    "the file was changed after it was sanitised",
+                )
+            parts.append(reports)
+            rows.append(np.arange(batch.num_rows) if shown is None else shown)
+        if counted:
+            self._refuse_other_draws(rows, batch.num_rows)
+        return Records(batch.num_rows, tuple(parts), tuple(rows) if counted else None)
+
+    def _refuse_other_draws(self, rows: list[Any], n: int) -> None:
+        take = self.plan.person.channel.draw.take
+        shows = np.zeros(n, np.int64)
+        for held in rows:
+            shows[held] += 1
+        if (shows != take).any():
+            row = int(np.argmax(shows != take))
+            raise OutsideDomain.at(
+                "the sanitised table",
+                row,
+                f"shows {int(shows[row])} columns; wanted {take}.",
+                "the file was changed after it was sanitised",
+            )
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """How the cells stand in a CSV file."""
+        import pyarrow as pa
+
+        out = {}
+        for cells in self.cells:
+            kind = cells.type
+            if pa.types.is_dictionary(kind) or cells.width is not None:
+                out[cells.name] = "text"
+            elif pa.types.is_boolean(kind):
+                out[cells.name] = "boolean"
+            else:
+                out[cells.name] = "integer" if pa.types.is_integer(kind) else "real"
+        return out
+
+
+def plan_of(table: Table) -> tuple[Plan, bool]:
+    """The plan in a sanitised table's metadata, and whether its randomness was seeded."""
+    if PLAN not in table.metadata:
+        raise InvalidParameter(
+            f"{table.what} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
+            hint="pass the plan that it was sanitised with",
+        )
+    return Plan.from_json(table.metadata[PLAN]), table.metadata.get(SEEDED) != "no"
+
+
+@dataclass(frozen=True)
+class ReadStep:
+    """One batch of a sanitised table, added up."""
+
+    plan: Plan
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.plan.step.columns or ()
+
+    @cached_property
+    def format(self) -> Format:
+        return Format(self.plan)
+
+    def __call__(self, task: Task) -> Total:
+        try:
+            records = self.format.records(task.batch)
+        except OutsideDomain as error:
+            raise (error if task.first is None else error.later(task.first)) from None
+        return Total(records.n, self.plan.reader.tally(self.plan.weigh(records, task.batch)))
+
+
+def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engine: Any = None) -> Release:
+    """Figures from a sanitised table. The plan is the table's own, unless it is a frame without metadata.
+
+    statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
+    """
+    seeded = False
+    if type(source).__module__.startswith("pyspark."):
+        if plan is None:
+            raise InvalidParameter("a Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
+        kinds = None
+    else:
+        table = open_table(source)
+        if PLAN in table.metadata:
+            held, seeded = plan_of(table)
+            if plan is not None and plan.digest != held.digest:
+                raise PlanMismatch(f"{table.what} answers plan {held.digest[:12]}, not {plan.digest[:12]}.")
+            plan = held
+        elif plan is None:
+            plan_of(table)
+        assert plan is not None
+        kinds = Format(plan).kinds
+    if statistic is not None:
+        plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
+    step = ReadStep(plan)
+    if kinds is None:
+        from murmure.engines.spark import Spark
+
+        total = (engine or Spark()).total(step, source)
+    else:
+        total = (engine or Memory()).total(step, _read_tasks(open_table(source, step.columns, kinds)))
+    return plan.settle(total, seeded)
+
+
+def _read_tasks(table: Table) -> Iterator[Task]:
+    first, rng = 0, Random.secure()  # nothing is drawn
+    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+        yield Task(batch, rng, first)
+        first += batch.num_rows

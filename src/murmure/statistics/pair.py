@@ -1,0 +1,112 @@
+"""How often two values occur together.
+
+g(x) = the indicator of the pair (x_a, x_b),   finish: shares of n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.estimate import CellReading, Estimate
+from murmure.core.schema import Schema
+from murmure.core.types import Array, Ints
+from murmure.laws.counting import histogram
+from murmure.statistics.histogram import no_cross
+
+MOST_PAIRS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The joint shares of two columns of a record."""
+
+    domain: Schema
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Schema):
+            raise InvalidParameter(f"Pair.domain must be a Schema, got {shorten(self.domain)}.")
+        for name in (self.first, self.second):
+            if name not in self.domain.private:
+                raise InvalidParameter(
+                    f"Pair: {name!r} is no private column; the schema has {shorten(list(self.domain.private), 120)}."
+                )
+        if self.first == self.second:
+            raise InvalidParameter(f"Pair needs two different columns, got {self.first!r} twice.")
+        if self.width > MOST_PAIRS:
+            raise InvalidParameter(
+                f"Pair of {self.first!r} and {self.second!r} has {self.width} combinations, more than {MOST_PAIRS}.",
+                hint="give the columns fewer values (fewer cells)",
+            )
+
+    largest = 1
+
+    @property
+    def pair(self) -> tuple[Domain, Domain]:
+        return self.domain[self.first], self.domain[self.second]
+
+    @property
+    def width(self) -> int:
+        a, b = self.pair
+        return a.size * b.size
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """Where the two columns stand among the private ones."""
+        return self.domain.private.index(self.first), self.domain.private.index(self.second)
+
+    def labels(self) -> list[str]:
+        a, b = self.pair
+        return [f"{u}, {v}" for u in a.labels() for v in b.labels()]
+
+    def encode(self, batch: Any) -> tuple[Array, ...]:
+        return self.domain.encode(batch)
+
+    def _codes(self, x: tuple[Array, ...]) -> NDArray[np.int64]:
+        i, j = self.places
+        return x[i].astype(np.int64) * self.pair[1].size + x[j]
+
+    def lift(self, x: tuple[Array, ...]) -> Ints:
+        return (self._codes(x)[:, None] == np.arange(self.width)).astype(np.int64)
+
+    def tally(self, x: tuple[Array, ...]) -> Ints:
+        return histogram(self._codes(x), self.width)
+
+    def clear(self, total: Ints, n: int) -> Estimate:
+        reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
+        return Estimate(self.labels(), reading.raw, n, "share", reading)
+
+    def reads(self, affine: Any) -> str | None:
+        return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
+
+    def reader(self, person: Any) -> Any:
+        """What adds up and reads pairs of reports; a mechanism that shows no two real attributes has none."""
+        why = person.no_pairs(*self.places)
+        if why is not None:
+            raise PlanRefused(
+                f"Plan refused: {type(person).__name__} cannot answer Pair: {why}.",
+                hint="SPL, or SMP with sample=2 or more, reports two real attributes of one person",
+            )
+        return person.pair(*self.places)
+
+    def finish(self, estimate: Estimate) -> Estimate:
+        return estimate
+
+    def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
+        codes = self._codes(x)
+        return np.array([np.mean(codes == v) for v in range(self.width)])
+
+
+EXAMPLES = (
+    Pair(
+        Schema({"smoker": Categories(["no", "yes"]), "region": Categories(3), "age": Integers(0, 9)}), "region", "age"
+    ),
+    Pair(Schema({"smoker": Categories(["no", "yes"]), "region": Categories(3)}), "region", "smoker"),
+)

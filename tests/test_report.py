@@ -1,0 +1,308 @@
+"""A release as a page: what it says, in two languages, and that nothing in it is markup but ours."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import murmure as mu
+from murmure.local import adp, rsfd, smp, spl
+from murmure.pages.page import TERMS, Scale, Words
+from murmure.pages.report import report_html, write_report
+from murmure.sanitise import Receipt
+
+EVIL = "<script>alert('x')</script> & \"quoted\""
+SCHEMA = mu.Schema(
+    {
+        "smoker": mu.Column(mu.Categories(["no", "yes"]), missing="value"),
+        EVIL: mu.Categories([EVIL, "b"]),
+        "children": mu.Integers(0, 4),
+        "age": mu.Integers(18, 99),
+        "weight": mu.Column(mu.Interval(0.0, 1.0), public=True),
+    }
+)
+
+
+def people(n: int = 400) -> dict[str, Any]:
+    g = np.random.default_rng(4)
+    return {
+        "smoker": g.choice(["no", "yes", "missing"], n).tolist(),
+        EVIL: g.choice([EVIL, "b"], n).tolist(),
+        "children": g.integers(0, 5, n),
+        "age": g.integers(18, 100, n),
+    }
+
+
+def made(mechanism: Any = None, seeded: bool = True, **unit: Any) -> tuple[mu.Plan, mu.Release]:
+    plan = mu.Plan(mu.Marginals(SCHEMA), person=mechanism or mu.SMP(SCHEMA, 3.0), **unit)
+    rows = people()
+    if "unit" in unit:  # everybody has two rows
+        rows = {**rows, unit["unit"]: np.arange(len(next(iter(rows.values())))) // 2}
+    return plan, mu.run(plan, rows, rng=mu.Random.seeded(2) if seeded else None)
+
+
+class Reading(html.parser.HTMLParser):
+    """Nesting is checked, text is kept by language, and every element is known."""
+
+    EMPTY = frozenset({"meta", "input", "br", "circle", "rect", "line", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[tuple[str, str | None]] = []
+        self.text: dict[str, str] = {"en": "", "fr": ""}
+        self.tags: set[str] = set()
+        self.links: set[str] = set()
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        self.tags.add(tag)
+        if "id" in held:
+            self.ids.append(held["id"] or "")
+        self.links |= {value or "" for name, value in attrs if name in ("href", "aria-labelledby")}
+        if tag not in self.EMPTY:
+            self.open.append((tag, held.get("lang")))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        section = next((lang for tag, lang in self.open if tag == "section"), None)
+        if section:
+            self.text[section] += data + " "
+
+
+def read(page: str) -> Reading:
+    reading = Reading()
+    reading.feed(page)
+    reading.close()
+    assert reading.open == []
+    return reading
+
+
+def flat(text: str) -> str:
+    return " ".join(text.replace("\u202f", " ").replace("\u00a0", " ").split())
+
+
+def test_the_page_stands_alone_and_says_everything() -> None:
+    """Both certificates with their epsilon, the unit, rows and dropped rows, the digest; no script, nothing fetched."""
+    plan, release = made(mu.SPL(SCHEMA, 2.0))
+    page = report_html(release, receipt=Receipt(400, 13, plan, True))
+    reading = read(page)
+    said = flat(reading.text["en"])
+
+    assert page.endswith("</html>\n") and "default-src 'none'" in page
+    assert not reading.tags & {"script", "img", "link", "iframe", "object"} and "http" not in page.split("</style>")[1]
+    for part in (
+        "4 columns, 400 rows",
+        "Seeded experiment",
+        "13 rows dropped",
+        "2 epsilon for a whole record",
+        "0.5 epsilon for one attribute",
+        "one row protected unit",
+        "By SPL : every column is randomised with its share of the budget",
+        "cannot become surer than 88.1 in 100",
+        "a fixed population",
+        "children : whole numbers from 0 to 4",
+        "weight : numbers from 0 to 1 in 1 024 cells; public, not randomised",
+        "They are biased, and no error bar belongs to them",
+        release.plan,
+        f"Murmure {mu.__version__}",
+    ):
+        assert part in said, part
+    assert "Simulation" not in said
+
+
+def test_french_is_said_too() -> None:
+    """The same facts with French numbers; labels and names of columns stay what people wrote."""
+    plan, release = made()
+    said = flat(read(report_html(release, plan=plan)).text["fr"])
+
+    for part in ("4 colonnes, 400 lignes", "Expérience à graine", "une ligne unité protégée", "population fixe"):
+        assert part in said, part
+    assert re.search(r"\d,\d %", said) and re.search("de .* « .* » que de « .* »", said)
+    assert "no " in said and "yes" in said and "oui" not in said.split("Ce que dit la foule")[1].split("garanti")[0]
+
+
+def test_what_people_wrote_is_never_markup() -> None:
+    """A label and the name of a column hold a script: shown, not obeyed; quotes leave no attribute either."""
+    plan, release = made()
+    page = report_html(release, plan=plan, truth={"age": 50.0})
+    reading = read(page)
+
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert EVIL in reading.text["en"] and EVIL in reading.text["fr"]
+    assert "script" not in reading.tags
+    assert "<script" not in release._repr_html_()
+
+
+def test_links_lead_somewhere_and_ids_are_unique() -> None:
+    reading = read(report_html(made()[1]))
+
+    assert len(reading.ids) == len(set(reading.ids))
+    assert {link.removeprefix("#") for link in reading.links} <= set(reading.ids)
+    assert {"en-0", "fr-3"} <= set(reading.ids)
+
+
+def test_the_truth_is_marked_as_a_simulation() -> None:
+    """Circles beside the estimates, a warning, and how many intervals hold it; without truth none of it."""
+    _, release = made()
+    truth = {"smoker": [1 / 3] * 3, "age": 58.5}
+    page = report_html(release, truth)
+    said = flat(read(page).text["en"])
+
+    assert "Simulation: the true values are shown" in said and "truth (simulation)" in said
+    assert page.count('class="true"') == 2 * (1 + 4)  # in two languages: the key, three shares, a mean
+    assert re.search(r"The truth lies inside \d of 4 intervals; 95 % of them should hold it", said)
+    assert 'class="true"' not in report_html(release)
+    with pytest.raises(mu.MurmureError, match="truth of column 'smoker' must be 3 numbers"):
+        report_html(release, {"smoker": [0.5, 0.5]})
+    with pytest.raises(mu.MurmureError, match="truth names columns that were not estimated: 'absent'"):
+        report_html(release, {"absent": [0.5, 0.5]})
+    with pytest.raises(mu.MurmureError, match="truth must map columns"):
+        report_html(release, [0.5])
+
+
+def test_columns_without_figures_say_why() -> None:
+    """A plain table's numbers are biased: no figure, no nan, and the reason in both languages."""
+    plan, release = made(mu.Plain(SCHEMA, 2.0))
+    page = report_html(release, plan=plan)
+    reading = read(page)
+
+    assert "nan" not in flat(reading.text["en"]).split()
+    assert flat(reading.text["en"]).count("No figure: reports near a bound can only err inward") == 2
+    assert flat(reading.text["fr"]).count("Aucun chiffre : près d’une borne") == 2
+    assert "BoundedLaplace" in page
+
+
+def test_numbers_have_means() -> None:
+    """The mean of a number that is shown value by value stands below; of others it is the figure, on its bounds."""
+    _, release = made()
+    said = flat(read(report_html(release)).text["en"])
+    mean = release.estimate.means["children"]
+
+    assert f"Mean {mean.mean[0]:.2f}" in said and "by the delta method" in said
+    assert "18 99" in said  # the ends of the picture of age
+
+
+def test_a_person_of_several_rows() -> None:
+    """The unit comes from the plan, or, without one, from the certificate."""
+    plan, release = made(mu.SPL(SCHEMA, 1.0), unit="patient", rows_per_person=3)
+
+    for page in (report_html(release, plan=plan), report_html(release)):
+        said = flat(read(page).text["en"])
+        assert "one person with at most 3 rows protected unit" in said and "all rows of one person 3" in said
+    assert "3 réponses neuves s’additionnent" in flat(read(report_html(release)).text["fr"])
+
+
+def test_many_categories_are_folded_largest_first() -> None:
+    """45 answers: twelve in sight, the others in a fold; the scale is the same for both."""
+    labels = [f"category {i} " + "x" * i for i in range(45)]
+    schema = mu.Schema({f"c{i}": mu.Categories(labels if i == 1 else 2) for i in range(30)})
+    g = np.random.default_rng(1)
+    rows = {f"c{i}": g.choice(labels, 500).tolist() if i == 1 else g.integers(0, 2, 500) for i in range(30)}
+    release = mu.run(mu.Plan(mu.Marginals(schema), person=mu.SMP(schema, 5.0)), rows, rng=mu.Random.seeded(1))
+    page = report_html(release)
+    column = page.split('id="en-1"')[1].split('id="en-2"')[0]
+    seen, folded = column.split("<details>")
+
+    assert "33 smaller shares" in folded
+    assert (seen.count("<tr>"), folded.split("</details>")[0].count("<tr>")) == (13, 34)
+    shares = [float(text) for text in re.findall(r"<td><b>(\S+?)\u202f%", column.replace("\u2212", "-"))]
+    assert len(shares) == 45 and shares == sorted(shares, reverse=True)
+    assert all(f'href="#en-{i}"' in page for i in range(30))
+    assert len(page) < 600_000
+
+
+def test_one_question_makes_a_page_too() -> None:
+    """A histogram, a mean, a pair, and what nobody randomised."""
+    domain = mu.Categories(["never", "once", "often"], column="cheated")
+    plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0))
+    release = mu.run(plan, ["never"] * 50 + ["once"] * 50)
+    said = flat(read(report_html(release, truth=[0.5, 0.5, 0.0], level=0.9)).text["en"])
+
+    assert "cheated, 100 answers" in said and "estimate and 90 % interval" in said and "1 epsilon of an answer" in said
+    assert "2.72 times likelier from “often” than from “never”" in said
+    assert "Seeded" not in said
+    clear = flat(read(report_html(mu.run(mu.Plan(mu.Histogram(domain)), ["never"]))).text["en"])
+    assert "Nothing was randomised" in clear and "nothing is protected" in clear and "add up" not in clear
+    number = mu.Interval(0.0, 10.0)
+    mean = mu.run(mu.Plan(mu.Mean(number), person=mu.Piecewise(number, 1.0)), [1.0, 2.0] * 50)
+    assert "The mean. By Piecewise" in flat(read(report_html(mean)).text["en"])
+    schema = mu.Schema({"a": mu.Categories(2), "b": mu.Categories(3)})
+    pair = mu.Plan(mu.Pair(schema, "a", "b"), person=mu.SPL(schema, 2.0))
+    both = mu.run(pair, {"a": [0, 1] * 50, "b": [0, 1] * 50})
+    table = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 2.0))
+    page = report_html(both, receipt=Receipt(100, 0, table, False))
+    assert "a and b" in page and "The share of every pair of answers." in page
+
+
+def test_the_target_is_said() -> None:
+    _, release = made()
+
+    assert "a superpopulation" in flat(read(report_html(release, target="superpopulation")).text["en"])
+    with pytest.raises(mu.MurmureError, match="target must be"):
+        report_html(release, target="sample")  # type: ignore[arg-type]
+    with pytest.raises(mu.MurmureError, match="level must lie"):
+        report_html(release, level=95)
+    with pytest.raises(mu.MurmureError, match="a report is made of a Release, got 'Estimates'"):
+        report_html(release.estimate)  # type: ignore[arg-type]
+
+
+def test_a_receipt_of_other_rows_is_refused() -> None:
+    """Another plan, or another number of rows: the page would tell two stories."""
+    plan, release = made()
+    with pytest.raises(mu.MurmureError, match="this release answers plan"):
+        report_html(release, plan=made(mu.SMP(SCHEMA, 1.0))[0])
+    with pytest.raises(mu.MurmureError, match="about 400 rows, the receipt about 399"):
+        report_html(release, receipt=Receipt(399, 0, plan, True))
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    _, release = made()
+    path = write_report(release, tmp_path / "report.html")
+
+    assert path.read_text(encoding="utf-8").endswith("</html>\n")
+    with pytest.raises(mu.MurmureError, match="truth names"):
+        write_report(release, tmp_path / "other.html", truth={"absent": 1})
+    with pytest.raises(mu.MurmureError, match="cannot write"):
+        write_report(release, tmp_path / "absent" / "report.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("mechanism", [*spl.EXAMPLES, *smp.EXAMPLES, *rsfd.EXAMPLES, *adp.EXAMPLES], ids=repr)
+def test_every_solution_has_french_words(mechanism: Any) -> None:
+    """How certificates were found, what they assume and why figures are missing: nothing of ours stays English."""
+    w = Words("fr")
+    for certificate in mu.Plan(mu.Marginals(mechanism.domain), person=mechanism).guarantees().values():
+        for text in (certificate.method, certificate.assumption or "delta"):
+            assert 'lang="en"' not in w.term(text), text
+
+
+def test_terms_change_in_the_middle() -> None:
+    w = Words("fr")
+
+    assert w.term("sum over attributes; 3 fresh reports add up (sequential composition)") == (
+        "somme sur les attributs\u00a0; 3 réponses neuves s’additionnent"
+    )
+    assert w.term("largest over public draws of 2").endswith("publics de 2")
+    assert w.term("a <new> method") == '<span lang="en">a &lt;new&gt; method</span>'
+    assert Words("en").term("score") == "score" and w.term("score") == TERMS["score"]
+
+
+@pytest.mark.parametrize("high", [0.0004, 0.003, 0.0101, 0.07, 0.33, 0.5, 0.734, 0.81, 0.999, 1.0, 1.3])
+def test_scales_of_shares_start_at_zero_and_end_round(high: float) -> None:
+    """Few ticks, never beyond 100 % unless an estimate is; what lies outside stands at the edge."""
+    scale = Scale.of_shares(-0.01, high)
+
+    assert scale.ticks[0] == 0 and 2 <= len(scale.ticks) <= 6
+    assert high <= scale.high <= (1.0 if high <= 1 else 1.5) + 1e-12 and scale.low == -0.01
+    assert scale.at(5.0) == 100 and scale.at(-5.0) == 0 and 0 < scale.at(0.0) < 100
+    assert "e-" not in scale.axis(Words("en")) and math.isclose(scale.ticks[-1], scale.high, rel_tol=0.35)
