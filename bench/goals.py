@@ -23,7 +23,28 @@ class Budget:
     unit: str = "s"
 
 
-RATIOS = [
+@dataclass(frozen=True)
+class Streamed:
+    """A large file: sanitised, then estimated from the result; timed against Arrow's copy of the same file."""
+
+    task: str
+    label: str
+    times: float = 2  # (sanitise + estimate) / copy, at most
+    growth: float = 1.25  # time a row, against the smallest file, at most
+    megabytes: float = 2000  # peak of either process, at most
+
+
+@dataclass(frozen=True)
+class Added:
+    """What Spark adds to the CPU time of the same work in memory, on one core and once started: at most `most`."""
+
+    task: str
+    way: str
+    label: str
+    most: float | None = 0.3
+
+
+COLUMN = [
     Ratio("grr.client", "GRR client", 50, 150),
     Ratio("grr.server", "GRR server", 50, 150),
     Ratio("sue.client", "SUE client", 10, 40),
@@ -40,6 +61,40 @@ RATIOS = [
     Ratio("laplace.0.1", "bounded Laplace, 768 x 8, eps = 0.1", 150),
     Ratio("staircase.1.0", "bounded staircase, 768 x 8", 150),
     Ratio("staircase.0.1", "bounded staircase, 768 x 8, eps = 0.1", 150),
+]
+
+RECORDS = [
+    Ratio("rsfd.grr.client", "RS+FD[GRR] client", 150, 500),
+    Ratio("rsfd.grr.server", "RS+FD[GRR] server"),
+    Ratio("rsfd.oue-z.client", "RS+FD[OUE-z] client", None, 150),
+    Ratio("rsfd.oue-z.server", "RS+FD[OUE-z] server"),
+    Ratio("smp.grr.client", "SMP[GRR] client", 50, 50),
+    Ratio("smp.grr.server", "SMP[GRR] server"),
+    Ratio("smp.adp.client", "SMP[ADP] client", 50, 50),
+    Ratio("smp.adp.server", "SMP[ADP] server"),
+    Ratio("spl.grr.client", "SPL[GRR] client", 50, 50),
+    Ratio("spl.grr.server", "SPL[GRR] server"),
+    Ratio("spl.oue.client", "SPL[OUE] client", 50, 50),
+    Ratio("spl.oue.server", "SPL[OUE] server"),
+    Ratio("spl.adp.client", "SPL[ADP] client", 50, 50),
+    Ratio("spl.adp.server", "SPL[ADP] server"),
+]
+
+STREAMED = [
+    Streamed("smp", "SMP"),
+    Streamed("rsfd", "RS+FD[GRR]"),
+]
+
+SPARK = [
+    Added("smp", "files", "SMP, Parquet files"),
+    Added("smp", "scan", "SMP, a DataFrame that reads Parquet files"),
+    Added("smp", "jvm", "SMP, a DataFrame whose rows come out of the JVM", None),
+    Added("rsfd", "files", "RS+FD[GRR], Parquet files"),
+    Added("rsfd", "scan", "RS+FD[GRR], a DataFrame that reads Parquet files"),
+    Added("rsfd", "jvm", "RS+FD[GRR], a DataFrame whose rows come out of the JVM", None),
+    Added("spl", "files", "SPL, Parquet files"),
+    Added("spl", "scan", "SPL, a DataFrame that reads Parquet files"),
+    Added("spl", "jvm", "SPL, a DataFrame whose rows come out of the JVM", None),
 ]
 
 BUDGETS = [

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from environments import PEERS, PLACE, ROOT, python_of, versions
+from goals import STREAMED
 from table import OURS, render
 
 WORKERS = ROOT / "bench" / "workers"
@@ -25,6 +26,8 @@ STARTS = {
     "help": "from murmure.cli import main; main()",  # what the installed command does
 }
 MODES = dict(zip(OURS, ("0", "1"), strict=True))  # MURMURE_FAST
+SIZES = (1_000_000, 10_000_000)  # rows of the large tables
+LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
 
 
 def say(text):
@@ -58,17 +61,35 @@ def wall(task, lib, command, **environment):
     return {"task": task, "lib": lib, "n": 1, "seconds": seconds, "per_item_ns": seconds * 1e9}
 
 
-def one_round(pythons):
+def large_tables(folder, n):
+    """The same file copied by Arrow, and sanitised and estimated by Murmure; every act in a process of its own."""
+    file, records = (str(folder), str(n)), []
+    for act in ("copy",) if (folder / f"{n}.parquet").exists() else ("make", "copy"):
+        records += work(sys.executable, "ours_large.py", "arrow", *file, act)
+    for lib, fast in MODES.items():
+        for row in STREAMED:
+            for act in ("sanitise", "estimate"):
+                records += work(sys.executable, "ours_large.py", lib, *file, act, row.task, MURMURE_FAST=fast)
+    return records
+
+
+def on_spark(folder, n, *ways):
+    return work(sys.executable, "ours_spark.py", OURS[1], str(folder), str(n), *ways, MURMURE_FAST="1")
+
+
+def one_round(pythons, folder):
     records = []
     for peer, python in pythons.items():
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
     for lib, fast in MODES.items():
         mode = {"MURMURE_FAST": fast}
-        for script in ("ours_tasks.py", "ours_certify.py", "ours_memory.py"):
+        for script in ("ours_tasks.py", "ours_records.py", "ours_certify.py", "ours_memory.py"):
             records += work(sys.executable, script, lib, **mode)
         records += work(sys.executable, "ours_first.py", lib, "warm", **mode)
         for task, code in STARTS.items():
             records += [wall(task, lib, [sys.executable, "-c", code, "--help"], **mode) for _ in range(3)]
+    for n in SIZES:
+        records += large_tables(folder, n)
     return records
 
 
@@ -87,7 +108,7 @@ def cpu():
 
 
 def head(pythons, rounds, load, command):
-    ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography"])
+    ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography", "pyarrow"])
     peers = [line for peer, python in pythons.items() for line in versions(python, [peer])]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = f"{cpu()}, {cores} cores used, load {load:.1f} at the start"
@@ -103,7 +124,7 @@ Written by `{command}`; do not edit.
 
 Times are ns per person (or per number of the table), the best of {rounds} interleaved round(s): wall time for
 Murmure, CPU time for the peers, so that other work on the machine cannot count against them.
-k = 128, eps = 1, n = 100,000 unless said otherwise. A ratio is the peer's time over Murmure's.
+A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
@@ -118,6 +139,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--one-core", action="store_true", help="keep every worker on one core")
+    parser.add_argument("--large", action="store_true", help=f"a table of {LARGEST:,} rows too, once")
     options = parser.parse_args()
     rounds = 1 if options.quick else options.rounds
 
@@ -127,9 +149,13 @@ def main():
     pythons = {peer: python_of(peer) for peer in PEERS}
     top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
     records = compile_cold()
-    for i in range(rounds):
-        say(f"round {i + 1} of {rounds}")
-        records += one_round(pythons)
+    with tempfile.TemporaryDirectory(prefix="murmure-bench-") as folder:
+        for i in range(rounds):
+            say(f"round {i + 1} of {rounds}")
+            records += one_round(pythons, Path(folder))
+        records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
+        if options.large:
+            records += large_tables(Path(folder), LARGEST)
 
     (PLACE / "results.json").write_text(json.dumps(records, indent=1))
     text = render(records)
