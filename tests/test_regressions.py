@@ -190,3 +190,29 @@ def test_epsilon_star_is_its_closed_form():
         exact = ((-5 + 2 * (6353 - root) ** third + 2 * (6353 + root) ** third) / 27).ln()
 
     assert float(exact) == EPSILON_STAR
+
+
+# -- records and tables (0.2.0)
+
+
+def test_a_mean_is_read_from_the_middle_of_its_values() -> None:
+    """Shares of unary bits do not sum to one: years of birth had a hundred times the error that they need have."""
+    born = mu.Integers(1950, 2000)
+    years = 1950 + np.arange(4000) % 51
+    schema = mu.Schema({"born": born, "sick": mu.Categories(2)})
+    alone = mu.run(mu.Plan(mu.Mean(born), person=mu.OUE(born, 1.0)), years, rng=mu.Random.seeded(1)).estimate
+    rows = {"born": years, "sick": np.arange(4000) % 2}
+    record = mu.run(mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 2.0)), rows, rng=mu.Random.seeded(1)).estimate
+
+    for mean in (alone, record.means["born"]):
+        assert np.sqrt(mean.variance()[0]) < 10  # of 51 years; 300 and more before
+        assert abs(mean.mean[0] - years.mean()) < 5 * np.sqrt(mean.variance()[0])
+
+
+def test_a_column_without_a_figure_is_no_nan_in_json() -> None:
+    schema = mu.Schema({"age": mu.Integers(0, 9), "sick": mu.Categories(2)})
+    plan = mu.Plan(mu.Marginals(schema), person=mu.Plain(schema, 2.0))
+    release = mu.run(plan, {"age": [1, 2, 3], "sick": [0, 1, 1]}, rng=mu.Random.seeded(1))
+
+    figures = json.loads(release.to_json(), parse_constant=pytest.fail)["figures"]
+    assert figures[0] == {"column": "age", "no_figure": release.estimate["age"].reason}

@@ -21,6 +21,7 @@ from murmure.catalogue import MECHANISMS, RECORDS, STATISTICS, load
 from murmure.certify.certificate import certify
 from murmure.core.domain import Domain, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused, shorten
+from murmure.core.estimates import Estimates
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, Unit, room_for
@@ -224,6 +225,9 @@ class Plan:
         room_for(total.n, self.statistic.largest if self.person is None else heaviest, "the tally")
         by_people = self.statistic.clear if self.person is None else self.reader.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
+        if self.unit != "row" and isinstance(estimate, Estimates):
+            about = f"that is rows, of which one person has up to {self.rows_per_person}"
+            estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
         return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
 
     def estimate(self, reports: Reports) -> Release:

@@ -13,9 +13,7 @@ from murmure.core.schema import Schema, kind_of
 from murmure.core.types import Release
 from murmure.engines.frames import batches, pick
 from murmure.engines.memory import Memory
-from murmure.engines.people import RowsPerPerson, with_unit
 from murmure.engines.progress import rows_of, watched
-from murmure.engines.tables import open_table
 from murmure.engines.task import Task
 from murmure.plan import Plan
 
@@ -57,6 +55,9 @@ def engine_for(frame: Any) -> Any:
 
 def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
+    from murmure.engines.people import RowsPerPerson, with_unit
+    from murmure.engines.tables import open_table
+
     domain = plan.statistic.domain
     source: Iterable[Any]
     people = None

@@ -23,7 +23,7 @@ from murmure.engines.progress import watched
 from murmure.engines.tables import MARK, Table, open_table, write_table
 from murmure.engines.task import Task
 from murmure.plan import Plan
-from murmure.sanitised import PLAN, SEEDED, Format, schema_of
+from murmure.sanitised import DROPPED, PLAN, SEEDED, Format, schema_of
 from murmure.statistics.marginals import Marginals
 
 
@@ -171,7 +171,7 @@ class _Rows:
         self.work = Sanitiser(plan, open_fields, invalid)
         self.people = None if unit == "row" else RowsPerPerson(unit, at_most, invalid)
         self.rng, self.rows, self.read, self.beyond = rng.branch(), 0, 0, 0
-        self.metadata = {PLAN: plan.to_json(), SEEDED: "yes" if rng.is_seeded else "no"}
+        self.metadata = metadata_of(plan, rng)
 
     @property
     def dropped(self) -> int:
@@ -198,6 +198,11 @@ class _Rows:
             yield Task(batch, self.rng.child(i), first)
 
 
+def metadata_of(plan: Plan, rng: Random) -> dict[str, str]:
+    """What a sanitised table says about itself."""
+    return {PLAN: plan.to_json(), SEEDED: "yes" if rng.is_seeded else "no"}
+
+
 def _on_spark(frame: Any, plan: Plan, invalid: Invalid, rng: Random, out: Any) -> Any:
     from murmure.engines.spark import Spark
 
@@ -208,4 +213,8 @@ def _on_spark(frame: Any, plan: Plan, invalid: Invalid, rng: Random, out: Any) -
     schema = schema_of(plan)
     open_fields = {name: plain_type(kind) for name, kind in Spark.arrow_types(frame, schema.open).items()}
     work = Sanitiser(plan, open_fields, invalid)
-    return Spark().map(work, frame, work.schema, rng.branch())
+    out = Spark().map(work, frame, work.schema, rng.branch())
+    said = {MARK: "1", **metadata_of(plan, rng)}
+    if invalid == "drop":
+        said[DROPPED] = str(frame.count() - out.count())
+    return out.withMetadata(schema.private[0], said)  # it stays with the column, in Spark and in Parquet

@@ -21,7 +21,7 @@ from murmure.laws.records import Records
 from murmure.local.columns import Cells
 from murmure.plan import Plan
 
-PLAN, SEEDED = "murmure:plan", "murmure:seeded"
+PLAN, SEEDED, DROPPED = "murmure:plan", "murmure:seeded", "murmure:dropped"
 
 
 def schema_of(plan: Plan) -> Schema:
@@ -112,11 +112,23 @@ class Format:
 def plan_of(table: Table) -> tuple[Plan, bool]:
     """The plan in a sanitised table's metadata, and whether its randomness was seeded."""
     if PLAN not in table.metadata:
+        beside = [f"{path.name}-metadata.json" for path in table.paths if path.suffix == ".csv"]
         raise InvalidParameter(
             f"{table.what} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
-            hint="pass the plan that it was sanitised with",
+            hint=f"the plan of a CSV file stands beside it, in {beside[0]}"
+            if beside
+            else "in Python: estimate(table, plan), with the plan that it was sanitised with",
         )
-    return Plan.from_json(table.metadata[PLAN]), table.metadata.get(SEEDED) != "no"
+    return _read_plan(table.metadata)
+
+
+def _read_plan(metadata: Mapping[str, str]) -> tuple[Plan, bool]:
+    return Plan.from_json(metadata[PLAN]), metadata.get(SEEDED) != "no"
+
+
+def _held_by_spark(frame: Any) -> dict[str, str]:
+    """What `sanitise` wrote to a column of a Spark DataFrame."""
+    return next((dict(f.metadata) for f in frame.schema.fields if PLAN in (f.metadata or {})), {})
 
 
 @dataclass(frozen=True)
@@ -146,31 +158,29 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
 
     statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
     """
-    seeded = False
-    if type(source).__module__.startswith("pyspark."):
-        if plan is None:
-            raise InvalidParameter("a Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
-        kinds = None
-    else:
-        table = open_table(source)
-        if PLAN in table.metadata:
-            held, seeded = plan_of(table)
-            if plan is not None and plan.digest != held.digest:
-                raise PlanMismatch(f"{table.what} answers plan {held.digest[:12]}, not {plan.digest[:12]}.")
-            plan = held
-        elif plan is None:
-            plan_of(table)
-        assert plan is not None
-        kinds = Format(plan).kinds
+    on_spark = type(source).__module__.startswith("pyspark.")
+    table = None if on_spark else open_table(source)
+    metadata = _held_by_spark(source) if table is None else table.metadata
+    what, seeded = "the frame" if table is None else table.what, False
+    if PLAN in metadata:
+        held, seeded = _read_plan(metadata)
+        if plan is not None and plan.digest != held.digest:
+            raise PlanMismatch(f"{what} answers plan {held.digest[:12]}, not {plan.digest[:12]}.")
+        plan = held
+    elif plan is None:
+        if table is None:
+            raise InvalidParameter("this Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
+        plan_of(table)
+    assert plan is not None
     if statistic is not None:
         plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
     step = ReadStep(plan)
-    if kinds is None:
+    if on_spark:
         from murmure.engines.spark import Spark
 
         total = (engine or Spark()).total(step, source)
     else:
-        total = (engine or Memory()).total(step, _read_tasks(open_table(source, step.columns, kinds)))
+        total = (engine or Memory()).total(step, _read_tasks(open_table(source, step.columns, step.format.kinds)))
     return plan.settle(total, seeded)
 
 

@@ -215,3 +215,42 @@ def test_a_plan_in_the_clear(tmp_path: Path) -> None:
     assert "nothing is protected" in run("--plan", path).stdout
     assert held("--plan", path)["guarantees"]["reader"]["method"] == "nothing is randomised"
     assert held("--plan", path)["guarantees"]["reader"]["witness"] is None
+
+
+# ---- solutions over a schema
+
+
+@pytest.fixture
+def schema_file(tmp_path: Path) -> str:
+    path = tmp_path / "schema.toml"
+    path.write_text(mu.Schema({"smoker": mu.Categories(["no", "yes"]), "children": mu.Integers(0, 9)}).to_toml())
+    return str(path)
+
+
+def test_a_solution_has_two_certificates(schema_file: str) -> None:
+    """The published calibration states 1; the certifier finds 1.489880 for the row and 1.193855 for one attribute."""
+    args = ["certify", "rsfd", "--schema", schema_file, "--epsilon", "1", "--calibrate", "paper"]
+    said = json.loads(CliRunner().invoke(main, [*args, "--json"]).output)
+
+    assert said["record"]["epsilon"] == pytest.approx(1.489880, abs=1e-6)
+    assert said["attribute"]["epsilon"] == pytest.approx(1.193855, abs=1e-6)
+    text = CliRunner().invoke(main, args).output
+    assert "a whole row" in text and "one attribute" in text and "1.19385" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["SPL", "--epsilon", "1"], "needs --schema"),
+        (["spl", "--schema", "S"], "needs --epsilon"),
+        (["splt", "--schema", "S", "--epsilon", "1"], "there is no solution 'splt'"),
+        (["spl", "--schema", "S", "--epsilon", "1", "--calibrate", "paper"], "spl takes no --calibrate"),
+        (["rsrfd-grr", "--schema", "S", "--epsilon", "1"], "needs priors"),
+        (["spl", "--schema", "S", "--epsilon", "1", "--categories", "3"], "--schema is for a solution"),
+        (["--list", "--schema", "S"], "--schema is for a solution"),
+    ],
+)
+def test_solutions_that_cannot_be_meant(schema_file: str, args: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["certify", *(schema_file if a == "S" else a for a in args)])
+
+    assert result.exit_code == 2 and message in result.output

@@ -29,7 +29,7 @@ def test_the_total_is_epsilon_times_the_number_of_columns() -> None:
 def test_the_lesson_says_what_was_read_off_the_data() -> None:
     lesson = sanitised_as_in_the_lecture(FRAME, 1.0, ["glucose"], rng=mu.Random.seeded(1))
 
-    assert lesson.faults[0].startswith("glucose: the 2 missing values were replaced by 113")
+    assert lesson.faults[0].startswith("glucose: 2 missing values replaced by 113")
     assert any("bounds 23.3 and 43.1" in fault for fault in lesson.faults)
     assert any("labels ['sick', 'well']" in fault for fault in lesson.faults)
     assert "no epsilon holds" in lesson.warning

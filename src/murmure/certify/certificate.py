@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
-from murmure.certify.records import record_loss
 from murmure.certify.words import record_witness_in_words, witness_in_words
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import times_up
@@ -57,6 +56,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
 
 
 def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certificate:
+    from murmure.certify.records import record_loss
+
     loss = record_loss(mechanism.channel, unit)
     epsilon, method = times_up(loss.epsilon, reports or 1), loss.method
     if reports is not None and reports > 1:

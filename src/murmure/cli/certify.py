@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from murmure.catalogue import MECHANISMS, load
+from murmure.catalogue import MECHANISMS, RECORDS, load
 from murmure.cli.shared import (
     DOMAIN_OPTIONS,
     Clear,
@@ -28,6 +28,7 @@ from murmure.cli.translate import option
 from murmure.core.errors import MurmureError, shorten
 
 START = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
+RECORD_EXAMPLE = "murmure certify rsfd-grr --schema schema.toml --epsilon 1"
 LIST_COLUMNS = 72  # below, the list of mechanisms is no table
 
 
@@ -47,6 +48,10 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")
 @click.option("--gamma", type=click.Choice(["absolute", "variance"]), help="BoundedStaircase: what its step minimises.")
 @click.option("--w", type=int, metavar="W", help="SubsetSelection: the size of the set.")
+@click.option("--schema", type=click.Path(path_type=Path), metavar="FILE", help="A whole record: its columns (TOML).")
+@click.option(
+    "--calibrate", type=click.Choice(["record", "attribute", "paper"]), help="rsfd, rsrfd: what epsilon is for."
+)
 @click.option(
     "--relation",
     type=click.Choice(["record", "attribute"]),
@@ -70,12 +75,14 @@ def certify(
     reports: int | None,
     for_ever: bool,
     as_json: bool,
+    schema: Path | None,
     **settings: Any,
 ) -> None:
     """Certify a MECHANISM: its exact epsilon, and the two answers and the report that attain it.
 
     \b
     murmure certify GRR --categories 4 --epsilon 1
+    murmure certify rsfd-grr --schema schema.toml --epsilon 1
     murmure certify Warner --truth 1/2 --yes-coin 1/2
     murmure certify --plan plan.json
     murmure certify --list
@@ -88,7 +95,11 @@ def certify(
         raise Misuse(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
     if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
         raise Misuse("--plan and --list take no mechanism's options.", "a plan says everything by itself")
-    if as_list:
+    if schema is not None:
+        if mechanism is None or for_ever or any(value is not None for value in domain):
+            raise Misuse("--schema is for a solution over its columns.", RECORD_EXAMPLE)
+        certify_record(mechanism, schema, given, reports, as_json)
+    elif as_list:
         show_list(as_json)
     elif plan is not None:
         certify_plan(plan, relation, reports, as_json)
@@ -101,9 +112,47 @@ def certify(
         certify_one(one, relation, reports, for_ever, as_json)
 
 
+def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | None, as_json: bool) -> None:
+    """Both certificates of a solution over a schema: of the whole record, and of one attribute."""
+    from murmure.certify.certificate import certify as certificate_of
+    from murmure.choose import SOLUTIONS
+    from murmure.core.schema import Schema
+    from murmure.pages.words import both_certificates, certificate_json, mechanism_title
+    from murmure.plan import Plan
+    from murmure.statistics.marginals import Marginals
+
+    known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
+    if name.lower() not in known:
+        raise Misuse(f"there is no solution {shorten(name)}.", nearest(name, known) or RECORD_EXAMPLE)
+    solution = SOLUTIONS[known[name.lower()]]
+    needs(name, [] if "epsilon" in given else ["--epsilon"], (), RECORD_EXAMPLE)
+    for extra in given.keys() - {"epsilon", *solution.takes}:
+        raise Misuse(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
+    if "priors" in solution.takes:
+        raise Misuse(f"{name} needs priors.", "murmure sanitize --priors FILE prints its certificates")
+    schema = Schema.load(path)
+    epsilon = given.pop("epsilon")
+    plan = Plan(Marginals(schema), person=solution(schema, epsilon, **given))
+    record, attribute = (certificate_of(plan.person, unit, reports) for unit in ("record", "attribute"))  # type: ignore[arg-type]
+    if as_json:
+        print_json(
+            {
+                "solution": known[name.lower()],
+                "record": certificate_json(record),
+                "attribute": certificate_json(attribute),
+            }
+        )
+        return
+    out = console()
+    out.print(mechanism_title(plan.person), style="bold", end="\n\n")
+    out.print(both_certificates(plan, {"reader": record, "either, about one attribute": attribute}))
+
+
 def exact_name(name: str) -> str:
     """A mechanism's name, in any case."""
     by_lower = {known.lower(): known for known in MECHANISMS}
+    if name.lower() in {record.lower() for record in RECORDS}:
+        raise Misuse(f"{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE)
     if name.lower() not in by_lower:
         raise Misuse(
             f"there is no mechanism {shorten(name)}.",

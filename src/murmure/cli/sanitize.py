@@ -40,9 +40,7 @@ NAMES = (
     "adp-rsfd",
 )
 PER_COLUMN = ("plain", "spl")
-SOME_PEOPLE = (
-    10_000  # where nobody says how many there are; all variances fall alike, so the choice hardly depends on it
-)
+SOME_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so the choice hardly depends on it
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
 
 
@@ -52,6 +50,8 @@ class Solution(click.ParamType):
     name = "solution"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value.lower() in ("rsfd", "rsrfd"):
+            value += "-grr"
         if value.lower() not in NAMES:
             raise Misuse(
                 f"there is no solution {shorten(value)}.", nearest(value, NAMES) or f"there are {', '.join(NAMES)}"
@@ -439,6 +439,7 @@ def _as_json(receipt: Receipt, made: Made, till: Till, output: Path) -> dict[str
         "rows_in": receipt.rows + receipt.dropped,
         "rows_out": receipt.rows,
         "dropped": receipt.dropped,
+        "beyond_rows_per_person": receipt.beyond,
         "solution": made.name,
         "mechanism": type(plan.person).__name__,
         "columns": dict(zip(plan.person.columns, protocols(plan.person), strict=True)),
@@ -477,8 +478,10 @@ def _show(receipt: Receipt, made: Made, till: Till, sources: tuple[str, ...], ou
     read = receipt.rows + receipt.dropped
     table.add_row("rows", f"{grouped(read)} read, {grouped(receipt.rows)} written")
     if receipt.dropped:
-        why = "outside the schema" if plan.unit == "row" else "outside the schema, or too many of one person"
-        table.add_row("dropped", f"{grouped(receipt.dropped)} ({why})")
+        outside = receipt.dropped - receipt.beyond
+        why = [f"{grouped(outside)} outside the schema"] if outside else []
+        why += [f"{grouped(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
+        table.add_row("dropped", f"{' and '.join(why)}; that a row is not there says that it was one of these")
     table.add_row("solution", made.chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
     for column, protocol in zip(plan.person.columns, protocols(plan.person), strict=True):

@@ -114,7 +114,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             }
         )
     else:
-        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {rows:,} rows.")
+        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {grouped(rows)} rows.")
 
 
 def split_columns(text: str) -> list[str]:

@@ -108,6 +108,9 @@ class CellReading:
         return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
 
 
+FEW = 50  # reports from which no mean square is estimated
+
+
 @dataclass(frozen=True)
 class CodeReading:
     """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
@@ -129,6 +132,10 @@ class CodeReading:
         v0, v1, v2 = self.v
         least, most = m * m, m * self.top
         square = least if self.square is None else np.clip(self.square, least, most)
+        if (
+            self.square is not None and self.n < FEW and any(self.v)
+        ):  # too few to tell: the largest mean square there can be
+            square = np.maximum(least, most)
         variance = v0 + v1 * m + v2 * square
         if target == "superpopulation":
             # sampling adds Var(code); without a mean square, v2 = -1 and the two unknowns cancel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from murmure.engines.frames import ROWS, pick
 from murmure.engines.writing import MARK
 
 NAMES = {"csv": "a CSV", "parquet": "a Parquet file", "ipc": "an Arrow file"}
+SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 BUFFER = 1 << 22  # bytes that a Parquet column is read ahead
 
 
@@ -127,10 +129,22 @@ def family(kind: Any) -> str:
 
 def ours(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
     """What write_table embedded, and nothing that others did."""
+    if metadata and SPARK in metadata:
+        return _through_spark(metadata[SPARK])
     if not metadata or MARK.encode() not in metadata:
         return {}
     theirs = (MARK.encode(), b"ARROW:schema", b"pandas")
     return {key.decode(): value.decode() for key, value in metadata.items() if key not in theirs}
+
+
+def _through_spark(said: bytes) -> dict[str, str]:
+    """Spark keeps what was written to a column, and writes it down in words of its own."""
+    try:
+        fields = json.loads(said)["fields"]
+        held = next(f["metadata"] for f in fields if MARK in f.get("metadata", {}))
+        return {str(key): str(value) for key, value in held.items() if key != MARK}
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        return {}
 
 
 @contextmanager

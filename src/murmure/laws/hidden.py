@@ -234,17 +234,19 @@ class Hidden:
         held = {i: next(ranges) for i, part in enumerate(self.parts) if part.words}
         string = self.string.flip(next(ranges)) if self.unary else np.empty((n, 0), np.uint64)
         own = coins(self.thresholds[0], next(ranges)) if self.zeros else np.empty(0, bool)
-        out: list[Array] = []
-        for i, part in enumerate(self.parts):
+
+        def draw(i: int) -> Array:
+            part = self.parts[i]
             if isinstance(part, FakeCode):
-                out.append(part.draw(x[i], tag, i, held[i]))
-                continue
-            out.append(self.string.cut(string, self.place[i]))
+                return part.draw(x[i], tag, i, held[i])
+            bits = self.string.cut(string, self.place[i])
             if isinstance(part, FakeZeros):
-                part.own(out[-1], x[i], tag, i, own)
+                part.own(bits, x[i], tag, i, own)
             else:
-                part.own(out[-1], x[i], tag, i, held[i])
-        return tuple(out)
+                part.own(bits, x[i], tag, i, held[i])
+            return bits
+
+        return tuple(draw(i) for i in range(len(self.parts)))
 
     def _tag(self, n: int, words: Words) -> Array:
         """Which attribute is real."""

@@ -155,8 +155,9 @@ class Joint:
             for place, i in enumerate(members):
                 drawn[i] = string.cut(bits, place)
                 set_own(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
-        parts = [drawn[i] if i in drawn else Law(part, x[i]).sample(rng) for i, part in enumerate(self.parts)]
-        return Records(n, tuple(parts))
+        left = [i for i in range(len(self.parts)) if i not in drawn]
+        drawn |= {i: Law(self.parts[i], x[i]).sample(rng) for i in left}
+        return Records(n, tuple(drawn[i] for i in range(len(self.parts))))
 
     def prob(self, x: Sequence[int], y: Row) -> Fraction:
         return math.prod((p.prob(xi, yi) for p, xi, yi in zip(self.parts, x, y, strict=True)), start=Fraction(1))

@@ -6,7 +6,7 @@ off the data, and every column is given the same epsilon. Nothing here is for re
 >>> lesson.total
 2.0
 >>> print(lesson.faults[0])
-age: the 1 missing values were replaced by 40.5, the median of the data: whoever sees the table learns about everybody
+age: 1 missing values replaced by 40.5, the median of the data: whoever sees the table learns about everybody
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
     missing = values == 0
     median = float(np.median(values[~missing]))
     count = int(missing.sum())
-    faults.append(f"{name}: the {count} missing values were replaced by {median:g}, the median of the data: {TELLS}")
+    faults.append(f"{name}: {count} missing values replaced by {median:g}, the median of the data: {TELLS}")
     return np.where(missing, median, values)
 
 

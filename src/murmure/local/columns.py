@@ -82,37 +82,44 @@ class Cells:
         if self.width is not None:
             return self._binary(reports, n, rows)
         if pa.types.is_dictionary(self.type):
-            codes = np.zeros(n, np.int32) if rows is not None else reports.astype(np.int32)
+            indices = self._placed(reports.astype(np.int32), n, rows, pa.int32())
+            return pa.DictionaryArray.from_arrays(indices, self.values, safe=False)  # codes were drawn, not read
+        cells = self._table[reports]
+        if rows is None or cells.dtype == bool:
+            spread = np.zeros(n, cells.dtype) if rows is not None else cells
             if rows is not None:
-                codes[rows] = reports
-            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=_absent(n, rows)), self.values)
-        table = self.values.to_numpy(zero_copy_only=False)
-        if rows is None:
-            return pa.array(table[reports], self.type)
-        cells = np.zeros(n, table.dtype)
-        cells[rows] = table[reports]
-        return pa.array(cells, self.type, mask=_absent(n, rows))
+                spread[rows] = cells
+            return pa.array(spread, self.type, mask=None if rows is None else ~_shows(n, rows))
+        return self._placed(cells, n, rows, self.type)
+
+    @cached_property
+    def _table(self) -> Any:
+        return self.values.to_numpy(zero_copy_only=False)
 
     def _binary(self, reports: Array, n: int, rows: Array | None) -> Any:
-        import pyarrow as pa
-
         assert self.width is not None
         reports = np.ascontiguousarray(reports)
         bytes_each = reports.shape[1] * reports.itemsize
         raw = reports.view(np.uint8).reshape(len(reports), bytes_each)[:, : self.width]
-        if rows is not None:
-            cells = np.zeros((n, self.width), np.uint8)
-            cells[rows] = raw
-            raw = cells
-        valid = None if rows is None else pa.array(~_absent(n, rows)).buffers()[1]
-        data = pa.py_buffer(np.ascontiguousarray(raw))
-        return pa.Array.from_buffers(self.type, n, [valid, data], -1 if rows is not None else 0)
+        return self._placed(raw, n, rows, self.type)
+
+    @staticmethod
+    def _placed(cells: Array, n: int, rows: Array | None, kind: Any) -> Any:
+        """An Arrow array of n cells: these, where they are shown, and zeros under the missing ones."""
+        import pyarrow as pa
+
+        if rows is None:
+            return pa.Array.from_buffers(kind, n, [None, pa.py_buffer(np.ascontiguousarray(cells))], 0)
+        spread = np.zeros((n, *cells.shape[1:]), cells.dtype)
+        spread[rows] = cells
+        valid = np.packbits(_shows(n, rows), bitorder="little")
+        return pa.Array.from_buffers(kind, n, [pa.py_buffer(valid), pa.py_buffer(spread)], n - len(rows))
 
     def read(self, column: Any) -> tuple[Array, Array | None]:
         """Reports, and who shows the column (None: everybody)."""
         shown = None
         if column.null_count:
-            shown = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+            shown = np.flatnonzero(_valid(column))
             column = column.drop_null()
         try:
             return (self._bits(column) if self.width is not None else self._codes(column)), shown
@@ -229,9 +236,16 @@ def _labels(domain: Categories) -> list[Any]:
     return texts if len(set(texts)) == len(texts) else list(range(domain.size))
 
 
-def _absent(n: int, rows: Array | None) -> Any:
-    if rows is None:
-        return None
-    mask = np.ones(n, bool)
-    mask[rows] = False
+def _valid(column: Any) -> Any:
+    """Which cells are not missing: read off the bits, where there are some."""
+    bits = column.buffers()[0]
+    if bits is None:  # a column of nothing but missing cells
+        return column.is_valid().to_numpy(zero_copy_only=False)
+    held = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return held[column.offset : column.offset + len(column)].view(bool)
+
+
+def _shows(n: int, rows: Array) -> Any:
+    mask = np.zeros(n, bool)
+    mask[rows] = True
     return mask

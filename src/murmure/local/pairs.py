@@ -146,10 +146,14 @@ class PairReading:
         return np.asarray(cov / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        """Score intervals of the joint share, the marginals held at their estimates."""
+        """Score intervals of the joint share, the marginals held at their estimates, and half a person on either side.
+
+        (Where lies are rare a count jumps from one person to the next, which a normal curve does not know.)
+        """
         if simultaneous:
             level = 1 - (1 - level) / self.raw.size
         ends = score_line(self.raw, self.n, self._line(target), level)
+        ends = np.clip(ends + np.array([-0.5, 0.5]) / self.n, 0.0, 1.0)
         return ends, "score" + (", simultaneous (Bonferroni)" if simultaneous else "")
 
 
