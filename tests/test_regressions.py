@@ -216,3 +216,18 @@ def test_a_column_without_a_figure_is_no_nan_in_json() -> None:
 
     figures = json.loads(release.to_json(), parse_constant=pytest.fail)["figures"]
     assert figures[0] == {"column": "age", "no_figure": release.estimate["age"].reason}
+
+
+def test_a_full_disk_does_not_stop_a_kernel() -> None:
+    """Numba raised when it could not keep what it had compiled; sanitising then blamed the output."""
+    from murmure.laws.compiled import _or_not
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def wrong(*_: object) -> None:
+        raise ValueError("not the disk's fault")
+
+    assert _or_not(full)(1, 2) is None
+    with pytest.raises(ValueError):
+        _or_not(wrong)(1, 2)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -25,7 +27,20 @@ def available() -> bool:
 def _module() -> ModuleType:
     from murmure.laws import kernels
 
+    for kernel in vars(kernels).values():
+        if hasattr(kernel, "_cache") and hasattr(kernel._cache, "save_overload"):
+            kernel._cache.save_overload = _or_not(kernel._cache.save_overload)
     return kernels
+
+
+def _or_not(save: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that cannot be kept on a full disk is compiled again next time: no reason to stop."""
+
+    def careful(*args: Any) -> Any:
+        with suppress(OSError):
+            return save(*args)
+
+    return careful
 
 
 def kernels_for(n: int) -> ModuleType | None:

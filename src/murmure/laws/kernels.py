@@ -43,24 +43,37 @@ def window(x, block, out, outputs, length, step, shift, body, inside, outside, r
 
 
 @compile_kernel
+def threshold_planes(q):
+    """The first 16 bits of a threshold, each as a word: all ones, or zero."""
+    bits = np.empty(16, np.uint64)
+    for plane in range(16):
+        bits[plane] = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)
+    return bits
+
+
+@compile_kernel
+def coin_word(block, i, w, width, bits):
+    """64 coins after the main planes: which are yes, and which are open."""
+    yes = np.uint64(0)
+    undecided = ~np.uint64(0)
+    for plane in range(16):  # one dependent operation a plane: the rest is computed ahead
+        bit = bits[plane]
+        drawn = block[i, plane * width + w]
+        yes |= undecided & (bit & ~drawn)
+        undecided &= ~(bit ^ drawn)
+    return yes, undecided
+
+
+@compile_kernel
 def unary(x, block, out, own_bit, left, open_words, p, q):
     """Words still open after the main planes are listed in left and open_words; returns how many."""
     width = out.shape[1]
     last = block.shape[1] - 1
     count = 0
-    bits = np.empty(16, np.uint64)
-    for plane in range(16):
-        bits[plane] = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)  # all ones, or zero
+    bits = threshold_planes(q)
     for i in range(len(block)):
         for w in range(width):
-            yes = np.uint64(0)
-            undecided = ~np.uint64(0)
-            for plane in range(16):  # one dependent operation a plane: the rest is computed ahead
-                bit = bits[plane]
-                drawn = block[i, plane * width + w]
-                yes |= undecided & (bit & ~drawn)
-                undecided &= ~(bit ^ drawn)
-            out[i, w] = yes
+            out[i, w], undecided = coin_word(block, i, w, width, bits)
             if undecided:
                 if count < len(open_words):
                     left[count, 0] = i
@@ -136,19 +149,10 @@ def planes(block, out, left, open_words, q):
     """Coins of probability q, 64 a word; words still open after the main planes are listed, as in `unary`."""
     width = out.shape[1]
     count = 0
-    bits = np.empty(16, np.uint64)
-    for plane in range(16):
-        bits[plane] = np.uint64(0) - ((q >> np.uint64(63 - plane)) & ONE)
+    bits = threshold_planes(q)
     for i in range(len(block)):
         for w in range(width):
-            yes = np.uint64(0)
-            undecided = ~np.uint64(0)
-            for plane in range(16):
-                bit = bits[plane]
-                drawn = block[i, plane * width + w]
-                yes |= undecided & (bit & ~drawn)
-                undecided &= ~(bit ^ drawn)
-            out[i, w] = yes
+            out[i, w], undecided = coin_word(block, i, w, width, bits)
             if undecided:
                 if count < len(open_words):
                     left[count, 0] = i
