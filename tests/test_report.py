@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import html.parser
+import itertools
 import math
 import re
 from pathlib import Path
@@ -265,6 +267,99 @@ def test_a_receipt_of_other_rows_is_refused() -> None:
         report_html(release, receipt=Receipt(399, 0, plan, True))
 
 
+def test_all_at_once_keeps_the_level_that_was_asked_for() -> None:
+    """95 % for all of them; what each needs for that stands beside, and the intervals are those of that level."""
+    _, release = made()
+    truth = {"smoker": [1 / 3] * 3}
+    pages = {both: read(report_html(release, truth, simultaneous=both)) for both in (True, False)}
+    said, alone = (flat(pages[both].text["en"]) for both in (True, False))
+    count = 3 + 2 + 5 + 1 + 1  # shares, the mean of children, the mean of age
+    each = 1 - 0.05 / count
+    low, high = release.estimate["smoker"].interval(each)[0]
+
+    assert f"95 % interval; all of them hold at once (each at {100 * each:.1f} %)" in said
+    assert "intervalle à 95 % ; tous valent à la fois (chacun à 99,6 %)" in flat(pages[True].text["fr"])
+    assert said.count("95 % interval") > 4 and said.count("99.") == 1 and "hold at once" not in alone
+    assert "95 % of the time all should hold it" in said and "95 % of them should hold it" in alone
+    assert f"{100 * low:.1f} to {100 * high:.1f} %" in said and f"{100 * low:.1f} to {100 * high:.1f} %" not in alone
+
+
+def test_weights_are_named() -> None:
+    """By the plan, or, where the plan is the table's, by whoever asks."""
+    rows = {**people(), "weight": np.full(400, 0.5)}
+    plan = mu.Plan(mu.Marginals(SCHEMA, "weight"), person=mu.SPL(SCHEMA, 4.0))
+    release = mu.run(plan, rows, rng=mu.Random.seeded(1))
+    table = mu.Plan(mu.Marginals(SCHEMA), person=mu.SPL(SCHEMA, 4.0))
+    named = "each person counts as the public column weight says"
+
+    for page in (report_html(release, plan=plan), report_html(release, plan=table, weights="weight")):
+        reading = read(page)
+        assert named in flat(reading.text["en"]) and "; weighted by weight" in flat(reading.text["en"])
+        assert "chacun compte selon la colonne publique weight" in flat(reading.text["fr"])
+    assert named not in report_html(made()[1])
+    assert "la méthode du score, pondérée" in report_html(release) and 'lang="en">score' not in report_html(release)
+
+
+def test_the_plan_is_the_one_that_people_answered() -> None:
+    """A table is asked about a pair afterwards: the page names the table's plan, not that of the question."""
+    table = mu.Plan(mu.Marginals(SCHEMA), person=mu.SPL(SCHEMA, 4.0))
+    pair = mu.Plan(mu.Pair(SCHEMA, "smoker", "children"), person=mu.SPL(SCHEMA, 4.0))
+    release = mu.run(pair, people(), rng=mu.Random.seeded(1))
+
+    assert table.digest != pair.digest
+    assert table.digest in report_html(release, plan=table) and pair.digest not in report_html(release, plan=table)
+    assert pair.digest in report_html(release)
+
+
+def test_a_pair_is_about_rows() -> None:
+    """Two guarantees of a row, with their columns named; with the plan or without it, never a tuple."""
+    plan = mu.Plan(mu.Pair(SCHEMA, "smoker", "children"), person=mu.SPL(SCHEMA, 4.0))
+    release = mu.run(plan, people(), rng=mu.Random.seeded(1))
+
+    for page in (report_html(release, plan=plan), report_html(release)):
+        reading = read(page)
+        said, french = flat(reading.text["en"]), flat(reading.text["fr"])
+        assert "smoker and children, 400 rows" in said and "smoker et children, 400 lignes" in french
+        assert "400 answers" not in said and "one row protected unit" in said
+        assert "the whole record 4" in said and "one attribute of it 1" in said and "the answer 4" not in said
+        assert "someone with several rows pays for each of them" in said
+        assert re.search(r"times likelier from smoker .\w+., .* than from", said) and "vient 54,60 fois" in french
+        assert "\u201c(" not in said and "« (" not in french
+    several = mu.Plan(plan.statistic, person=plan.person, unit="patient", rows_per_person=2)
+    rows = {**people(), "patient": np.arange(400) // 2}
+    said = flat(read(report_html(mu.run(several, rows, rng=mu.Random.seeded(1)), plan=several)).text["en"])
+    assert "The unit is one person with at most 2 rows" in said and "all rows of one person 8" in said
+
+
+def test_nothing_else_is_written_over(tmp_path: Path) -> None:
+    """A page of ours may be replaced, and an empty file; a table under that name, or another name, is refused."""
+    _, release = made()
+    page, other, empty = (tmp_path / name for name in ("report.html", "other.htm", "empty.html"))
+    other.write_text("<!doctype html>\n<title>not ours</title>")
+    empty.touch()
+
+    assert write_report(release, page) == write_report(release, page) == page
+    write_report(release, empty)
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(mu.MurmureError, match=r"other.htm' exists and is not a page that Murmure wrote"):
+        write_report(release, other)
+    with pytest.raises(mu.MurmureError, match=r"ends in .html or .htm, got 'people.csv'"):
+        write_report(release, tmp_path / "people.csv")
+    with pytest.raises(mu.MurmureError, match="it is not a file"):
+        write_report(release, tmp_path / "folder.html")
+    assert "not ours" in other.read_text() and not (tmp_path / "people.csv").exists()
+
+
+def test_a_full_disk_says_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(mu.MurmureError, match=r"cannot write '.*report.html': no space left on device(.|\n)*make room"):
+        write_report(made()[1], tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     _, release = made()
     path = write_report(release, tmp_path / "report.html")
@@ -306,3 +401,37 @@ def test_scales_of_shares_start_at_zero_and_end_round(high: float) -> None:
     assert high <= scale.high <= (1.0 if high <= 1 else 1.5) + 1e-12 and scale.low == -0.01
     assert scale.at(5.0) == 100 and scale.at(-5.0) == 0 and 0 < scale.at(0.0) < 100
     assert "e-" not in scale.axis(Words("en")) and math.isclose(scale.ticks[-1], scale.high, rel_tol=0.35)
+
+
+@pytest.mark.parametrize("low", [0.0, -0.02, -0.3, -0.9, -4.0])
+@pytest.mark.parametrize("high", [0.0101, 0.07, 0.5, 0.734, 0.999, 1.0, 1.3])
+@pytest.mark.parametrize("width", [168, 280])
+def test_labels_of_an_axis_never_touch(low: float, high: float, width: float) -> None:
+    """The last one stays, with its unit; others leave where there is no room."""
+    axis = Scale.of_shares(low, high).axis(Words("en"), width)
+    found = re.findall(r'x="([\d.]+)%" y="11" text-anchor="(\w+)">([^<]+)<', axis)
+    ends = []
+    for at, anchor, text in found:
+        wide = 100 * 7 * len(text) / width
+        left = float(at) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        ends.append((left, left + wide))
+
+    assert found[-1][2].endswith("%")
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(ends))
+    if low == 0 and width == 280:
+        assert len(found) >= 3
+
+
+def test_estimates_below_zero_are_explained() -> None:
+    """Few people and little budget: far below zero, and the page says that this may be."""
+    said = flat(read(report_html(made(mu.SPL(SCHEMA, 0.4))[1])).text["en"])
+
+    assert "far below when few people or little budget stand behind it" in said
+    assert "its interval is cut to what is possible" in said
+
+
+def test_a_telephone_keeps_the_axis() -> None:
+    """The head of a table is hidden there, but for the axis over the pictures."""
+    small = report_html(made()[1]).split("@media (max-width:40rem)")[1].split("@media")[0]
+
+    assert ".crowd thead{display:table-header-group}" in small and ".crowd thead th.pic{display:block" in small

@@ -76,6 +76,30 @@ def test_an_exact_figure_is_known_exactly() -> None:
     assert "known exactly, for these people" in note and "intervals by" not in note
 
 
+def test_one_person_is_no_people() -> None:
+    question = mu.Categories(["no", "yes"])
+    release = mu.run(mu.Plan(mu.Histogram(question), person=mu.GRR(question, 1.0)), ["no"])
+
+    assert "\n1 person; 95 %" in str(release.estimate)
+
+
+def test_public_columns_are_not_counted_as_randomised() -> None:
+    """A weight is carried as it is: no title and no legend says that a mechanism is on it."""
+    from murmure.pages.words import mechanism_title
+
+    yes = mu.Categories(["no", "yes"])
+    schema = mu.Schema({"a": yes, "weight": mu.Column(mu.Interval(0, 9), public=True), "b": yes})
+
+    assert mechanism_title(mu.SPL(schema, epsilon=1.0)).endswith(", on 2 columns: 'a', 'b'")
+    assert "\n2 columns: 'a', 'b'; 100 people." in str(mu.advise(schema, epsilon=1.0, people=100))
+
+
+def test_a_missing_extra_is_installed_in_two_ways() -> None:
+    said = str(mu.core.errors.MissingExtra("reading tables", "pyarrow", "tables"))
+
+    assert "pip install 'murmure[tables]' (in a clone: script/setup tables)" in said
+
+
 def test_a_mean_alone_has_no_bar() -> None:
     """One figure has nothing to be compared with; several have a scale."""
     domain = mu.Integers(0, 9)
@@ -203,7 +227,7 @@ def test_columns_are_aligned_and_what_they_share_is_said_once() -> None:
     assert words.count("the 2 answers 'no', 'yes' of column 'smoker'") == 1 and "public to all:" in words
     assert words.count("for these people (fixed population)") == 1
     assert "intervals by Clopper-Pearson mapped (smoker" in words and "delta (mean of children)" in words
-    assert "provided the order of rows says nothing about the answers" in words
+    assert "provided rows stand in random order" in words
     assert "epsilon = 3, delta = 0" in words and "about one attribute" in words
     assert "25 more rows not shown" in words
     assert max(map(len, text.splitlines())) <= 100

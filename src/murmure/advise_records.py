@@ -129,8 +129,9 @@ class RecordAdvice:
 
     def legend(self) -> str:
         people = f"{self.people:,}".replace(",", " ")
+        randomised = Schema({name: self.schema.about[name] for name in self.schema.private})
         return (
-            f"{self.schema.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
+            f"{randomised.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
             "people for a share, of the column's width for a mean), over all figures on average and in the worst "
             "column; record, attribute: epsilon when the whole record or one attribute may differ; pairs: those that "
             f"can be estimated; bits: the size of one report. Ranked by {self.rank_by}."

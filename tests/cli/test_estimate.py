@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -203,6 +205,72 @@ def test_pictures_and_pages(made: Path, tmp_path: Path) -> None:
     refused(call(made / "spl.parquet", "--plot", tmp_path / "a.txt"), "--plot draws to")
     refused(call(made / "spl.parquet", "--html", tmp_path / "no" / "a.html"), "cannot write")
     refused(call(made / "spl.parquet", "--html", pair, "--pair", "kids,region", "--columns", "kids"), "one pair")
+
+
+def test_a_page_of_all_at_once_says_the_level_that_was_asked_for(made: Path, tmp_path: Path) -> None:
+    """And the picture's legend; page, picture and figures use the same level for each."""
+    page, svg = tmp_path / "a.html", tmp_path / "a.svg"
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        said = answer(made / "spl.parquet", "--simultaneous", "--html", page, "--plot", svg)
+    first = said["figures"][0]
+
+    assert said["level"] == 0.95 and said["level_each"] == pytest.approx(1 - 0.05 / 12)
+    assert "95\u202f% interval; all of them hold at once (each at 99.6\u202f%)" in page.read_text()
+    assert "99.58" not in page.read_text()
+    assert f"{100 * first['low']:.1f} to {100 * first['high']:.1f}\u202f%" in page.read_text()
+    assert "95 % interval, all at once (each at 99.6 %)" in svg.read_text()
+
+
+def test_weights_and_the_plan_are_named_everywhere(made: Path, tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    said = answer(made / "spl.parquet", "--weights", "w", "--html", page)
+    text = " ".join(call(made / "spl.parquet", "--weights", "w").stdout.split())
+
+    assert said["weights"] == "w" and answer(made / "spl.parquet")["weights"] is None
+    assert "95 % intervals by score, weighted by column 'w', for these people" in text
+    assert "the public column <b>w</b> says" in page.read_text()
+    for args in (("--weights", "w"), ("--pair", "smoker,region"), ()):
+        plan = answer(made / "spl.parquet", *args, "--html", page)["plan"]
+        assert plan == said["plan"] and page.read_text().count(plan) == 2  # in two languages
+        assert plan[:12] in call(made / "spl.parquet", *args).stdout
+
+
+def test_a_page_of_a_pair_is_about_rows(made: Path, tmp_path: Path) -> None:
+    page = tmp_path / "pair.html"
+    call(made / "spl.parquet", "--pair", "smoker,region", "--html", page)
+    said = page.read_text()
+
+    assert "the whole record" in said and "one attribute of it" in said and "4\u202f000 rows" in said
+    assert "someone with several rows pays for each" in said and "smoker \u201cyes\u201d" in said
+
+
+def test_nothing_else_is_written_over(made: Path, tmp_path: Path) -> None:
+    """Neither an input nor what else is there; the error names the file, whatever options are called."""
+    source, photo, html = made / "spl.parquet", tmp_path / "photo.png", tmp_path / "notes.html"
+    photo.write_text("a,b\n")
+    html.write_text("<p>mine</p>")
+    linked = tmp_path / "linked.html"
+    linked.symlink_to(source)
+    before = source.read_bytes()
+
+    refused(call(source, "--html", source), "one of the tables that are read")
+    refused(call(source, "--html", linked), "one of the tables that are read")
+    refused(call(source, "--html", made / "a.html", "--truth", tmp_path / "no.csv"), "there is no file")
+    refused(call(made / "smp.csv", "--html", made / "smp.csv-metadata.json"), "ends in .html or .htm")
+    refused(call(source, "--html", html), "notes.html' exists and is not a page that Murmure wrote")
+    refused(call(source, "--plot", photo), "photo.png' exists and is not a PNG picture")
+    refused(call(source, "--html", tmp_path / "nodir" / "x.html"), "nodir/x.html'", "make the folder first")
+    assert source.read_bytes() == before and html.read_text() == "<p>mine</p>" and photo.read_text() == "a,b\n"
+    assert call(source, "--html", tmp_path / "new.html").exit_code == 0
+    assert call(source, "--html", tmp_path / "new.html").exit_code == 0  # a page of ours
+
+
+def test_a_full_disk_gets_a_way_out(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    refused(call(made / "spl.parquet", "--html", tmp_path / "x.html"), "x.html': no space left on device", "make room")
 
 
 def test_many_values_on_a_terminal(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_words(folder: Path) -> None:
     assert "a whole row epsilon = 1 (asked for 1), delta = 0" in text and "one attribute epsilon = 0." in text
     assert text.count("witness the report") == 2
     assert "protects one row: whoever stands in several rows pays epsilon = 1 for each of them" in text
-    assert "charge 1: these people have now paid epsilon = 1 in 1 release." in text
+    assert "charge 1: these people have now paid epsilon = 1 in 1 release, by this ledger." in text
 
 
 def test_sanitising_again_is_paid_again(folder: Path) -> None:
@@ -521,3 +521,27 @@ def test_a_disk_that_fills(folder: Path) -> None:
     assert hashlib.sha256(Path("large.parquet").read_bytes()).digest() == before
     charges = Ledger(folder / NAME).entries()
     assert bool(charges) == ("although nothing was released" in done.stderr)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_a_run_that_is_asked_to_stop_leaves_nothing(folder: Path, how: signal.Signals) -> None:
+    """As Ctrl-C: no hidden file, no charge."""
+    large(3_000_000)
+    running = subprocess.Popen(command("large.parquet", "-o", "out.csv"), stderr=subprocess.PIPE, text=True)
+    while not any(name.endswith(".part") for name in files(folder)):
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(how)
+    said = running.communicate(timeout=60)[1]
+
+    assert running.returncode == 130 and "Stopped." in said
+    assert not [name for name in files(folder) if "out.csv" in name]
+    assert not (folder / NAME).exists() or not Ledger(folder / NAME).entries()
+
+
+def test_what_a_killed_run_left_is_mentioned(folder: Path) -> None:
+    """Only its owner may read it, and the next run says that it is there."""
+    (folder / ".out.csv.abc123.part").write_text("rows")
+    result = call("people.parquet", out="out.csv")
+
+    assert result.exit_code == 0 and "'.out.csv.abc123.part'" in result.stderr.replace(str(folder) + "/", "")

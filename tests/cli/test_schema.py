@@ -293,7 +293,45 @@ def test_a_name_cannot_escape_its_comment(tmp_path: Path) -> None:
     assert "it has no name" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+def test_text_that_looks_like_a_missing_value_is_noted(name: str, tmp_path: Path) -> None:
+    """It is a label as it stands, or makes text of numbers, which hardly anybody means."""
+    rows: dict[str, list[Any]] = {
+        "smoker": [("no", "yes", "NA", None)[i % 4] for i in range(N)],
+        "income": ["-" if i == 7 else str(1000 + i) for i in range(N)],  # left out, and the note says why
+        "job": [("none", "cook", "N/A", "null")[i % 4] for i in range(N)],
+    }
+    data, out = write(tmp_path / name, rows), tmp_path / "s.toml"
+    result = call("init", data, "-o", out, "--json")
+
+    assert "column 'smoker': 'NA' looks like a missing value; empty fields are read as missing." in result.stderr
+    assert "column 'job': 'N/A', 'null' look like missing values;" in result.stderr
+    said = json.loads(result.stdout)["looks_missing"]
+    assert said == {"smoker": ["NA"], "income": ["-"], "job": ["N/A", "null"]}
+
+
+def test_an_empty_text_is_noted_and_good_labels_are_not(tmp_path: Path) -> None:
+    data, out = tmp_path / "d.csv", tmp_path / "s.toml"
+    data.write_text("a,b\n" + 'x,u\n"",v\n,u\n' * 20)
+    noted = [line for line in call("init", data, "-o", out).stderr.splitlines() if line.startswith("Note")]
+
+    assert noted == [
+        "Note: column 'a': '' looks like a missing value; empty fields (without quotation marks) are read as missing."
+    ]
+
+
 # ---- show and check
+
+
+@pytest.mark.parametrize(("size", "last", "more"), [(60, "'label 59'", None), (130, "'label 99'", "and 30 more")])
+def test_show_cuts_no_label(size: int, last: str, more: str | None, tmp_path: Path) -> None:
+    """All of them, or how many more there are."""
+    path = tmp_path / "s.toml"
+    path.write_text(Schema({"a": Categories([f"label {i}" for i in range(size)])}).to_toml())
+    shown = " ".join(call("show", path).stdout.split())
+
+    assert last in shown and "..." not in shown
+    assert (more in shown) if more else ("more" not in shown)
 
 
 def test_show(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Pages are claims too: their code runs, their output is what is printed, their links lead somewhere.
 
-The ```python blocks of a page run in order in one namespace. A ```text block right after one is what it prints.
+The ```python blocks of a page run in order in one namespace, and its ```sh blocks between them in the same folder. A
+```text block right after one is what it prints. (A ```bash block stands alone: its commands need no files.)
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import os
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -21,7 +24,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-LANGUAGES = {"python", "text", "bash", "json"}
+LANGUAGES = {"python", "text", "bash", "sh", "json"}
 
 
 class Block(NamedTuple):
@@ -60,20 +63,33 @@ def name(page: Path) -> str:
     return page.relative_to(DOCS).as_posix()
 
 
+def typed(lines: str, folder: Path) -> str:
+    """What a shell shows for them, 100 letters wide, with this environment's commands first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    held = os.environ | {"PATH": path, "COLUMNS": "100"}
+    ran = subprocess.run(
+        ["sh", "-c", lines], cwd=folder, env=held, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return "".join(f"{row.rstrip()}\n" for row in ran.stdout.replace(f"{folder}/", "").rstrip().splitlines())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
-    """Every python block runs; a text block that follows it is its output."""
+    """Every python and sh block runs; a text block that follows it is its output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # dataclasses look their module up
     for block, following in itertools.pairwise([*blocks(page), None]):
-        if block.language != "python":
+        if block.language not in ("python", "sh"):
             continue
         said = io.StringIO()
-        code = compile("\n" * block.line + block.body, str(page), "exec", dont_inherit=True)
-        with contextlib.redirect_stdout(said):
-            exec(code, module.__dict__)
+        if block.language == "sh":
+            said.write(typed(block.body, tmp_path))
+        else:
+            code = compile("\n" * block.line + block.body, str(page), "exec", dont_inherit=True)
+            with contextlib.redirect_stdout(said):
+                exec(code, module.__dict__)
         shown = following is not None and following.language == "text" and not following.after
         expected = following.body if shown else ""
 

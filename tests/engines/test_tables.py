@@ -495,3 +495,19 @@ def test_a_large_file_is_not_held(suffix: str, tmp_path: Path) -> None:
     assert rows == n
     assert path.stat().st_size > 125e6
     assert 1_000 < kilobytes < 0.9 * path.stat().st_size / 1024
+
+
+@pytest.mark.parametrize("wanted", [("a", "b"), ("b",), ("b", "a")])
+def test_a_bad_cell_is_found_in_its_own_column(wanted: tuple[str, ...], tmp_path: Path) -> None:
+    """pyarrow counts the columns of the file, of which not all are wanted."""
+    path = tmp_path / "t.csv"
+    path.write_text("x,y,a,b\n1,2,3,true\n1,2,4,maybe\n")
+    with pytest.raises(InvalidParameter, match="row 1, column 'b' holds 'maybe', wanted true or false"):
+        list(open_table(path, wanted, {"a": "integer", "b": "boolean"}).batches())
+
+
+def test_whole_numbers_as_pandas_writes_them_get_a_hint(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\n24.0\n")
+    with pytest.raises(InvalidParameter, match=r"pandas writes 24\.0"):
+        list(open_table(path, ("a",), {"a": "integer"}).batches())

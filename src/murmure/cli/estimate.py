@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, needs, print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import CannotWrite, shorten
+from murmure.core.files import refuse_to_replace
 
 if TYPE_CHECKING:
     from murmure.core.estimate import Estimate
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from murmure.core.types import Release
     from murmure.plan import Plan
 
-PICTURES = (".svg", ".png", ".pdf")
+PICTURES = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
 MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
@@ -73,22 +74,59 @@ def estimate(
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise Misuse("--html is a page of columns, or of one pair.", "make a page each")
     source: Any = sources[0] if len(sources) == 1 else list(sources)
+    with naming_files():
+        check_places(plot, html, source, truth)
     answer = read(source, columns, [_two(pair) for pair in pairs], weights, target)
     if truth is not None:
         answer.compare(truth)
-    shown = sum(len(f.estimate.mean) for f in answer.figures if f.bars)
-    each = 1 - (1 - level) / max(1, shown) if simultaneous else level
-    if plot is not None:
-        draw(answer, plot, each)
-    if html is not None:
-        write_page(answer, html, each, target)
-    said = Said(level, each, target, simultaneous, consistent)
+        if not answer.release.seeded:
+            click.echo(
+                "WARNING: --truth shows what the original table says, and these rows are no simulation (no --seed): "
+                "whoever sees the truth needs no estimate. Keep it to yourself.",
+                err=True,
+            )
+    each = answer.each(level) if simultaneous else level
+    with naming_files():
+        if plot is not None:
+            draw(answer, plot, level, simultaneous)
+        if html is not None:
+            write_page(answer, html, level, target, simultaneous)
+    said = Said(level, each, target, simultaneous, consistent, weights)
     if as_json:
         print_json(_as_json(answer, said) | {"plot": plot and str(plot), "html": html and str(html)})
     else:
         _show(answer, said)
         for path in filter(None, (plot, html)):
             click.echo(f"Written: {path}")
+
+
+@contextmanager
+def naming_files() -> Iterator[None]:
+    """Errors that name a file stay as they are: "x.html" in them is no parameter that is called `--html` here."""
+    try:
+        yield
+    except CannotWrite as error:
+        error.ctx = None  # type: ignore[attr-defined]
+        raise
+
+
+def check_places(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
+    """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
+    from murmure.engines.tables import open_table
+    from murmure.pages.report import check_place
+
+    targets = [path for path in (plot, html) if path is not None]
+    read = [*(open_table(source).paths if targets else ()), *(open_table(truth).paths if targets and truth else ())]
+    for path in targets:
+        if any(path.exists() and path.samefile(one) for one in read if one.exists()):
+            raise CannotWrite(
+                f"{str(path)!r} is one of the tables that are read: it would be lost.", hint="write under another name"
+            )
+    if plot is not None:
+        kind = plot.suffix.lower()
+        refuse_to_replace(plot, lambda start: start.startswith(PICTURES[kind]), f"a {kind[1:].upper()} picture")
+    if html is not None:
+        check_place(html)
 
 
 def _two(text: str) -> tuple[str, str]:
@@ -143,6 +181,12 @@ class Answer:
     weights: str | None = None
     true_rows: int | None = None
     true_left_out: int = 0
+
+    def each(self, level: float) -> float:
+        """The level of one interval, when all that are shown hold at once."""
+        from murmure.core.show import each_at
+
+        return each_at(level, (f.estimate for f in self.figures))
 
     def compare(self, original: str) -> None:
         """Put the figures of the original table beside the estimated ones."""
@@ -222,9 +266,10 @@ def count(
     return counts, rows, left_out
 
 
-def draw(answer: Answer, path: Path, level: float) -> None:
+def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     """A panel for each."""
     from murmure.core.estimates import Estimates
+    from murmure.core.show import plot_estimates
 
     with suppress(ImportError):
         import matplotlib
@@ -233,10 +278,10 @@ def draw(answer: Answer, path: Path, level: float) -> None:
     panels = {f.title: f.estimate for f in answer.figures}
     true = {f.title: f.truth for f in answer.figures if f.truth is not None}
     with all_or_nothing(path) as part:
-        Estimates(panels, answer.release.estimate.n).plot(part, level, true)
+        plot_estimates(Estimates(panels, answer.release.estimate.n), part, level, true, simultaneous)
 
 
-def write_page(answer: Answer, path: Path, level: float, target: Any) -> None:
+def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneous: bool) -> None:
     """Columns with their means, or one pair."""
     from murmure.pages.report import write_report
 
@@ -249,7 +294,16 @@ def write_page(answer: Answer, path: Path, level: float, target: Any) -> None:
     if answer.true_rows is not None:
         known = {columns[0]: f.truth for columns, f in main.items()}
         truth = known if isinstance(release.estimate, Mapping) else answer.figures[0].truth
-    write_report(release, path, truth, level, target, plan=answer.plan)
+    write_report(
+        release,
+        path,
+        truth,
+        level,
+        target,
+        plan=answer.plan,
+        simultaneous=simultaneous,
+        weights=answer.weights,
+    )
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------
@@ -264,6 +318,7 @@ class Said:
     target: str
     simultaneous: bool
     consistent: bool
+    weights: str | None = None
 
     def note(self, method: str, figures: Figures) -> str:
         if not method:
@@ -271,6 +326,8 @@ class Said:
         whom = "these people" if self.target == "fixed" else "the population they were drawn from"
         if method == "known exactly":
             return f"known exactly, for {whom}"
+        if self.weights is not None:
+            method = f"{method.removesuffix(', weighted')}, weighted by column {self.weights!r}"
         together = f"; all that are shown hold at once (each at {100 * self.each:.6g} %)" if self.simultaneous else ""
         return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
 
@@ -302,6 +359,7 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
         "level_each": said.each,
         "simultaneous": said.simultaneous,
         "target": said.target,
+        "weights": said.weights,
         "figures": parts["shares"] + parts["mean"],
         "pairs": parts["pair"],
         "unit": answer.plan.unit,

@@ -67,7 +67,7 @@ class Solution(click.ParamType):
 @click.command(cls=Clear, short_help="Randomise every row of a table before it leaves the house.")
 @click.argument("sources", metavar="IN...", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
-@click.option("--epsilon", type=float, metavar="E", help="The budget of a whole row.  [required]")
+@click.option("--epsilon", type=float, metavar="E", help="The budget of a whole row.  [required, or per column]")
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
@@ -147,6 +147,7 @@ def sanitize(
     from murmure.charges import Ledger
     from murmure.core.random import Random
     from murmure.core.schema import Schema
+    from murmure.engines.writing import left_behind
     from murmure.sanitise import sanitise
 
     schema = Schema.load(schema_file)
@@ -162,6 +163,11 @@ def sanitize(
         made.say("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
     till = Till(book, source, schema)
     _refuse_output(output, till.paths, force)
+    for part in left_behind(output):
+        made.say(
+            f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
+            "Remove it, unless that run still goes on."
+        )
     for words in made.warnings:
         click.echo(words, err=True)
     try:
@@ -209,6 +215,8 @@ def _refuse_as_ledger(ledger: Path, output: Path) -> None:
 
 def _refuse_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
+    if output.is_dir():
+        raise Misuse(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
     if output.exists() and not force and not any(output.samefile(source) for source in sources):
         raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
 
@@ -420,9 +428,10 @@ class Till:
         charges = [f"{epsilon:.6g}" for epsilon in self.paid.charges]
         whose = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
         if len(charges) == 1:
-            return f"{whose} have now paid epsilon = {charges[0]} in 1 release"
+            return f"{whose} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
         shown = charges if len(charges) <= 6 else [*charges[:2], "...", *charges[-2:]]
-        return f"{whose} have now paid epsilon = {' + '.join(shown)} = {self.paid.total:.6g} in {len(charges)} releases"
+        total = f"{' + '.join(shown)} = {self.paid.total:.6g}"
+        return f"{whose} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

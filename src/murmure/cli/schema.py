@@ -35,6 +35,8 @@ FEW = 10  # whole numbers with at most so many values are drafted as categories,
 AGAIN = 20  # if each came so many times
 ALIKE = 0.9  # text of which more than this share differs looks like an identifier
 NAMELIKE = 4  # ... when there are more values than this
+BLANKS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]  # what people write for nothing
+MOST_SHOWN = 100  # labels of a column on the screen
 WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
 
 
@@ -101,6 +103,9 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
         part.write_text(text, encoding="utf-8")
     missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in about}
     warn(drafted, left_out, missing, output)
+    blanks = {name: sorted(draft.blanks) for name, draft in drafts.items() if draft.blanks}
+    for name, texts in blanks.items():
+        click.echo(_blank(name, texts), err=True)
     if as_json:
         print_json(
             {
@@ -110,6 +115,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
                 "must_replace": list(drafted.drafted),
                 "left_out": left_out,
                 "missing": missing,
+                "looks_missing": blanks,
                 "most_labels": MOST_LABELS,
             }
         )
@@ -161,6 +167,12 @@ def warn(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], out
         click.echo(f"Left out: column {name!r}: {why}.", err=True)
 
 
+def _blank(name: str, texts: list[str]) -> str:
+    look = "looks like a missing value" if len(texts) == 1 else "look like missing values"
+    empty = "empty fields (without quotation marks)" if "" in texts else "empty fields"
+    return f"Note: column {name!r}: {', '.join(map(repr, texts))} {look}; {empty} are read as missing."
+
+
 def _said(column: Column) -> str:
     from murmure.core.domain import Categories
 
@@ -198,6 +210,7 @@ class Draft:
     unnumbered: bool = False  # text that no number writes so, such as 007
     differing: int = 0  # different values, summed over batches: an upper bound
     values: set[Any] | None = field(default_factory=set)  # None: too many
+    blanks: set[str] = field(default_factory=set)  # text that is there, and looks like a missing value
     low: float = math.inf
     high: float = -math.inf
 
@@ -220,6 +233,8 @@ class Draft:
             return
         different = column.unique().drop_null()
         if text:
+            looks = pc.is_in(different, pa.array(BLANKS, different.type))
+            self.blanks.update(different.filter(looks).to_pylist())
             self._text(different)
         elif t.is_boolean(column.type):
             self.kind = "boolean"
@@ -348,8 +363,19 @@ def show(file: Path, as_json: bool) -> None:
         )
 
 
+def _held(column: Column) -> str:
+    from murmure.core.domain import Categories
+
+    domain = column.domain
+    if not isinstance(domain, Categories) or isinstance(domain.values, int):
+        return domain.describe()
+    more = len(domain.values) - MOST_SHOWN
+    shown = ", ".join(map(repr, domain.values[:MOST_SHOWN]))
+    return f"one of {shown}" + (f" and {more} more (--json shows all)" if more > 0 else "")
+
+
 def _lines(column: Column) -> list[str]:
-    lines = [column.domain.describe()]
+    lines = [_held(column)]
     if column.missing == "value":
         lines.append(f"missing answers count as {column.missing_value!r}")
     elif column.missing == "constant":

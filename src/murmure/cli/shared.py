@@ -6,6 +6,7 @@ import csv
 import difflib
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from murmure.cli.translate import in_options
-from murmure.core.errors import MurmureError, shorten
+from murmure.core.errors import CannotWrite, MurmureError, shorten
 from murmure.core.files import all_or_nothing as all_or_nothing
 from murmure.core.files import cannot_write as cannot_write
 from murmure.pages.numbers import STAY as STAY
@@ -54,7 +55,7 @@ def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]
     ctx = getattr(error, "ctx", None)
     if isinstance(error, MurmureError):
         message = str(error).removesuffix(f"\n  Hint: {hint}")
-        if ctx is not None:
+        if ctx is not None and not isinstance(error, CannotWrite):  # whose message names a file, not a parameter
             message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)
         return {"type": type(error).__name__, "message": message, "hint": hint}
     message = " ".join(error.format_message().split())  # click lists choices a line each
@@ -89,6 +90,18 @@ def cannot_print(error: OSError) -> int:
     return WRONG
 
 
+def tidy_when_stopped() -> None:
+    """SIGTERM and SIGHUP end the command as Ctrl-C does: nothing half-written stays behind."""
+
+    def stop(number: int, frame: object) -> None:
+        raise click.Abort
+
+    with suppress(ValueError, AttributeError):  # not the main thread; not on this system
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(name) == signal.SIG_DFL:
+                signal.signal(name, stop)
+
+
 class Clear(click.Command):
     """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
 
@@ -111,6 +124,7 @@ class Clear(click.Command):
         given = list(sys.argv[1:] if args is None else args)
         if not standalone_mode:
             return super().main(given, prog_name, complete_var, False, **extra)
+        tidy_when_stopped()
         try:
             try:
                 code = super().main(given, prog_name, complete_var, False, **extra)

@@ -83,7 +83,7 @@ class MissingExtra(MurmureError, ImportError):
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(
             f"{what} needs {package}, which is not installed.",
-            hint=f"install it with: pip install 'murmure[{extra}]'",
+            hint=f"install it with: pip install 'murmure[{extra}]' (in a clone: script/setup {extra})",
         )
 
 

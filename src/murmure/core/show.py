@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _figure(value: float) -> str:
 
 
 def _note(estimate: Estimate, left_out: int, method: str) -> str:
-    people = f"{_thousands(estimate.n)} people"
+    people = f"{_thousands(estimate.n)} {'person' if estimate.n == 1 else 'people'}"
     whom = _whom(estimate.target)
     bars = f"95 % intervals by {method}, {whom}" if method else f"no error bar: {estimate.reason}"
     if method == "known exactly":
@@ -295,9 +296,26 @@ def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth
     return ax
 
 
-def plot_estimates(estimates: Estimates, target: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-    """One panel per column, in two stacks; a column without figures says why. To a figure, or to a file."""
+def each_at(level: float, estimates: Iterable[Estimate]) -> float:
+    """The level of one interval when all of these hold at once (Bonferroni)."""
+    return 1 - (1 - level) / max(1, sum(len(e.mean) for e in estimates if e.reading is not None))
+
+
+def sure_of(each: float) -> str:
+    """A level in per cent, with as many digits as keep it from 100: 99.8, 99.9996."""
+    return f"{100 * each:.{max(1, math.ceil(-math.log10(100 * (1 - each))))}f}".removesuffix(".0")
+
+
+def plot_estimates(
+    estimates: Estimates, target: Any = None, level: float = 0.95, truth: Any = None, simultaneous: bool = False
+) -> Any:
+    """One panel per column, in two stacks; a column without figures says why. To a figure, or to a file.
+
+    simultaneous: all intervals hold at once, with the probability `level`.
+    """
     plt = pyplot()
+    each = each_at(level, estimates.values()) if simultaneous else level
+    sure = f"{100 * level:g} % interval" + (f", all at once (each at {sure_of(each)} %)" if simultaneous else "")
     truths = truths_of(estimates, truth)
     stacks: list[list[str]] = [[], []] if len(estimates) > 1 else [[]]
     heights = [0.0] * len(stacks)
@@ -315,7 +333,7 @@ def plot_estimates(estimates: Estimates, target: Any = None, level: float = 0.95
             estimate, held = estimates[name], estimates.numbers.get(name)
             ax.set_title(_cut(name, 50), loc="left", fontsize=10, fontweight="bold", parse_math=False)
             bounds = None if held is None else (float(held[0][0] - held[1]), float(held[0][-1] + held[1]))
-            _draw(ax, estimate, level, truths.get(name), bounds)
+            _draw(ax, estimate, each, truths.get(name), bounds, sure)
             handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
         for ax in axes[len(names) :, 0]:
             ax.set_axis_off()
@@ -359,7 +377,14 @@ def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
     }
 
 
-def _draw(ax: Any, estimate: Estimate, level: float, truth: Any, bounds: tuple[float, float] | None = None) -> None:
+def _draw(
+    ax: Any,
+    estimate: Estimate,
+    level: float,
+    truth: Any,
+    bounds: tuple[float, float] | None = None,
+    sure: str | None = None,
+) -> None:
     if no_figure(estimate):
         ax.set_axis_off()
         why = textwrap.fill(f"no figure: {estimate.reason}", 64)
@@ -372,7 +397,7 @@ def _draw(ax: Any, estimate: Estimate, level: float, truth: Any, bounds: tuple[f
     y = np.arange(len(order))[::-1]
     if estimate.reading is not None:
         low, high = estimate.interval(level, estimate.target)[order].T
-        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=f"{100 * level:g} % interval", zorder=2)
+        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=sure or f"{100 * level:g} % interval", zorder=2)
     ax.plot(estimate.mean[order], y, "|", ms=11, mew=2, color="#1f4e96", label="estimate", zorder=3)
     if truth is not None:
         ax.plot(truth[order], y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)", zorder=4)

@@ -70,7 +70,7 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
             with opened(True) as reader:
                 yield from reader
         except pa.ArrowInvalid as error:
-            raise _explained(path, names, error, lambda: opened(False)) from error
+            raise _explained(path, header, error, lambda: opened(False)) from error
 
     return File(header, chosen, None, _beside(path), read)
 
@@ -172,7 +172,7 @@ def _not_utf8(path: Path, where: str) -> InvalidParameter:
     )
 
 
-def _explained(path: Path, names: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
+def _explained(path: Path, header: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
     """Which row, which column. pyarrow counts rows only when it reads with one thread: so it reads once more."""
     import pyarrow as pa
 
@@ -189,14 +189,17 @@ def _explained(path: Path, names: list[str], error: Exception, again: Callable[[
     column = re.search(r"In CSV column #(\d+)", said)
     where = f"row {int(row[1]) - 2}" if row else "a row"
     if column:
-        where += f", column {names[int(column[1])]!r}"
+        where += f", column {header[int(column[1])]!r}"  # pyarrow counts the columns of the file
     if "UTF8" in said:
         return _not_utf8(path, where)
     if bad := re.search(r"conversion error to (\w+)[^:]*: invalid value '(.*)'", said, re.DOTALL):
+        pandas = bad[1] == "int64" and re.fullmatch(r"-?[0-9]+\.0+", bad[2])
         kind = {"int64": "a whole number", "double": "a number", "bool": "true or false"}.get(bad[1], bad[1])
         return InvalidParameter(
             f"{path.name!r}: {where} holds {shorten(bad[2])}, wanted {kind}.",
-            hint="a missing value is an empty field; rows count from 0, after the header",
+            hint="pandas writes 24.0 for whole numbers when a column has gaps: make it .astype('Int64') first"
+            if pandas
+            else "a missing value is an empty field; rows count from 0, after the header",
         )
     if "straddling" in said:
         return InvalidParameter(
@@ -227,6 +230,6 @@ def _beside(path: Path) -> dict[str, str]:
         raise InvalidParameter(
             f"{beside.name!r} describes another {path.name!r}: one of {ours.get('bytes')} bytes, not "
             f"{path.stat().st_size}.",
-            hint=f"if the table was changed on purpose, remove {beside.name!r}",
+            hint="bring back the table as it was written: the plan fits no other",
         )
     return {str(key): str(value) for key, value in dict(ours.get("metadata", {})).items()}

@@ -8,6 +8,7 @@ nobody can take it for the result. Encoding and writing happen in a thread, whil
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
 import queue
@@ -20,6 +21,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from murmure.core.errors import CannotWrite, InvalidParameter, MissingExtra, shorten
+from murmure.core.files import cannot_write
 from murmure.engines.frames import ROWS
 
 KINDS = {".parquet": "parquet", ".csv": "csv", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
@@ -179,17 +181,17 @@ class Part:
     def __init__(self, path: Path, overwrite: bool) -> None:
         self.path, self.overwrite = path, overwrite
         self.handle, name = tempfile.mkstemp(".part", f".{path.name[:100]}.", path.parent)
-        self.name = Path(name)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self.name, 0o666 & ~mask)  # mkstemp is more secretive than a table that is made to be shared
-        if overwrite and path.exists():
-            with suppress(OSError):
-                os.chmod(self.name, path.stat().st_mode & 0o777)  # a table that was private stays private
+        self.name = Path(name)  # nobody else may read it before it is finished, and charged
 
     def settle(self) -> None:
         """To the disk, then to its name."""
         os.fsync(self.handle)
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+        if self.overwrite and self.path.exists():
+            mode = self.path.stat().st_mode & 0o777  # a table that was private stays private
+        os.fchmod(self.handle, mode)
         self._close()
         if self.overwrite:
             os.replace(self.name, self.path)
@@ -399,14 +401,9 @@ class Writer:
         return error
 
 
-def cannot_write(path: Path, error: OSError) -> CannotWrite:
-    hint = "name a folder that exists and that you may write in"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        hint = "nothing was left behind; make room, or write to another disk"
-    elif error.errno == errno.EEXIST:
-        hint = "somebody else wrote it meanwhile; write under another name"
-    why = os.strerror(error.errno).lower() if error.errno else shorten(str(error), 160)
-    return CannotWrite(f"cannot write {str(path)!r}: {why}.", hint=hint)
+def left_behind(path: Path) -> list[Path]:
+    """What runs that were killed left of this table: sanitised rows under a hidden name."""
+    return sorted(path.parent.glob(f".{glob.escape(path.name[:100])}.*.part")) if path.parent.is_dir() else []
 
 
 def _types(schema: Any) -> dict[str, str]:

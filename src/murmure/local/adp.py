@@ -80,6 +80,10 @@ class ADP(RecordMechanism):
     def no_pairs(self, i: int, j: int) -> str | None:
         return self.within.no_pairs(i, j)  # type: ignore[no-any-return]
 
+    @property
+    def remark(self) -> str | None:
+        return self.within.remark  # type: ignore[no-any-return]
+
     def variance(self, shares: Sequence[Any], n: int) -> list[Any]:
         return self.within.variance(shares, n)  # type: ignore[no-any-return]
 

@@ -32,7 +32,12 @@ class RecordMechanism:
     domain: Schema
     epsilon: float
 
-    assumption: str | None = None
+    assumption: str | None = None  # what the certificate rests on
+
+    @property
+    def remark(self) -> str | None:
+        """What the estimates rest on."""
+        return self.assumption
 
     def _check(self) -> None:
         name = type(self).__name__
@@ -142,7 +147,7 @@ class RecordMechanism:
         out = {}
         for name, part, (shown, tally) in zip(self.columns, self.parts, self.pieces(total), strict=True):
             out[name] = self._one(part, tally, n, shown)
-        return Estimates(out, n, numbers_of(self.domain), remark=self.assumption or "")
+        return Estimates(out, n, numbers_of(self.domain), remark=self.remark or "")
 
     def _one(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
         affine = part.affine()

@@ -4,7 +4,8 @@
 
 (SMP in Arcolezi et al., CIKM 2021, for m = 1; m of d as in Nguyen et al. 2016 and Wang et al., ICDE 2019.) The draw is
 public: it does not depend on what people hold. `draw="round-robin"` takes attributes in turn by row number: every one
-gets its n / d people for certain, provided the order of rows says nothing about what people hold.
+gets its n / d people for certain. Who reports what is then fixed by the order of rows: errors average out over random
+orders, not over runs on one order, and privacy is the same.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ class SMP(RecordMechanism):
             raise InvalidParameter("SMP.weights are chances of a random draw of one attribute (sample=1).")
 
     @property
-    def assumption(self) -> str | None:  # type: ignore[override]
-        return "the order of rows says nothing about the answers" if self.draw == "round-robin" else None
+    def remark(self) -> str | None:
+        if self.draw == "random":
+            return None
+        return "rows stand in random order: intervals hold over such orders, not over runs on one order of rows"
 
     @property
     def _counts_shown(self) -> bool:

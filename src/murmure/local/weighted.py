@@ -63,7 +63,7 @@ class WeightedColumns:
         for name, part, width in zip(self.person.columns, self.person.parts, self.widths, strict=True):
             out[name] = _read(part, total[at : at + width], n)
             at += width
-        return Estimates(out, n, numbers_of(self.person.domain), remark=self.person.assumption or "")
+        return Estimates(out, n, numbers_of(self.person.domain), remark=self.person.remark or "")
 
 
 def _real(part: Any) -> Any:

@@ -13,11 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from murmure.core.show import sure_of
+
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
+GENERATOR = '<meta name="generator" content="Murmure">'  # by which a page of ours is known
 
 TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     "exact inversion": "inversion exacte",
     "score": "la méthode du score",
+    "score, weighted": "la méthode du score, pondérée",
     "delta": "la méthode delta",
     "Clopper-Pearson mapped": "la méthode de Clopper et Pearson",
     "MOVER with Wilson limits": "la méthode MOVER, bornes de Wilson",
@@ -40,8 +44,12 @@ TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
         "près d’une borne, une réponse ne peut se tromper que vers l’intérieur : leur moyenne penche vers le milieu"
     ),
     "nobody reported this column": "personne n’a répondu pour cette colonne",
+    "nobody with a weight reported this column": "personne ayant un poids n’a répondu pour cette colonne",
     "nobody reported both columns": "personne n’a répondu pour les deux colonnes",
-    "the order of rows says nothing about the answers": "l’ordre des lignes ne dit rien des réponses",
+    "rows stand in random order: intervals hold over such orders, not over runs on one order of rows": (
+        "les lignes sont dans un ordre aléatoire : les intervalles valent sur de tels ordres, et non sur des tirages "
+        "répétés d’un même ordre"
+    ),
     "the priors come from the release of plan (.*), which was paid for on its own": (
         "les lois a priori viennent de la publication du plan \\1, payée à part"
     ),
@@ -122,7 +130,9 @@ box-shadow:inset 0 0 0 1px var(--line)}
 #en:focus-visible~nav label[for=en],#fr:focus-visible~nav label[for=fr]{outline:2px solid var(--accent)}
 #en:checked~main>section[lang=fr],#fr:checked~main>section[lang=en]{display:none}
 @media (max-width:40rem){.flow{grid-template-columns:1fr}.flow>i{transform:rotate(90deg);justify-self:center}
-.hundreds{grid-template-columns:1fr}thead,.grid{display:none}.grid.zero{display:inline}
+.hundreds{grid-template-columns:1fr}thead{display:none}
+.crowd thead{display:table-header-group}.crowd thead th{display:none}.crowd thead tr{padding:0;border:0}
+.crowd thead th.pic{display:block;grid-column:1/-1;width:auto;padding:0}td.pic svg{clip-path:inset(0 -6px)}
 td[data-unit]::after{content:" " attr(data-unit)}td[data-name]::before{content:attr(data-name) " "}
 .crowd tr,.rank tr{display:grid;grid-template-columns:1fr auto auto;border-top:1px solid var(--line);padding:.35rem 0}
 .crowd td,.rank td,.crowd th,.rank th{border:0;padding:.1rem 0 .1rem 1rem}
@@ -191,6 +201,7 @@ def document(title: str, parts: Mapping[str, str]) -> str:
     sections = "".join(f'<section lang="{lang}">{text}</section>' for lang, text in parts.items())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
@@ -201,12 +212,21 @@ def document(title: str, parts: Mapping[str, str]) -> str:
     )
 
 
+def is_page(start: bytes) -> bool:
+    """Whether a file that starts so is a page of ours, which may be written anew."""
+    return start.startswith(b"<!doctype html>") and GENERATOR.encode() in start
+
+
 def facts(held: Iterable[tuple[str, str]]) -> str:
     """What matters most, large, with its name below."""
     return f'<ul class="facts">{"".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in held)}</ul>'
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
+
+
+LETTER, GAP = 7.5, 4.0  # pixels of a label
+TABLE, PHONE = 600, 280  # pixels: the narrowest table that has its picture in a column, and the narrowest screen
 
 
 @dataclass(frozen=True)
@@ -239,18 +259,26 @@ class Scale:
         """In per cent of the picture; what lies outside stands at the edge."""
         return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
-    def axis(self, w: Words) -> str:
-        """Labels; those at an end stay inside the picture, the last one has the unit."""
+    def axis(self, w: Words, width: float = PHONE) -> str:
+        """Labels; those at an end stay inside the picture, the last one has the unit, and none touches another."""
         step = self.ticks[1] - self.ticks[0]
         digits = max(0, -math.floor(math.log10(step * (100 if self.percent else 0.1)) + 1e-9))
-        out = []
+        labels, letter, gap = [], 100 * LETTER / width, 100 * GAP / width
         for tick in self.ticks:
             at, last = self.at(tick), tick == self.ticks[-1]
             text = w.number(100 * tick, digits) if self.percent else w.plain(tick)
             anchor = "end" if last and at > 90 else "middle" if self.percent else "start"
-            unit = f"{NARROW}%" if last and self.percent else ""
-            out.append(f'<text class="tick" x="{at:.2f}%" y="11" text-anchor="{anchor}">{text}{unit}</text>')
-        return "".join(out)
+            text += f"{NARROW}%" if last and self.percent else ""
+            left = at - letter * len(text) * {"end": 1.0, "middle": 0.5, "start": 0.0}[anchor]
+            shown = f'<text class="tick" x="{at:.2f}%" y="11" text-anchor="{anchor}">{text}</text>'
+            labels.append((left, left + letter * len(text), shown))
+        end = labels[-1][0] - gap  # the last one stays, for its unit
+        kept, free = [], -math.inf
+        for left, right, shown in labels[:-1]:
+            if left >= free and right <= end:
+                kept.append(shown)
+                free = right + gap
+        return "".join([*kept, labels[-1][2]])
 
     def grid(self) -> str:
         return "".join(
@@ -267,16 +295,25 @@ def interval(low: float, high: float, mean: float, truth: float | None) -> str:
     )
 
 
-def key(w: Words, level: float, truth: str | None) -> str:
-    """What the marks of the pictures mean; `truth` says why it is known, where it is."""
+def key(w: Words, level: float, truth: str | None, each: float | None = None) -> str:
+    """What the marks of the pictures mean; `truth` says why it is known, where it is.
+
+    each: the level of one interval, where all hold at once.
+    """
     sure = f"{w.plain(100 * level)}{NARROW}%"
-    known = ""
+    known = together = ""
+    if each is not None:
+        one = sure_of(each).replace(".", w(".", ","))
+        together = w(
+            f"; all of them hold at once (each at {one}{NARROW}%)",
+            f"{WIDE}; tous valent à la fois (chacun à {one}{NARROW}%)",
+        )
     if truth is not None:
         circle = '<svg width="14" height="14" aria-hidden="true"><circle class="true" cx="7" cy="7" r="4"/></svg>'
         known = f"<span>{circle}{truth}</span>"
     return (
         f'<div class="key"><span><svg width="34" height="14" aria-hidden="true">{interval(10, 90, 50, None)}</svg>'
-        f"{w(f'estimate and {sure} interval', f'estimation et intervalle à {sure}')}</span>{known}</div>"
+        f"{w(f'estimate and {sure} interval', f'estimation et intervalle à {sure}')}{together}</span>{known}</div>"
     )
 
 
@@ -299,11 +336,14 @@ def figures(
         return number + (f"{NARROW}%" if unit and scale.percent else "")
 
     sure = f"{w.plain(100 * level)}{NARROW}%"
+    room = min(TABLE * (0.49 - 0.11 * ("long" in kind) - 0.1 * true), PHONE)  # what STYLE leaves for the picture
     head = f'<th scope="col" class="name">{name}</th>'
     head += f'<th scope="col" class="true-value">{w("truth", "vérité")}</th>' if true else ""
     head += f'<th scope="col" class="num">{w("estimate", "estimation")}</th>'
     head += f'<th scope="col" class="span">{w(f"{sure} interval", f"intervalle à {sure}")}</th>' if bars else ""
-    head += f'<th scope="col" class="pic"><svg width="100%" height="14" aria-hidden="true">{scale.axis(w)}</svg></th>'
+    head += (
+        f'<th scope="col" class="pic"><svg width="100%" height="14" aria-hidden="true">{scale.axis(w, room)}</svg></th>'
+    )
     body = []
     for row in rows:
         cells = f'<th scope="row" class="name">{row["label"]}</th>'

@@ -19,16 +19,17 @@ import numpy as np
 
 from murmure import __version__
 from murmure.advise_records import protocols
-from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
+from murmure.core.errors import CannotWrite, InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimate import Estimate, Target, check_level, check_target
 from murmure.core.estimates import Estimates
-from murmure.core.files import all_or_nothing
-from murmure.core.show import no_figure, true_values, truths_of
+from murmure.core.files import all_or_nothing, refuse_to_replace
+from murmure.core.show import each_at, no_figure, true_values, truths_of
 from murmure.core.types import Certificate, Release
-from murmure.pages.page import NARROW, WIDE, Scale, Words, document, facts, figures, key
+from murmure.pages.page import NARROW, WIDE, Scale, Words, document, facts, figures, is_page, key
 from murmure.pages.words import promise, promise_in_french
 from murmure.postprocess import project_simplex
 
+SUFFIXES = (".html", ".htm")
 FOLDED = 20  # a column with more figures shows the largest, and folds the rest
 UNFOLDED = 12
 SHORT = 14  # letters of a label that fit a narrow column
@@ -87,12 +88,29 @@ def write_report(
     target: Target = "fixed",
     receipt: Any = None,
     plan: Any = None,
+    simultaneous: bool = False,
+    weights: str | None = None,
 ) -> Path:
-    """The finished page at `path`, or nothing. See `report_html`."""
-    text = report_html(release, truth, level, target, receipt, plan)
-    with all_or_nothing(Path(path)) as part:
+    """The finished page at `path`, or nothing. See `report_html`.
+
+    The name ends in .html or .htm. An earlier page of ours is replaced; any other file is refused.
+    """
+    path = Path(path)
+    check_place(path)
+    text = report_html(release, truth, level, target, receipt, plan, simultaneous, weights)
+    with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
-    return Path(path)
+    return path
+
+
+def check_place(path: Path) -> None:
+    """Refuse a name that no page has, and a file that is something else."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise CannotWrite(
+            f"a page is a file whose name ends in {' or '.join(SUFFIXES)}, got {path.name!r}.",
+            hint="name the file report.html",
+        )
+    refuse_to_replace(path, is_page, "a page that Murmure wrote")
 
 
 def report_html(
@@ -102,12 +120,16 @@ def report_html(
     target: Target = "fixed",
     receipt: Any = None,
     plan: Any = None,
+    simultaneous: bool = False,
+    weights: str | None = None,
 ) -> str:
     """The page of a release of one question, or of many columns.
 
     truth: the true shares or means (by column, where there are several), when people are simulated; the page says so.
     target: whom the intervals speak of. receipt: what `sanitise` returned: rows dropped, and the plan; plan: the plan
     alone, where there is no receipt. With either, the page names each column's protocol and what one person is.
+    simultaneous: all intervals of the page hold at once, with the probability `level`. weights: the column that says
+    how much each person counts, where the plan does not name it.
     """
     if not isinstance(release, Release):
         raise InvalidParameter(
@@ -116,7 +138,7 @@ def report_html(
         )
     check_level(level)
     check_target(target)
-    story = _Story(release, truth, float(level), target, receipt, plan)
+    story = _Story(release, truth, float(level), target, receipt, plan, simultaneous, weights)
     return document(f"Murmure: {story.title(Words('en'))}", {lang: _page(story, Words(lang)) for lang in ("en", "fr")})
 
 
@@ -135,11 +157,23 @@ class _Column:
 class _Story:
     """What is told, before it is told in a language."""
 
-    def __init__(self, release: Release, truth: Any, level: float, target: Target, receipt: Any, plan: Any) -> None:
+    def __init__(
+        self,
+        release: Release,
+        truth: Any,
+        level: float,
+        target: Target,
+        receipt: Any,
+        plan: Any,
+        simultaneous: bool,
+        weights: str | None,
+    ) -> None:
         self.release, self.level, self.target, self.receipt = release, level, target, receipt
+        self.simultaneous = simultaneous
         self.simulated = truth is not None
         self.plan = getattr(receipt, "plan", None) if plan is None else plan
         self._refuse_another()
+        self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
         kind, _, rest = release.about.partition(" ")
         asked, _, by = rest.rpartition("through ")
         self.statistic, self.mechanism = kind, by if asked or by else ""
@@ -189,6 +223,24 @@ class _Story:
     def many(self) -> bool:
         return isinstance(self.release.estimate, Estimates)
 
+    @property
+    def of_records(self) -> bool:
+        """Whether people answered several columns, of which perhaps only a pair is shown."""
+        return self.many or self.statistic == "Pair"
+
+    @cached_property
+    def each(self) -> float:
+        """The level of one interval: the asked one, or higher where all hold at once."""
+        if not self.simultaneous:
+            return self.level
+        shown = [e for c in self.columns for e in (c.estimate, c.mean) if e is not None]
+        return each_at(self.level, shown)
+
+    @property
+    def digest(self) -> str:
+        """The plan that people answered: the table's, where it was asked another question afterwards."""
+        return str(self.release.plan if self.plan is None else self.plan.digest)
+
     def whom(self, estimate: Estimate) -> Target:
         return estimate.target if estimate.target != "fixed" else self.target
 
@@ -222,7 +274,9 @@ class _Story:
     def title(self, w: Words) -> str:
         rows = w.number(self.rows, 0)
         if not self.many:
-            what = f"{self.asked}, " if self.asked else ""
+            what = f"{self.named(self.asked, w)}, " if self.asked else ""
+            if self.of_records:
+                return what + w(f"{rows} rows", f"{rows} lignes")
             return what + w(f"{rows} answers", f"{rows} réponses")
         columns = len(self.columns)
         return w(
@@ -230,8 +284,14 @@ class _Story:
             f"{columns} colonne{'s' * (columns != 1)}, {rows} lignes",
         )
 
+    def named(self, column: str, w: Words) -> str:
+        """A column as it is written, or a pair of them."""
+        if self.statistic == "Pair" and column.count(" and ") == 1:
+            return column.replace(" and ", w(" and ", " et "))
+        return column
+
     def protects(self, w: Words) -> str:
-        if not self.many:
+        if not self.of_records:
             return w("one answer", "une réponse")
         rows = self.rows_per_person
         if rows is None:
@@ -271,11 +331,11 @@ def _head(story: _Story, w: Words) -> str:
     warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
     names = {
         "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
-        if story.many
+        if story.of_records
         else w("epsilon of an answer", "epsilon d’une réponse"),
         "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
     }
-    held = [(w.number(story.rows, 0), w("rows", "lignes") if story.many else w("answers", "réponses"))]
+    held = [(w.number(story.rows, 0), w("rows", "lignes") if story.of_records else w("answers", "réponses"))]
     dropped = getattr(story.receipt, "dropped", None)
     if dropped is not None:
         held.append((w.number(dropped, 0), w("rows dropped", "lignes écartées")))
@@ -299,6 +359,12 @@ def _asked(story: _Story, w: Words) -> str:
         said = w(*HOW.get(story.mechanism, ANY)).replace(" ;", f"{WIDE};")
         name = f"<b>{html.escape(story.mechanism)}</b>"
         how = w(f"By {name}: {said}", f"Par {name}{WIDE}: {said}")
+    if story.weights is not None:
+        column = f"<b>{html.escape(story.weights)}</b>"
+        how += w(
+            f" Figures are weighted: each person counts as the public column {column} says.",
+            f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
+        )
     dropped = getattr(story.receipt, "dropped", 0) or 0
     left = ""
     if dropped:
@@ -350,18 +416,18 @@ def _figures(story: _Story, w: Words) -> str:
     known = w("truth (simulation)", "vérité (simulation)") if story.simulated else None
     parts = [_column(story, column, w) for column in story.columns]
     return f"""<h2>{w("2. What the crowd says", "2. Ce que dit la foule")}</h2>
-{key(w, story.level, known)}
+{key(w, story.level, known, story.each if story.simultaneous else None)}
 {"".join(parts)}
 {_notes(story, w)}"""
 
 
 def _column(story: _Story, column: _Column, w: Words) -> str:
-    name = html.escape(column.name) or _kind(column.estimate, w)
+    name = html.escape(story.named(column.name, w)) or _kind(column.estimate, w)
     title = f'<h3 id="{w.lang}-{column.number}">{name}</h3>'
     if no_figure(column.estimate):
         why = w.term(column.estimate.reason or "")
         return f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
-    rows, _ = column.estimate.rows_and_method(story.level, story.whom(column.estimate))
+    rows, _ = column.estimate.rows_and_method(story.each, story.whom(column.estimate))
     shown: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
         label = w("mean", "moyenne") if column.estimate.unit == "value" else row["label"]
@@ -410,7 +476,7 @@ def _mean(story: _Story, column: _Column, w: Words) -> str:
     """The mean that the shares of a number give."""
     if column.mean is None:
         return ""
-    ((row), *_), method = column.mean.rows_and_method(story.level, story.whom(column.estimate))
+    ((row), *_), method = column.mean.rows_and_method(story.each, story.whom(column.estimate))
     digits = _digits([row], False)
     said = [w.number(row[end], digits) for end in ("value", "low", "high")]
     by = w.term(method)
@@ -430,8 +496,8 @@ def _notes(story: _Story, w: Words) -> str:
     for column in story.columns:
         if no_figure(column.estimate) or column.estimate.reading is None:
             continue
-        ends, method = column.estimate.interval_and_method(story.level, story.whom(column.estimate))
-        methods[w.term(method)] = None
+        ends, method = column.estimate.interval_and_method(story.each, story.whom(column.estimate))
+        methods[w.term(method.removesuffix(", weighted") if story.weights else method)] = None
         below = below or (column.estimate.unit == "share" and bool((column.estimate.mean < 0).any()))
         if column.truth is not None:
             inside += int(((ends[:, 0] <= column.truth) & (column.truth <= ends[:, 1])).sum())
@@ -439,6 +505,9 @@ def _notes(story: _Story, w: Words) -> str:
     notes = []
     if methods:
         how = w(f"by {', '.join(methods)}", f"par {', '.join(methods)}")
+        if story.weights is not None:
+            by = html.escape(story.weights)
+            how += w(f"; weighted by {by}", f"{WIDE}; pondéré par {by}")
         if all(story.whom(c.estimate) == "fixed" for c in story.columns):
             notes.append(
                 w(
@@ -458,17 +527,23 @@ def _notes(story: _Story, w: Words) -> str:
             )
     if asked:
         sure = f"{w.plain(100 * story.level)}{NARROW}%"
+        should = w(f"{sure} of them should hold it", f"{sure} devraient la contenir")
+        if story.simultaneous:
+            should = w(f"{sure} of the time all should hold it", f"{sure} du temps, tous devraient la contenir")
         notes.append(
             w(
-                f"The truth lies inside {inside} of {asked} intervals; {sure} of them should hold it.",
-                f"La vérité est dans {inside} des {asked} intervalles{WIDE}; {sure} devraient la contenir.",
+                f"The truth lies inside {inside} of {asked} intervals; {should}.",
+                f"La vérité est dans {inside} des {asked} intervalles{WIDE}; {should}.",
             )
         )
     if below:
         notes.append(
             w(
-                "An unbiased estimate errs to both sides, so a small one may fall below zero.",
-                f"Une estimation sans biais se trompe des deux côtés{WIDE}: une petite peut donc passer sous zéro.",
+                "An unbiased estimate errs to both sides, so one may fall below zero, far below when few people or "
+                "little budget stand behind it; its interval is cut to what is possible.",
+                f"Une estimation sans biais se trompe des deux côtés{WIDE}: elle peut donc passer sous zéro, et de "
+                f"loin quand peu de personnes ou un petit budget la portent{WIDE}; son intervalle est coupé à ce qui "
+                "est possible.",
             )
         )
     return f'<p class="note">{" ".join(notes)}</p>' if notes else ""
@@ -487,12 +562,12 @@ def _guarantees(story: _Story, w: Words) -> str:
     )
     head = "".join(f'<th scope="col"{" class=num" if i == 1 else ""}>{name}</th>' for i, name in enumerate(heads))
     several = ""
-    if story.many and story.rows_per_person is None:
+    if story.of_records and story.rows_per_person is None:
         several = w(
             "The unit is one row: someone with several rows pays for each of them.",
             f"L’unité est une ligne{WIDE}: qui en a plusieurs paie pour chacune.",
         )
-    elif story.many:
+    elif story.of_records:
         several = w(
             f"The unit is {story.protects(w)}; the figures add up all those rows.",
             f"L’unité est {story.protects(w)}{WIDE}; les chiffres comptent toutes ces lignes.",
@@ -517,7 +592,7 @@ def _guarantees(story: _Story, w: Words) -> str:
 
 
 def _certificate(story: _Story, c: Certificate, w: Words) -> str:
-    if not story.many:
+    if not story.of_records:
         what = w("the answer", "la réponse")
     elif (story.rows_per_person or 1) > 1:
         what = w("all rows of one person", "toutes les lignes d’une personne")
@@ -540,10 +615,11 @@ def _witness(story: _Story, c: Certificate, w: Words) -> str:
     if c.witness is None or not math.isfinite(c.epsilon):
         return ""
     a, b, _ = c.witness
-    if story.many:
-        names = list(getattr(getattr(story.plan, "person", None), "columns", None) or story.release.estimate)
-        if len(a) != len(names):  # figures of some columns, and no plan that names the others
-            return ""
+    shown = story.release.estimate if story.many else ()
+    names = list(getattr(getattr(story.plan, "person", None), "columns", None) or shown)
+    if story.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
+        one, two = _said(c)
+    elif story.of_records:
         differ = [
             (f"{html.escape(n)} {_quoted(x, w)}", _quoted(y, w)) for n, x, y in zip(names, a, b, strict=True) if x != y
         ]
@@ -565,6 +641,16 @@ def _witness(story: _Story, c: Certificate, w: Words) -> str:
     )
 
 
+def _said(c: Certificate) -> tuple[str, str]:
+    """The two people out of the certificate's own words, which name every column."""
+    words = "" if c.said is None else c.said[1]
+    found = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
+    if found is None:
+        return "", ""
+    one, two = (html.escape(text) for text in found.groups() if text is not None)
+    return one, two
+
+
 def _quoted(label: Any, w: Words) -> str:
     text = html.escape(str(label))
     return f"«{NARROW}{text}{NARROW}»" if w.french else f"\u201c{text}\u201d"
@@ -574,7 +660,7 @@ def _public(story: _Story, c: Certificate, w: Words) -> str:
     """What was taken for public knowledge; column by column where the plan is known."""
     items = [w.term(item) for item in c.public]
     schema = getattr(getattr(story.plan, "statistic", None), "domain", None)
-    if story.many and schema is not None:
+    if story.of_records and schema is not None:
         items = [_domain(name, schema, w) for name in schema.columns] + items[1:]
     listed = "".join(f"<li>{item}</li>" for item in items)
     said = w("What was taken for public", "Ce qui a été tenu pour public")
@@ -611,7 +697,7 @@ def _consistent(story: _Story, w: Words) -> str:
             f"{html.escape(label)}{WIDE}<b>{w.percent(float(share))}</b>"
             for label, share in zip(shares.labels, shares.mean, strict=True)
         )
-        name = html.escape(column.name) or w("answers", "réponses")
+        name = html.escape(story.named(column.name, w)) or w("answers", "réponses")
         rows.append(f'<tr><th scope="row">{name}</th><td>{listed}</td></tr>')
     if not rows:
         return ""
@@ -630,7 +716,7 @@ def _consistent(story: _Story, w: Words) -> str:
 
 
 def _foot(story: _Story, w: Words) -> str:
-    plan = f"<code>{html.escape(story.release.plan)}</code>"
+    plan = f"<code>{html.escape(story.digest)}</code>"
     alone = w(
         "This page is one file, without script, and asks nothing of the network.",
         "Cette page est un seul fichier, sans script, et ne demande rien au réseau.",

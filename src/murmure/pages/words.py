@@ -113,7 +113,14 @@ def mechanism_title(mechanism: Any) -> str:
     """GRR, epsilon = 1, on Categories(4)"""
     held: Mapping[str, Any] = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "domain"}
     shown = [f"{name} = {_short(value)}" for name, value in held.items() if value is not None]
-    return ", ".join([type(mechanism).__name__, *shown]) + f", on {described(mechanism.domain)}"
+    return ", ".join([type(mechanism).__name__, *shown]) + f", on {described(_randomised(mechanism.domain))}"
+
+
+def _randomised(domain: Any) -> Any:
+    """A schema without its public columns, which no mechanism touches; any other domain as it is."""
+    if not getattr(domain, "open", ()):
+        return domain
+    return type(domain)({name: domain.about[name] for name in domain.private})
 
 
 def _short(value: Any) -> str:

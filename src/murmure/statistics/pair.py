@@ -92,7 +92,9 @@ class Pair:
         if why is not None:
             raise PlanRefused(
                 f"Plan refused: {type(person).__name__} cannot answer Pair: {why}.",
-                hint="SPL, or SMP with sample=2 or more, reports two real attributes of one person",
+                hint="randomise that column with GRR, OUE or SubsetSelection (oracle=...), or give it fewer values"
+                if "do not list" in why
+                else "SPL, or SMP with sample=2 or more, reports two real attributes of one person",
             )
         return person.pair(*self.places)
 
