@@ -38,7 +38,6 @@ class Streamed:
 class Added:
     """What Spark adds to the CPU time of the same work in memory, on one core and once started: at most `most`."""
 
-    task: str
     way: str
     label: str
     most: float | None = 0.3
@@ -86,15 +85,9 @@ STREAMED = [
 ]
 
 SPARK = [
-    Added("smp", "files", "SMP, Parquet files"),
-    Added("smp", "scan", "SMP, a DataFrame that reads Parquet files"),
-    Added("smp", "jvm", "SMP, a DataFrame whose rows come out of the JVM", None),
-    Added("rsfd", "files", "RS+FD[GRR], Parquet files"),
-    Added("rsfd", "scan", "RS+FD[GRR], a DataFrame that reads Parquet files"),
-    Added("rsfd", "jvm", "RS+FD[GRR], a DataFrame whose rows come out of the JVM", None),
-    Added("spl", "files", "SPL, Parquet files"),
-    Added("spl", "scan", "SPL, a DataFrame that reads Parquet files"),
-    Added("spl", "jvm", "SPL, a DataFrame whose rows come out of the JVM", None),
+    Added("files", "RS+FD[GRR] of Parquet files that the workers read", 0.3),
+    Added("scan", "RS+FD[GRR] of a DataFrame that is a plain scan of them", 0.3),
+    Added("jvm", "RS+FD[GRR] of a filtered DataFrame: rows pass through the JVM", None),
 ]
 
 BUDGETS = [

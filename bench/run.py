@@ -140,7 +140,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--one-core", action="store_true", help="keep every worker on one core")
     parser.add_argument("--large", action="store_true", help=f"a table of {LARGEST:,} rows too, once")
+    parser.add_argument(
+        "--only-large", action="store_true", help="add the largest table and Spark to what the last run measured"
+    )
     options = parser.parse_args()
+    options.large |= options.only_large
     rounds = 1 if options.quick else options.rounds
 
     if options.one_core:
@@ -148,11 +152,18 @@ def main():
     load = os.getloadavg()[0]
     pythons = {peer: python_of(peer) for peer in PEERS}
     top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
-    records = compile_cold()
+    if options.only_large:
+        top = top.replace("`script/bench --only-large`", "`script/bench` and `script/bench --only-large`")
+        held = json.loads((PLACE / "results.json").read_text())
+        records = [r for r in held if not r["task"].startswith("spark.") and r.get("n") != LARGEST]
+    else:
+        records = compile_cold()
     with tempfile.TemporaryDirectory(prefix="murmure-bench-") as folder:
-        for i in range(rounds):
+        for i in range(0 if options.only_large else rounds):
             say(f"round {i + 1} of {rounds}")
             records += one_round(pythons, Path(folder))
+        if options.only_large:
+            records += work(sys.executable, "ours_large.py", "arrow", folder, str(SIZES[-1]), "make")
         records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
         if options.large:
             records += large_tables(Path(folder), LARGEST)

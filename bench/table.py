@@ -108,20 +108,24 @@ def streamed_rows(row, best):
             first = first or ours / n
             peak = max(part["megabytes"] for part in parts)
             values = ours / copy["seconds"], ours / n / first, peak
-            wanted = row.times, row.growth, row.megabytes
+            wanted = (
+                None if n == sizes[0] else row.times,
+                row.growth,
+                row.megabytes,
+            )  # of the smallest, start-up is half
             yield [
                 label,
                 *(number(part["seconds"]) for part in (copy, *parts)),
                 number(n / ours),
-                *(f"{number(v)} ({number(w)})" for v, w in zip(values, wanted, strict=True)),
-                verdict([v <= w for v, w in zip(values, wanted, strict=True)]),
+                *(number(v) + ("" if w is None else f" ({number(w)})") for v, w in zip(values, wanted, strict=True)),
+                verdict([None if w is None else v <= w for v, w in zip(values, wanted, strict=True)]),
             ]
 
 
 def added_rows(best):
     lib = OURS[1]
     for row in SPARK:
-        memory, spark = best.get((f"spark.{row.task}.memory", lib)), best.get((f"spark.{row.task}.{row.way}", lib))
+        memory, spark = best.get(("spark.memory", lib)), best.get((f"spark.{row.way}", lib))
         if not (memory and spark):
             continue  # needs Spark; some ways are only measured with --large
         added = spark["seconds"] / memory["seconds"] - 1
