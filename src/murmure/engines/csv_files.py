@@ -82,10 +82,12 @@ class _Text(io.RawIOBase):
     value of all that follows.
     """
 
+    file: Any = None  # until it is open: Python 3.13 closes what could not be built
+
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path, self.lines, self.bytes, self.quotes = path, 1, 0, 0
-        self.file: Any = open(path, "rb")  # noqa: SIM115
+        self.file = open(path, "rb")  # noqa: SIM115
         self.size: int | None = os.fstat(self.file.fileno()).st_size
         if path.suffix.lower() == ".gz":
             self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # says itself where it ends
@@ -124,9 +126,10 @@ class _Text(io.RawIOBase):
         )
 
     def close(self) -> None:
-        file = getattr(self.file, "fileobj", None) or self.file
-        self.file.close()
-        file.close()
+        if self.file is not None:
+            file = getattr(self.file, "fileobj", None) or self.file
+            self.file.close()
+            file.close()
         super().close()
 
 

@@ -144,7 +144,7 @@ class Cells:
                 raise self._not_ours("binary cells of another length") from None
         if column.type != pa.binary(self.width):
             raise self._not_ours(f"cells of type {column.type}")
-        raw = np.frombuffer(column.buffers()[1], np.uint8)
+        raw: Array = np.frombuffer(column.buffers()[1], np.uint8)
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
         if hasattr(self._real.channel, "value_bits"):
             return np.ascontiguousarray(raw).view(np.uint16)

@@ -226,6 +226,7 @@ class RSRFD(FakeData):
 
     @property
     def assumption(self) -> str | None:  # type: ignore[override]
+        """What the certificate rests on: priors that were paid for on their own."""
         if self.paid is None:
             return None
         return f"the priors come from the release of plan {self.paid[:12]}, which was paid for on its own"
