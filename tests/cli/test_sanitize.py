@@ -527,7 +527,12 @@ def test_a_disk_that_fills(folder: Path) -> None:
 def test_a_run_that_is_asked_to_stop_leaves_nothing(folder: Path, how: signal.Signals) -> None:
     """As Ctrl-C: no hidden file, no charge."""
     large(3_000_000)
-    running = subprocess.Popen(command("large.parquet", "-o", "out.csv"), stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command("large.parquet", "-o", "out.csv"),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(how, signal.SIG_DFL),  # under nohup it would be ignored, and rightly so
+    )
     while not any(name.endswith(".part") for name in files(folder)):
         assert running.poll() is None
         time.sleep(0.01)
