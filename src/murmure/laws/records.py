@@ -187,7 +187,7 @@ class Draw:
     def __post_init__(self) -> None:
         if not 1 <= self.take <= self.columns:
             raise InvalidParameter(f"of {self.columns} attributes one can show 1 to {self.columns}, got {self.take}.")
-        if math.comb(self.columns, self.take) > 1 << 32:
+        if not self.in_turn and math.comb(self.columns, self.take) > 1 << 32:
             raise InvalidParameter(f"{self.take} of {self.columns} attributes can be drawn in more than 2**32 ways.")
 
     @cached_property

@@ -13,6 +13,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates import by_mean
 from murmure.core.fixed import MIN_EPSILON
 from murmure.core.schema import Schema
+from murmure.local.record import per_column
 
 By = Literal["variance", "varstar"]
 CATEGORICAL = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
@@ -85,7 +86,7 @@ def _one(domain: Domain, epsilon: float, name: str, numeric: str, by: By) -> Any
     return better([load(candidate)(domain, epsilon) for candidate in ADAPTIVE], by)
 
 
-def share_of(epsilon: float, weight: float, whole: float) -> float:
+def share_of(epsilon: float, weight: float, whole: float | Fraction) -> float:
     """epsilon * weight / whole, rounded down: the parts never add up to more than the whole."""
     exact = Fraction(epsilon) * Fraction(weight) / Fraction(whole)
     out = float(exact)
@@ -94,10 +95,16 @@ def share_of(epsilon: float, weight: float, whole: float) -> float:
 
 def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
     """Budgets in proportion to the weights, whose sum is at most epsilon (the floats taken at their exact values)."""
-    whole = sum(map(Fraction, weights))
-    out = []
-    for w in weights:
-        exact = Fraction(epsilon) * Fraction(w) / whole
-        near = float(exact)
-        out.append(near if Fraction(near) <= exact else math.nextafter(near, 0.0))
-    return out
+    whole = sum(map(Fraction, weights), Fraction(0))
+    return [share_of(epsilon, w, whole) for w in weights]
+
+
+def check_choices(owner: Any) -> None:
+    """The fields that say which mechanism each column gets, and with what weight."""
+    allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
+    object.__setattr__(owner, "oracle", oracle_names(owner, owner.oracle, owner.domain, allowed))
+    object.__setattr__(owner, "weights", per_column(owner, "weights", owner.weights, owner.domain))
+    if owner.numeric not in NUMERIC:
+        raise InvalidParameter(
+            f"{type(owner).__name__}.numeric must be one of {', '.join(NUMERIC)}, got {shorten(owner.numeric)}."
+        )

@@ -22,9 +22,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.laws.cut import Cut
 from murmure.laws.records import Draw, Sampled
-from murmure.local.oracles import CATEGORICAL, NUMERIC, Oracle, build, oracle_names, share_of, smallest_share
-from murmure.local.record import RecordMechanism, per_column
-from murmure.local.spl import check_numeric
+from murmure.local.oracles import Oracle, build, check_choices, share_of, smallest_share
+from murmure.local.record import RecordMechanism
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,7 @@ class SMP(RecordMechanism):
 
     def __post_init__(self) -> None:
         self._check()
-        allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
-        object.__setattr__(self, "oracle", oracle_names(self, self.oracle, self.domain, allowed))
-        object.__setattr__(self, "weights", per_column(self, "weights", self.weights, self.domain))
-        check_numeric(self, self.numeric)
+        check_choices(self)
         d = len(self.columns)
         if isinstance(self.sample, bool) or not isinstance(self.sample, int) or not 1 <= self.sample <= d:
             raise InvalidParameter(f"SMP.sample must be a whole number from 1 to {d}, got {shorten(self.sample)}.")

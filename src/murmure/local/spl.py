@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon, times_up
 from murmure.core.schema import Schema
 from murmure.laws.records import Joint
-from murmure.local.oracles import CATEGORICAL, NUMERIC, Oracle, build, oracle_names, smallest_share, split_budget
-from murmure.local.record import RecordMechanism, per_column
+from murmure.local.oracles import Oracle, build, check_choices, smallest_share, split_budget
+from murmure.local.record import RecordMechanism
 
 
 class Splitting(RecordMechanism):
@@ -31,10 +30,7 @@ class Splitting(RecordMechanism):
 
     def __post_init__(self) -> None:
         self._check()
-        allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
-        object.__setattr__(self, "oracle", oracle_names(self, self.oracle, self.domain, allowed))
-        object.__setattr__(self, "weights", per_column(self, "weights", self.weights, self.domain))
-        check_numeric(self, self.numeric)
+        check_choices(self)
 
     @classmethod
     def per_column(cls, domain: Schema, epsilon_per_column: float, **options: Any) -> Any:
@@ -56,13 +52,6 @@ class Splitting(RecordMechanism):
     @cached_property
     def channel(self) -> Joint:
         return Joint(tuple(part.channel for part in self.parts))
-
-
-def check_numeric(owner: object, numeric: object) -> None:
-    if numeric not in NUMERIC:
-        raise InvalidParameter(
-            f"{type(owner).__name__}.numeric must be one of {', '.join(NUMERIC)}, got {shorten(numeric)}."
-        )
 
 
 @dataclass(frozen=True)
