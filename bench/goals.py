@@ -35,6 +35,15 @@ class Streamed:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """scikit-learn's time for a whole fit, which protects nobody, over Murmure's: at least `wanted`."""
+
+    task: str
+    label: str
+    wanted: float = 1.0
+
+
+@dataclass(frozen=True)
 class Added:
     """What Spark adds to the CPU time of the same work in memory, on one core and once started: at most `most`."""
 
@@ -77,6 +86,19 @@ RECORDS = [
     Ratio("spl.oue.server", "SPL[OUE] server"),
     Ratio("spl.adp.client", "SPL[ADP] client", 50, 50),
     Ratio("spl.adp.server", "SPL[ADP] server"),
+]
+
+NOISE = [
+    Ratio("noise.exact.1", "discrete Laplace, exact, scale 1", None, 80),
+    Ratio("noise.exact.100", "discrete Laplace, exact, scale 100", None, 80),
+    Ratio("noise.table.1", "discrete Laplace, from tables, scale 1", None, 500),
+    Ratio("noise.table.100", "discrete Laplace, from tables, scale 100", None, 500),
+]
+
+FITS = [
+    Fit("fit.bayes", "naive Bayes, two classes"),
+    Fit("fit.regression", "linear regression"),
+    Fit("fit.kmeans", "k-means, eight clusters"),
 ]
 
 STREAMED = [

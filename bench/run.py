@@ -26,6 +26,15 @@ STARTS = {
     "help": "from murmure.cli import main; main()",  # what the installed command does
 }
 MODES = dict(zip(OURS, ("0", "1"), strict=True))  # MURMURE_FAST
+OUR_WORKERS = (
+    "ours_tasks.py",
+    "ours_records.py",
+    "ours_noise.py",
+    "ours_fits.py",
+    "ours_certify.py",
+    "ours_memory.py",
+)
+CURATOR = ("noise.", "fit.")  # how their tasks begin
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
 
@@ -83,7 +92,7 @@ def one_round(pythons, folder):
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
     for lib, fast in MODES.items():
         mode = {"MURMURE_FAST": fast}
-        for script in ("ours_tasks.py", "ours_records.py", "ours_certify.py", "ours_memory.py"):
+        for script in OUR_WORKERS:
             records += work(sys.executable, script, lib, **mode)
         records += work(sys.executable, "ours_first.py", lib, "warm", **mode)
         for task, code in STARTS.items():
@@ -91,6 +100,17 @@ def one_round(pythons, folder):
     for n in SIZES:
         records += large_tables(folder, n)
     return records
+
+
+def curator_round(pythons):
+    """Noise and learners alone."""
+    records = []
+    for peer in ("opendp", "scikit-learn", "diffprivlib"):
+        records += work(pythons[peer], f"peer_{peer.replace('-', '_')}.py", peer)
+    for lib, fast in MODES.items():
+        for script in ("ours_noise.py", "ours_fits.py"):
+            records += work(sys.executable, script, lib, MURMURE_FAST=fast)
+    return [r for r in records if r["task"].startswith(CURATOR) or "error" in r]
 
 
 def compile_cold():
@@ -128,7 +148,7 @@ A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none uses threads.
+No peer has secure randomness for categories, and none uses threads but scikit-learn.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """
@@ -143,8 +163,12 @@ def main():
     parser.add_argument(
         "--only-large", action="store_true", help="add the largest table and Spark to what the last run measured"
     )
+    parser.add_argument(
+        "--only-curator", action="store_true", help="measure noise and learners again; keep the rest of the last run"
+    )
     options = parser.parse_args()
     options.large |= options.only_large
+    only = "only-large" if options.only_large else "only-curator" if options.only_curator else None
     rounds = 1 if options.quick else options.rounds
 
     if options.one_core:
@@ -152,19 +176,23 @@ def main():
     load = os.getloadavg()[0]
     pythons = {peer: python_of(peer) for peer in PEERS}
     top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
-    if options.only_large:
-        top = top.replace("`script/bench --only-large`", "`script/bench` and `script/bench --only-large`")
+    if only:
+        top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
         held = json.loads((PLACE / "results.json").read_text())
-        records = [r for r in held if not r["task"].startswith("spark.") and r.get("n") != LARGEST]
+        again = CURATOR if options.only_curator else ("spark.",)
+        records = [r for r in held if not r["task"].startswith(again)]
+        if options.only_large:
+            records = [r for r in records if r.get("n") != LARGEST]
     else:
         records = compile_cold()
     with tempfile.TemporaryDirectory(prefix="murmure-bench-") as folder:
         for i in range(0 if options.only_large else rounds):
             say(f"round {i + 1} of {rounds}")
-            records += one_round(pythons, Path(folder))
+            records += curator_round(pythons) if options.only_curator else one_round(pythons, Path(folder))
         if options.only_large:
             records += work(sys.executable, "ours_large.py", "arrow", folder, str(SIZES[-1]), "make")
-        records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
+        if not options.only_curator:
+            records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
         if options.large:
             records += large_tables(Path(folder), LARGEST)
 

@@ -1,6 +1,6 @@
 """The Markdown tables: the best of every measurement, ratios to the fastest peer, and what was met."""
 
-from goals import BUDGETS, COLUMN, RECORDS, SPARK, STREAMED
+from goals import BUDGETS, COLUMN, FITS, NOISE, RECORDS, SPARK, STREAMED
 
 RATIO_HEAD = [
     "task",
@@ -10,6 +10,17 @@ RATIO_HEAD = [
     "Murmure fast, ns",
     "ratio",
     "wanted base / fast",
+    "met",
+]
+FIT_HEAD = [
+    "fit",
+    "scikit-learn, clear, ms",
+    "diffprivlib, ms",
+    "Murmure base, ms",
+    "ratio",
+    "Murmure fast, ms",
+    "ratio",
+    "wanted fast",
     "met",
 ]
 STREAMED_HEAD = [
@@ -76,6 +87,17 @@ def ratio_row(row, best):
         answers.append(met(ratio, wanted))
     wanted = " / ".join("-" if w is None else number(w) for w in (row.base, row.fast))
     return [row.label, *cells, wanted, verdict(answers)]
+
+
+def fit_row(row, best):
+    """The ratio is scikit-learn's time over Murmure's; diffprivlib stands beside."""
+    clear, noisy = (best.get((row.task, lib)) for lib in ("scikit-learn", "diffprivlib"))
+    cells, ratios = [number(r["seconds"] * 1e3) if r else "?" for r in (clear, noisy)], []
+    for lib in OURS:
+        mine = best.get((row.task, lib))
+        ratios.append(clear["seconds"] / mine["seconds"] if clear and mine else None)
+        cells += [number(mine["seconds"] * 1e3) if mine else "?", number(ratios[-1]) if ratios[-1] else "?"]
+    return [row.label, *cells, number(row.wanted), verdict([met(ratios[1], row.wanted)])]
 
 
 def budget_row(row, best):
@@ -149,6 +171,14 @@ k = 128, eps = 1, n = 100,000 unless said otherwise."""
 MANY_COLUMNS = """\
 Nine columns with the sizes of Adult (7, 16, 7, 14, 6, 5, 2, 41, 2; the codes are made up), eps = 1, n = 45,222. A time
 is that of a whole record. The peer is timed on fewer people: its cost is linear, within a few per cent."""
+WHOLE_NUMBERS = """\
+Noise for each of 1,000,000 whole numbers, whose L1 sensitivity is the scale, at eps = 1. Peer and exact sampler draw
+from the law itself; the tables round it, and their certificate counts by how much."""
+LEARNERS = """\
+A whole `fit` of NumPy arrays, 100,000 rows of eight columns. scikit-learn protects nobody; Murmure and diffprivlib
+learn at eps = 1. Wall time for Murmure; for the others, which use threads, wall or CPU time, whichever is less. Every
+one has its own defaults: scikit-learn's k-means goes on until it settles, diffprivlib's takes at most seven steps,
+Murmure's five."""
 LARGE = """\
 A Parquet file of eight columns (four of text, three of whole numbers, one real) is read, randomised and written in
 batches, then the shares of every column are estimated from the written file. The copy is Arrow's own, batch by batch
@@ -167,6 +197,8 @@ def render(records):
     parts = [
         markdown("One column", ONE_COLUMN, RATIO_HEAD, [ratio_row(row, best) for row in COLUMN]),
         markdown("Records", MANY_COLUMNS, RATIO_HEAD, [ratio_row(row, best) for row in RECORDS]),
+        markdown("Noise on whole numbers", WHOLE_NUMBERS, RATIO_HEAD, [ratio_row(row, best) for row in NOISE]),
+        markdown("Learners", LEARNERS, FIT_HEAD, [fit_row(row, best) for row in FITS]),
         markdown("Large tables", LARGE, STREAMED_HEAD, streamed),
         markdown("Spark", CLUSTER, ADDED_HEAD, list(added_rows(best))),
         markdown("Costs", COSTS, BUDGET_HEAD, [budget_row(row, best) for row in BUDGETS]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -309,3 +310,156 @@ def test_the_largest_of_many_are_drawn() -> None:
     assert np.asarray(marks.get_xdata()).tolist() == sorted(estimate.mean.tolist(), reverse=True)[:30]
     assert np.asarray(marks.get_ydata())[0] == 29
     plt.close(ax.figure)
+
+
+# -- noise at the curator ---------------------------------------------------------------------------------------------
+
+AGES = mu.Schema({"age": mu.Integers(0, 100), "region": mu.Categories(["north", "south", "west"])})
+
+
+def noisy(statistic: object, west: int = 300) -> mu.Release:
+    rows = {"age": [48, 52] * 500 + [50] * west, "region": ["north", "south"] * 500 + ["west"] * west}
+    return mu.run(mu.Plan(statistic, curator=mu.DiscreteLaplace(epsilon=1.0)), rows, rng=mu.Random.seeded(3))
+
+
+def test_counts_are_drawn_from_zero_in_people() -> None:
+    """Rows from the top, one below the other, in the order of the labels; whole people on the axis."""
+    import matplotlib.pyplot as plt
+
+    estimate = noisy(mu.GroupBy(mu.Count(AGES["age"]), AGES["region"])).estimate
+    ax = estimate.plot()
+    marks = next(line for line in ax.get_lines() if line.get_label() == "estimate")
+
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["north", "south", "west"]
+    assert np.asarray(marks.get_ydata()).tolist() == [2, 1, 0] == ax.get_yticks().tolist()
+    assert ax.get_xlabel() == "people" and ax.get_xlim()[0] <= 0
+    bars = ax.collections[0].get_segments()
+    assert [[float(end[0]) for end in bar] for bar in bars] == estimate.interval().tolist()
+    plt.close(ax.figure)
+    alone = noisy(mu.Count(AGES["age"])).estimate.plot()
+    assert alone.get_xlim()[0] > 1000  # one count has nothing to be compared with: the axis shows its interval
+    plt.close(alone.figure)
+
+
+def test_an_interval_of_the_whole_range_does_not_crush_a_plot() -> None:
+    """Three people in a group: anything from 0 to 100; the axis shows the others, and arrows say that it goes on."""
+    import matplotlib.pyplot as plt
+
+    estimate = noisy(mu.GroupBy(mu.Mean(AGES["age"]), AGES["region"]), west=3).estimate
+    ax = estimate.plot()
+    left, right = ax.get_xlim()
+    marks = {line.get_marker() for line in ax.get_lines()}
+
+    assert estimate.interval()[2].tolist() == [0, 100]
+    assert 40 < left < 48 and 52 < right < 60 and {"<", ">"} <= marks
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["95 % interval", "estimate"]
+    plt.close(ax.figure)
+    whole = noisy(mu.GroupBy(mu.Mean(AGES["age"]), AGES["region"])).estimate.plot()
+    assert not {"<", ">"} & {line.get_marker() for line in whole.get_lines()}
+    plt.close(whole.figure)
+    track = estimate._repr_html_().split("<td class='name'>north")[1].split("</tr>")[0]
+    assert float(track.split("width:")[1].split("%")[0]) > 5  # on the whole range it would be 1
+
+
+# -- learners ---------------------------------------------------------------------------------------------------------
+
+MARKUP = "<b>bold</b>"
+SICK = mu.Schema(
+    {
+        "age": mu.Integers(0, 99),
+        "smoker": mu.Categories(["never", MARKUP]),
+        "sick": mu.Categories(["no", "yes"]),
+        "pressure": mu.Integers(80, 180),
+    }
+)
+
+
+def some_people() -> dict[str, object]:
+    g = np.random.default_rng(8)
+    age = g.integers(0, 100, 4000)
+    return {
+        "age": age,
+        "smoker": g.choice(["never", MARKUP], 4000).tolist(),
+        "sick": np.where(age + g.normal(0, 10, 4000) > 50, "yes", "no").tolist(),
+        "pressure": np.clip(90 + age // 2 + g.integers(-5, 6, 4000), 80, 180),
+    }
+
+
+def fitted(kind: str, privacy: object, seeded: bool = False, **how: object) -> Any:
+    from murmure import learn
+
+    rng = mu.Random.seeded(2) if seeded else None
+    if kind == "KMeans":
+        schema = mu.Schema({name: SICK[name] for name in ("age", "pressure")})
+        return learn.KMeans(2, schema, privacy, rng=rng, **how).fit(some_people())
+    target = "pressure" if kind == "LinearRegression" else "sick"
+    return getattr(learn, kind)(SICK, target, privacy, rng=rng, **how).fit(some_people())
+
+
+SHOWN = {
+    "NaiveBayes": ("age: mean", "age: sd", f"smoker = {MARKUP}", "people", "share", "pulled towards those of all"),
+    "LinearRegression": ("intercept", "coef", "std err", f"smoker={MARKUP}", "the matrix stands clear of the noise"),
+    "LogisticRegression": ("log-odds", "yes against no", "intercept", f"smoker={MARKUP}"),
+    "KMeans": ("cluster 0", "cluster 1", "people", "sizes below zero are shown as 0"),
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_a_learner_is_summed_up(kind: str) -> None:
+    """Parameters, columns, what was learned, post-processing, cost, every observer; as text and, escaped, as HTML."""
+    model = fitted(kind, mu.Central(epsilon=20.0), seeded=True)
+    text, page = model.summary(), model._repr_html_()
+    words = " ".join(text.split())
+
+    assert text.startswith(f"{kind}(") and "privacy=Central(epsilon=20.0)" in text
+    for part in (
+        *SHOWN[kind],
+        "age (a whole number from 0 to 99)",
+        "SEEDED RANDOMNESS",
+        "cost epsilon = 20",
+        "curator no differential privacy; the curator sees every row",
+        "reader epsilon = 20, delta = 0 for the record of one person (add/remove)",
+    ):
+        assert part in words, part
+    assert MARKUP not in page and ("&lt;b&gt;bold&lt;/b&gt;" in page or kind == "KMeans")
+    assert "Seeded randomness" in page and "<b>cost</b>: epsilon = 20" in page and "the curator sees every row" in page
+    assert max(map(len, text.splitlines())) <= 100
+    assert len(repr(model).splitlines()) == 1 and len(repr(model)) < 300  # print(model) stays short
+    assert "4000" not in text and "4000" not in page
+
+
+def test_coefficients_have_the_standard_errors_that_were_learned() -> None:
+    model = fitted("LinearRegression", mu.Central(epsilon=20.0), seeded=True)
+    line = next(line for line in model.summary().splitlines() if line.startswith("age ")).split()
+    coef, error = model.coef_[0], model.bse_[1]
+
+    assert line[1:] == [f"{v:.4g}" for v in (coef, error, coef - 1.96 * error, coef + 1.96 * error)]
+    ridge = fitted("LinearRegression", mu.Central(epsilon=1.0), ridge=4.0)
+    assert ridge.bse_ is None and "std err" not in ridge.summary().split("columns")[0]
+    assert "none: they belong to a noisy matrix" in " ".join(ridge.summary().split()) and "nan" not in ridge.summary()
+    origin = fitted("LinearRegression", mu.Clear(), fit_intercept=False)
+    assert "intercept" not in origin.summary().split("columns")[0].split("\n", 1)[1]
+
+
+def test_a_summary_says_whom_a_learner_trusts() -> None:
+    """Secure is not called seeded; Local has no curator; in the clear nothing is protected, and nothing is a cost."""
+    central, local, clear = (
+        " ".join(fitted("NaiveBayes", p).summary().split()) for p in (mu.Central(1.0), mu.Local(4.0), mu.Clear())
+    )
+
+    assert "SEEDED" not in central and "their numbers are noisy too" in central
+    assert "collector and reader epsilon = 4" in local and "randomised at the person" in local
+    assert "curator" not in local and "cost epsilon" not in local
+    assert "curator and reader no differential privacy; nothing is randomised" in clear
+    assert "cost epsilon" not in clear and "pulled" not in clear and "noisy" not in clear
+    plain = " ".join(fitted("NaiveBayes", mu.Local(4.0, debias=False)).summary().split())
+    assert "pulled" not in plain  # rows as they are: nobody takes noise off them
+
+
+def test_before_fit_there_is_nothing_to_sum_up() -> None:
+    from murmure.learn import NaiveBayes
+
+    model = NaiveBayes(SICK, "sick", mu.Central(1.0))
+    assert "Not fitted yet" in model._repr_html_() and "<b>bold" not in model._repr_html_()
+    with pytest.raises(mu.MurmureError, match="not fitted yet"):
+        model.summary()

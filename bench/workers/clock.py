@@ -15,6 +15,9 @@ K, EPSILON = 128, 1.0
 ROWS, COLUMNS = 768, 8  # the size of the lectures' diabetes table
 SIZES = (7, 16, 7, 14, 6, 5, 2, 41, 2)  # categories of the nine columns of Adult that the RS+FD paper uses
 PEOPLE = 45_222  # and its rows
+SCALES = (1, 100)  # of discrete Laplace noise
+FITTED, WIDTH, CLUSTERS = 100_000, 8, 8  # rows and columns that learners learn from
+BOX = 5.0  # public: every number of theirs lies between -5 and 5
 
 
 def categories(n):
@@ -29,6 +32,22 @@ def records(n):
     """A code for every column of every person: made up, only the sizes are Adult's."""
     rng = np.random.default_rng(7)
     return np.stack([rng.integers(0, k, n) for k in SIZES], axis=1)
+
+
+def rows_and_answers():
+    """Normal rows, a class and a number for each."""
+    rng = np.random.default_rng(7)
+    rows = np.clip(rng.normal(size=(FITTED, WIDTH)), -BOX, BOX)
+    score = rows @ np.linspace(-1, 1, WIDTH) / 2
+    answers = np.clip(score + rng.normal(size=FITTED) / 2, -BOX, BOX)
+    return rows, (score + rng.normal(size=FITTED) > 0).astype(np.int64), answers
+
+
+def blobs():
+    """Eight round clusters, near enough to touch."""
+    rng = np.random.default_rng(7)
+    centres = rng.uniform(-0.7 * BOX, 0.7 * BOX, (CLUSTERS, WIDTH))
+    return np.clip(centres[rng.integers(0, CLUSTERS, FITTED)] + rng.normal(size=(FITTED, WIDTH)), -BOX, BOX)
 
 
 def once(call, timer=time.perf_counter):
@@ -67,3 +86,8 @@ def measure(task, lib, n, call, how="", clock=best):
 def measure_peer(task, lib, n, call, how):
     """In CPU time: peers have one thread and long calls, which other work on the machine would interrupt."""
     measure(task, lib, n, call, how, clock=lambda call: best(call, time.process_time))
+
+
+def measure_threaded_peer(task, lib, n, call, how):
+    """In wall time as Murmure, or in CPU time where that is less: threads count twice there, other work not at all."""
+    measure(task, lib, n, call, how, clock=lambda call: min(best(call), best(call, time.process_time)))

@@ -1,7 +1,22 @@
-"""diffprivlib, value by value: its bounded Laplace, and redraw-until-inside as in the lecture."""
+"""diffprivlib, value by value: its bounded Laplace, and redraw-until-inside as in the lecture; and its learners."""
 
-from clock import COLUMNS, ROWS, measure_peer, table
+import warnings
+
+from clock import (
+    BOX,
+    CLUSTERS,
+    COLUMNS,
+    EPSILON,
+    FITTED,
+    ROWS,
+    blobs,
+    measure_peer,
+    measure_threaded_peer,
+    rows_and_answers,
+    table,
+)
 from diffprivlib.mechanisms import Laplace, LaplaceBoundedDomain, Staircase
+from diffprivlib.models import GaussianNB, KMeans, LinearRegression
 
 values = table().ravel().tolist()
 
@@ -26,3 +41,22 @@ for epsilon in (1.0, 0.1):
     # The same law as the line above when the sensitivity is the whole range, and faster.
     compare(f"laplace.{epsilon}", "Laplace, redrawn", redraw(Laplace(epsilon=epsilon, sensitivity=1.0)))
     compare(f"staircase.{epsilon}", "Staircase, redrawn", redraw(Staircase(epsilon=epsilon, sensitivity=1.0)))
+
+warnings.simplefilter("ignore")  # of scikit-learn about diffprivlib
+rows, classes, answers = rows_and_answers()
+points, box = blobs(), (-BOX, BOX)
+
+
+def compare_fits(task, how, learner, *data):
+    measure_threaded_peer(task, "diffprivlib", FITTED, lambda: learner().fit(*data), how)
+
+
+compare_fits("fit.bayes", "GaussianNB", lambda: GaussianNB(epsilon=EPSILON, bounds=box), rows, classes)
+compare_fits(
+    "fit.regression",
+    "LinearRegression",
+    lambda: LinearRegression(epsilon=EPSILON, bounds_X=box, bounds_y=box),
+    rows,
+    answers,
+)
+compare_fits("fit.kmeans", "KMeans", lambda: KMeans(CLUSTERS, epsilon=EPSILON, bounds=box), points)

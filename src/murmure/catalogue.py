@@ -32,12 +32,36 @@ RECORDS = {
     "RSRFD": "murmure.local.rsfd",
     "ADP": "murmure.local.adp",
 }
+NOISES = {
+    "DiscreteLaplace": "murmure.central.discrete_laplace",
+    "DiscreteGaussian": "murmure.central.discrete_gaussian",
+    "Staircase": "murmure.central.staircase",
+    "Geometric": "murmure.central.geometric",
+    "Exponential": "murmure.central.exponential",
+    "PermuteAndFlip": "murmure.central.permute_and_flip",
+}
 STATISTICS = {
     "Histogram": "murmure.statistics.histogram",
     "Mean": "murmure.statistics.mean",
     "Marginals": "murmure.statistics.marginals",
     "Pair": "murmure.statistics.pair",
+    "Count": "murmure.statistics.count",
+    "Sum": "murmure.statistics.total",
+    "Variance": "murmure.statistics.variance",
+    "Quantile": "murmure.statistics.quantile",
+    "GroupBy": "murmure.statistics.group_by",
+    "Where": "murmure.statistics.where",
+    "Mode": "murmure.statistics.mode",
 }
+SUMS = {  # what learners ask; they travel in plans, and nobody else needs their names
+    "ClassMoments": "murmure.statistics.class_moments",
+    "ClassPairs": "murmure.statistics.class_pairs",
+    "Clusters": "murmure.statistics.clusters",
+    "Gram": "murmure.statistics.gram",
+    "Taylor": "murmure.statistics.taylor",
+    "Gradient": "murmure.statistics.gradient",
+}
+QUESTIONS = {**STATISTICS, **SUMS}
 OTHERS = {
     "Categories": "murmure.core.domain",
     "Integers": "murmure.core.domain",
@@ -62,16 +86,22 @@ OTHERS = {
     "Mapped": "murmure.laws.mapped",
     "Memory": "murmure.engines.memory",
     "Spark": "murmure.engines.spark",
+    "Ledger": "murmure.ledger",
+    "replay_audit": "murmure.audit",
+    "neighbours": "murmure.audit",
+    "Clear": "murmure.learn.privacy",
+    "Central": "murmure.learn.privacy",
+    "Local": "murmure.learn.privacy",
     "Plan": "murmure.plan",
-    "Reports": "murmure.plan",
+    "Reports": "murmure.reports",
     "run": "murmure.run",
     "sanitise": "murmure.sanitise",
     "estimate": "murmure.sanitised",
     "write_report": "murmure.pages.report",
     "advise": "murmure.advise",
 }
-PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **STATISTICS}
+PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **NOISES, **STATISTICS}
 
 
 def load(name: str) -> Any:
-    return getattr(importlib.import_module(PUBLIC[name]), name)
+    return getattr(importlib.import_module((PUBLIC | SUMS)[name]), name)

@@ -21,16 +21,16 @@ import hmac
 import json
 import math
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError, shorten
+from murmure.core.files import locked
+from murmure.core.fixed import sum_up
 from murmure.core.random import Random
 
 NAME = "murmure-ledger.jsonl"
@@ -177,14 +177,10 @@ class Ledger:
     def _opened(self, write: bool = True) -> Iterator[int]:
         """The file, locked against other processes: for this one alone if it is to be written."""
         existed = self.path.exists()
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT if write else os.O_RDONLY, 0o600)
-        try:
-            _lock(handle, write)
+        with locked(self.path, alone=write) as handle:
             if write and not existed:
                 _sync_folder(self.path.parent)
             yield handle
-        finally:
-            os.close(handle)  # and unlocked
 
     def _read(self, handle: int) -> tuple[list[dict[str, Any]], int, str]:
         """The charges, where the last whole line ends, and its check."""
@@ -275,16 +271,6 @@ class Ledger:
             ) from None
 
 
-def sum_up(charges: Iterable[float]) -> float:
-    """The sum, never rounded down."""
-    values = list(charges)
-    if not all(map(math.isfinite, values)):
-        return math.inf
-    exact = sum(map(Fraction, values), Fraction(0))
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
-
-
 def _paid(entries: Sequence[Mapping[str, Any]], people: Sequence[People]) -> Paid:
     """Of the file whose people paid most, every charge."""
     best = None
@@ -330,15 +316,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _lock(handle: int, alone: bool) -> None:
-    """Waits for whoever holds it; the system lets go when a process ends, however it ends."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)

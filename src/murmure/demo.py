@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from murmure.advise import Advice
     from murmure.core.random import Random
     from murmure.core.types import Certificate, Release
-    from murmure.plan import Plan, Reports
+    from murmure.plan import Plan
+    from murmure.reports import Reports
 
 FILE = "murmure-demo.html"
 TWO_COINS = math.log(3)  # what two fair coins cost

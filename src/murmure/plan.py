@@ -6,91 +6,36 @@ import hashlib
 import json
 import math
 import os
-import tempfile
-import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.catalogue import MECHANISMS, RECORDS, STATISTICS, load
+from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS
 from murmure.certify.certificate import certify
-from murmure.core.domain import Domain, domain_from_dict
+from murmure.core.blocks import Noisy
+from murmure.core.concentrated import epsilon_of
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused, shorten
-from murmure.core.estimates import Estimates
+from murmure.core.estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Certificate, Observer, Release, Statistic, Total, Unit, room_for
+from murmure.core.types import LIMIT, Certificate, Observer, Relation, Release, Statistic, Total, Unit, room_for
 from murmure.engines.task import Task, one_column
 from murmure.laws.records import Records
+from murmure.parts import part_from_dict, part_to_dict
+from murmure.reports import Reports
+
+if TYPE_CHECKING:
+    from murmure.central.bound import BoundNoise
+    from murmure.central.choice import BoundChoice
+    from murmure.central.gate import Gate
 
 VERSION = 1
-COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reports:
-    """Randomised answers and the digest of the plan they answer."""
-
-    data: Array | Records = field(repr=False)
-    plan: str
-    seeded: bool
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    def __repr__(self) -> str:
-        return f"Reports({len(self)} reports, plan {self.plan[:12]}, {'seeded' if self.seeded else 'secure'})"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all or nothing: a killed run leaves no file that looks finished."""
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise InvalidParameter(f"Reports.save: there is no folder {str(target.parent)!r}.", hint="make it first")
-        handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as out:
-                np.savez(out, **_arrays(self.data), plan=np.array(self.plan), seeded=np.array(self.seeded))
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Reports:
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
-                return cls(_reports(held), str(held["plan"]), bool(held["seeded"]))
-        except FileNotFoundError:
-            raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
-        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InvalidParameter(
-                f"{str(path)!r} is not a report file ({type(error).__name__}).",
-                hint="report files are written by Reports.save; a truncated one cannot be read",
-            ) from None
-
-
-def _arrays(data: Array | Records) -> dict[str, Any]:
-    if not isinstance(data, Records):
-        return {"data": data}
-    out = {f"part{i}": part for i, part in enumerate(data.parts)}
-    if data.rows is not None:
-        out |= {f"rows{i}": rows for i, rows in enumerate(data.rows)}
-    return {"people": np.array(data.n), **out}
-
-
-def _reports(held: Any) -> Array | Records:
-    if "data" in held:
-        return np.asarray(held["data"])
-    count = sum(name.startswith("part") for name in held.files)
-    rows = tuple(held[f"rows{i}"] for i in range(count)) if "rows0" in held else None
-    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows)
+MOST_ROWS = 1 << 32  # sums under a curator hold so many rows; whether there are more may not decide about an error
+SAID_AT = 1e-6  # the delta at which a certificate says what rho amounts to, where nobody named one
+SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation"}
 
 
 @dataclass(frozen=True)
@@ -98,7 +43,8 @@ class Plan:
     """Which mechanism stands at which of three places: the person, the parties, the curator.
 
     unit: what a guarantee protects, "row" or the name of the column that tells people apart; with a name, one person
-    has at most `rows_per_person` rows, and pays for each of them.
+    has at most `rows_per_person` rows, and pays for each of them. relation: what a curator hides, "add/remove" (whether
+    somebody is in the data at all) or "replace" (what they hold; how many rows there are is then public).
     """
 
     statistic: Statistic
@@ -107,6 +53,7 @@ class Plan:
     curator: Any = None
     unit: str = "row"
     rows_per_person: int = 1
+    relation: Relation = "add/remove"
 
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, Statistic):
@@ -114,13 +61,11 @@ class Plan:
                 f"Plan.statistic must be a statistic, got {shorten(self.statistic)}.",
                 hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
             )
-        for slot in ("parties", "curator"):
-            if getattr(self, slot) is not None:
-                raise PlanRefused(
-                    f"Plan refused: nothing in this version can fill the {slot} slot, got "
-                    f"{shorten(getattr(self, slot))}.",
-                    hint="the person slot is ready; the other two come with later releases",
-                )
+        if self.parties is not None:
+            raise PlanRefused(
+                f"Plan refused: nothing in this version can fill the parties slot, got {shorten(self.parties)}.",
+                hint="the person and the curator slots are ready; the third comes with a later release",
+            )
         if not isinstance(self.unit, str) or not self.unit or self.unit in (self.step.columns or ()):
             raise InvalidParameter(
                 f'Plan.unit must be "row" or the name of a column that is not randomised, got {shorten(self.unit)}.',
@@ -133,10 +78,14 @@ class Plan:
                 f"Plan.rows_per_person = {self.rows_per_person} does not fit unit = {self.unit!r}.",
                 hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with 5 rows',
             )
+        if self.relation not in ("add/remove", "replace"):
+            raise InvalidParameter(f'Plan.relation must be "add/remove" or "replace", got {shorten(self.relation)}.')
         if self.person is None:
             _ = self.reader  # weights in the clear are refused now
         else:
             self._check_person()
+        if self.curator is not None:
+            self._check_curator()
 
     def _check_person(self) -> None:
         if not hasattr(self.person, "affine") or not hasattr(self.person, "domain"):
@@ -167,6 +116,52 @@ class Plan:
             )
 
         _ = self.reader  # a pair that cannot be read is refused now
+
+    def _check_curator(self) -> None:
+        if self.person is not None:
+            raise PlanRefused(
+                "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
+                hint="fill one of the two places",
+            )
+        if not hasattr(self.curator, "bind") and not hasattr(self.curator, "bind_scores"):
+            raise InvalidParameter(
+                f"Plan.curator must be noise, got {shorten(self.curator)}.",
+                hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0))",
+            )
+        wanted = "candidates" if self.chooses else "blocks"
+        if not hasattr(self.statistic, wanted):
+            what = "choose among the answers of" if self.chooses else "protect"
+            raise PlanRefused(f"Plan refused: {type(self.curator).__name__} cannot {what} {self._asks}.")
+        if self.statistic.largest > LIMIT // MOST_ROWS:
+            raise PlanRefused(
+                f"Plan refused: one row can add {self.statistic.largest:_} to {self._asks}; {MOST_ROWS:_} rows could "
+                "exceed 2**63 - 1.",
+                hint="use a coarser grid (fewer cells)",
+            )
+        asked = getattr(self.curator, "epsilon", None)
+        if asked is not None and self.bound.epsilon > asked:
+            raise PlanRefused(
+                f"Plan refused: {type(self.curator).__name__} was asked for {asked!r}, costs {self.bound.epsilon!r}.",
+                hint="this is a bug in the noise; please report it",
+            )
+
+    @property
+    def _asks(self) -> str:
+        return type(self.statistic).__name__
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the curator picks one of several candidates instead of adding noise."""
+        return hasattr(self.curator, "bind_scores")
+
+    @cached_property
+    def bound(self) -> BoundNoise | BoundChoice:
+        """The curator's noise, bound to what one person can move."""
+        rows = int(self.rows_per_person)
+        if self.chooses:
+            ask: Any = self.statistic
+            return self.curator.bind_scores(ask.candidates, ask.score_sensitivity, self.relation, rows)  # type: ignore[no-any-return]
+        return self.curator.bind(self.statistic.blocks, self.relation, rows)  # type: ignore[no-any-return, attr-defined]
 
     @property
     def of_records(self) -> bool:
@@ -230,6 +225,29 @@ class Plan:
             estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
         return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
 
+    def protect(self, total: Total, gate: Gate) -> tuple[int, ...]:
+        """Beside the curator: the sum passes the gate, and this is all that leaves."""
+        if self.chooses:
+            gate.choose(self.digest, self.statistic.scores(total.sum), self.bound)  # type: ignore[attr-defined, arg-type]
+        else:
+            gate.add(self.digest, total.sum, self.bound)  # type: ignore[arg-type]
+        return gate.asked[-1].answer
+
+    def read(self, answer: Sequence[int]) -> Any:
+        """What the statistic makes of an answer that left the gate, now or earlier."""
+        if self.chooses:
+            return self.statistic.chosen(int(answer[0]))  # type: ignore[attr-defined]
+        laws = self.bound.laws  # type: ignore[union-attr]
+        noisy = Noisy(self.bound.blocks, np.array(answer, np.int64), laws)  # type: ignore[union-attr]
+        estimate = self.statistic.read(noisy)  # type: ignore[attr-defined]
+        if hasattr(self.curator, "after"):  # what left the gate is biased
+            return without_bars(estimate, "its sums were cut to a public range after noise was added")
+        return estimate
+
+    def released(self, answer: Sequence[int], seeded: bool = False) -> Release:
+        """A protected answer with its guarantees."""
+        return Release(self.read(answer), self.guarantees(), self.digest, seeded, about=self.describe())
+
     def estimate(self, reports: Reports) -> Release:
         """From collected reports to a release."""
         return self.settle(self.tally(reports), reports.seeded)
@@ -243,21 +261,42 @@ class Plan:
 
     def guarantees(self) -> Mapping[Observer, Certificate]:
         """What each observer can learn about one person, at most."""
+        if self.curator is not None:
+            return {"curator": self._nothing("the curator sees every row"), "reader": self._protected()}
         if self.person is None:
-            nothing = Certificate(
-                math.inf,
-                0.0,
-                "replace",
-                "record",
-                (self.statistic.domain.public(),),
-                "nothing is randomised",
-            )
+            nothing = self._nothing("nothing is randomised")
             return {"collector": nothing, "reader": nothing}
         certificate = self._certificate("record")
         out = {"collector": certificate, "reader": certificate}
         if self.of_records:
             out["either, about one attribute"] = self._certificate("attribute")
         return out
+
+    def _nothing(self, method: str) -> Certificate:
+        return Certificate(math.inf, 0.0, "replace", "record", (self.statistic.domain.public(),), method)
+
+    def _protected(self) -> Certificate:
+        bound, epsilon, delta, method = self.bound, self.bound.epsilon, self.bound.delta, self.bound.method
+        if math.isinf(epsilon) and math.isfinite(bound.cost.rho):
+            delta = SAID_AT
+            epsilon = epsilon_of(bound.cost.rho, delta)
+            method = f"{method}; rho = {bound.cost.rho:.6g} (zero-concentrated), said at delta = {delta:g}"
+        public = [self.statistic.domain.public(), "the noise and its integers"]
+        if bound.relation == "replace":
+            public.append("how many rows there are")
+        return Certificate(
+            epsilon=epsilon,
+            delta=delta,
+            relation=bound.relation,
+            unit="record",
+            public=tuple(public),
+            method=method,
+            assumption=None
+            if self.unit == "row"
+            else f"column {self.unit} tells people apart; of one person "
+            f"{self.rows_per_person} rows are read, and others are left out",
+            asked=getattr(self.curator, "epsilon", None),
+        )
 
     def _certificate(self, unit: Unit) -> Certificate:
         """For one person: of one row, or of as many as were declared."""
@@ -269,7 +308,7 @@ class Plan:
         return replace(certificate, assumption=provided)
 
     def describe(self) -> str:
-        domain = self.statistic.domain
+        domain, slot = self.statistic.domain, self.person if self.curator is None else self.curator
         if isinstance(domain, Schema):
             column = f"{len(domain.private)} columns"
             if hasattr(self.statistic, "first"):
@@ -279,7 +318,8 @@ class Plan:
         return (
             type(self.statistic).__name__
             + (f" of {column}" if column else "")
-            + (f" through {type(self.person).__name__}" if self.person is not None else " in the clear")
+            + ("" if slot is None else f" through {type(slot).__name__}")
+            + (" in the clear" if slot is None else "")
         )
 
     def to_json(self) -> str:
@@ -290,11 +330,16 @@ class Plan:
     def _dict(self) -> dict[str, Any]:
         out = {
             "murmure": VERSION,
-            "statistic": _to_dict(self.statistic),
-            "person": None if self.person is None else {**_to_dict(self.person), "law": self.person.channel.integers()},
+            "statistic": part_to_dict(self.statistic),
+            "person": None,
             "parties": None,
             "curator": None,
         }
+        if self.person is not None:
+            out["person"] = {**part_to_dict(self.person), "law": self.person.channel.integers()}
+        if self.curator is not None:
+            out["curator"] = {**part_to_dict(self.curator), "law": self.bound.integers()}
+            out["relation"] = self.relation
         if self.unit != "row":  # a plan about rows is written as it always was
             out |= {"unit": self.unit, "rows_per_person": int(self.rows_per_person)}
         return out
@@ -305,7 +350,8 @@ class Plan:
         return hashlib.sha256(compact.encode()).hexdigest()
 
     def __reduce__(self) -> Any:
-        if type(self.statistic).__name__ in STATISTICS and type(self.person).__name__ in {*MECHANISMS, *RECORDS}:
+        slot = self.person if self.curator is None else self.curator
+        if type(self.statistic).__name__ in QUESTIONS and type(slot).__name__ in {*MECHANISMS, *RECORDS, *NOISES}:
             return Plan.from_json, (self.to_json(),)  # as it travels anywhere else
         return super().__reduce__()
 
@@ -327,7 +373,8 @@ class Plan:
                 if path
                 else "plans are written by Plan.to_json",
             ) from None
-        costs = max(certificate.epsilon for certificate in plan.guarantees().values())
+        seen = [c for who, c in plan.guarantees().items() if who != "curator"]
+        costs = max(certificate.epsilon for certificate in seen)
         if at_most is not None and not costs <= at_most:
             raise PlanRefused(
                 f"Plan refused: it costs epsilon = {costs:.6g}, above the {at_most:g} that is allowed here."
@@ -344,14 +391,18 @@ class Plan:
                 f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
                 hint="install the release of murmure that wrote it",
             )
-        unknown = set(held) - {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person"}
-        if unknown or held.get("parties") is not None or held.get("curator") is not None:
+        unknown = set(held) - SLOTS
+        if unknown or held.get("parties") is not None:
             raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown) or 'slots'}.")
         written = held.get("person")
-        person = None if written is None else _from_dict(written, {**MECHANISMS, **RECORDS}, besides=("law",))
-        protects = {name: held[name] for name in ("unit", "rows_per_person") if name in held}
-        plan = cls(_from_dict(held.get("statistic"), STATISTICS), person, **protects)
-        if written is not None and written["law"] != json.loads(json.dumps(plan.person.channel.integers())):
+        person = None if written is None else part_from_dict(written, {**MECHANISMS, **RECORDS}, besides=("law",))
+        noise = held.get("curator")
+        curator = None if noise is None else part_from_dict(noise, NOISES, besides=("law",))
+        protects = {name: held[name] for name in ("unit", "rows_per_person", "relation") if name in held}
+        statistic = part_from_dict(held.get("statistic"), QUESTIONS)
+        plan = cls(statistic, person, curator=curator, **protects)
+        laws = (written, plan.person and plan.person.channel), (noise, plan.curator and plan.bound)
+        if any(said is not None and said["law"] != json.loads(json.dumps(one.integers())) for said, one in laws):
             raise PlanRefused(
                 "Plan refused: its integers are not those of the mechanism it names.",
                 hint="it was written by another release, or tampered with",
@@ -374,11 +425,18 @@ class Step:
             return domain.private if weights is None else (*domain.private, *domain.open)
         return None if domain.column is None else (domain.column,)
 
+    @property
+    def lenient(self) -> bool:
+        """Whether rows are read whatever they hold."""
+        return self.plan.curator is not None
+
     def __call__(self, task: Task) -> Total:
         plan, n = self.plan, len(task)
         try:
             column = getattr(plan.statistic.domain, "column", None)
             rows = task.batch if plan.of_records else one_column(task.batch, column)
+            if plan.curator is not None:  # whatever a row holds, it is added, and nothing is refused
+                return Total(n, plan.statistic.tally(plan.statistic.stand(rows)))  # type: ignore[attr-defined]
             if plan.person is None:
                 return Total(n, plan.statistic.tally(plan.statistic.encode(rows)))
             if not plan.of_records:
@@ -387,34 +445,3 @@ class Step:
             return Total(n, plan.reader.tally(plan.weigh(records, rows)))
         except OutsideDomain as error:  # the row of the whole source, not of its batch
             raise (error if task.first is None else error.later(task.first)) from None
-
-
-def _to_dict(thing: Any) -> dict[str, Any]:
-    out: dict[str, Any] = {"type": type(thing).__name__}
-    for f in fields(thing):
-        value = getattr(thing, f.name)
-        if isinstance(value, Domain | Schema):
-            value = value.to_dict()  # type: ignore[assignment]
-        elif isinstance(value, Fraction):
-            value = f"{value.numerator}/{value.denominator}"
-        out[f.name] = value
-    return out
-
-
-def _from_dict(held: Any, known: Mapping[str, str], besides: tuple[str, ...] = ()) -> Any:
-    kind = held.get("type") if isinstance(held, dict) else held
-    if not isinstance(kind, str) or kind not in known or not isinstance(held, dict):
-        raise PlanRefused(f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.")
-    maker = load(kind)
-    arguments = {name: value for name, value in held.items() if name not in ("type", *besides)}
-    wanted = {f.name for f in fields(maker)}
-    if set(arguments) != wanted:
-        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
-    if not isinstance(arguments["domain"], dict):
-        raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
-    described = arguments["domain"]
-    arguments["domain"] = (Schema.from_dict if described.get("type") == "Schema" else domain_from_dict)(described)
-    for name in COINS & set(arguments):
-        if isinstance(arguments[name], str):
-            arguments[name] = Fraction(arguments[name])
-    return maker(**arguments)

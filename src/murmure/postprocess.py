@@ -6,6 +6,7 @@ error; but intervals belong to the raw estimate.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ MOST_ENTRIES = 1 << 26  # of a channel's matrix
 
 
 def _bar_less(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
-    return Estimate(estimate.labels, shares, estimate.n, "share", None, f"{how} is biased; the raw estimate has bars")
+    return replace(estimate, mean=shares, reading=None, reason=f"{how} is biased; the raw estimate has bars")
 
 
 def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:

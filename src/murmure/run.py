@@ -1,47 +1,159 @@
-"""`run(plan, data)`: the whole way from rows to a release."""
+"""`run(plan, data)`: the whole way from rows to a release; and the driver of learners, which ask plan after plan."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+import numpy as np
+
+from murmure.core.blocks import Cost
+from murmure.core.errors import EmptySource, InvalidParameter, PlanRefused, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema, kind_of
-from murmure.core.types import Release
+from murmure.core.types import Relation, Release, Total
 from murmure.engines.frames import batches, pick
 from murmure.engines.memory import Memory
 from murmure.engines.progress import rows_of, watched
 from murmure.engines.task import Task
 from murmure.plan import Plan
 
+if TYPE_CHECKING:
+    from murmure.central.gate import Gate
 
-def run(plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Random | None = None) -> Release:
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a ledger is told about a run of one or several plans before it starts."""
+
+    name: str  # a digest of all that decides which questions are asked
+    about: str
+    cost: Cost  # of all of it, at most
+    relation: Relation = "add/remove"
+
+
+@dataclass(frozen=True)
+class Heard(Generic[T]):
+    """What a generator of plans returned, and all that passed the gate on the way."""
+
+    result: T
+    plans: tuple[Plan, ...]
+    answers: tuple[tuple[int, ...], ...] = field(repr=False)
+    again: bool  # paid for earlier
+
+
+def run(
+    plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Random | None = None, gate: Gate | None = None
+) -> Release:
     """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
 
     frame: a list, an array, a pandas, Polars or Arrow table, a DuckDB relation, or the path of a CSV or Parquet file.
+    ledger: the account that pays for noise at the curator: `Ledger(path).account("patients")`. Nothing is paid twice:
+    the same plan on the same file gives the same answer again.
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(
             f"run takes a Plan, got {shorten(type(plan).__name__)}.",
             hint="run(plan, frame), with plan = Plan(Histogram(domain), person=GRR(...))",
         )
-    if ledger is not None:
-        raise PlanRefused("Plan refused: this version keeps no ledger; at the person each report pays for itself.")
     rng = random_or_secure(rng, "run")
     began = time.perf_counter()
-    engine = engine or engine_for(frame)
-    if hasattr(engine, "reads") and engine.reads(frame):  # it cuts the rows where they lie
-        if plan.unit != "row":
-            raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
-        total = engine.total(plan.step, frame, rng.branch())
+    if plan.curator is not None:
+        release = _protected(plan, frame, engine, ledger, rng, gate)
+    elif ledger is not None:
+        raise PlanRefused(
+            "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
+            hint="leave the ledger out, or fill the curator's place",
+        )
     else:
-        total = engine.total(plan.step, tasks(plan, frame, rng))
-    release = plan.settle(total, seeded=rng.is_seeded and plan.person is not None)
-    object.__setattr__(release, "seconds", time.perf_counter() - began)
+        release = plan.settle(total(plan, frame, engine, rng), seeded=rng.is_seeded and plan.person is not None)
+    if plan.curator is None:  # how long it took tells how many there are
+        object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
+
+
+def _protected(plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, gate: Gate | None) -> Release:
+    from murmure.central.gate import Gate
+
+    def ask() -> Generator[Plan, Any, None]:
+        yield plan
+
+    gate = gate or Gate(rng)
+    heard = drive(ask(), frame, engine, Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation), ledger, gate)
+    return plan.released(heard.answers[0], gate.rng.is_seeded)
+
+
+def drive(
+    steps: Generator[Plan, Any, T], frame: Any, engine: Any, fit: Fit, ledger: Any = None, gate: Gate | None = None
+) -> Heard[T]:
+    """Run every plan that the generator asks for, and send back what its statistic made of the answer.
+
+    Nothing is returned before all answers are paid for, together, in one transaction of the ledger. An answer that was
+    paid for is heard again without looking at the data.
+    """
+    from murmure.central.gate import Gate
+    from murmure.paying import Payment
+
+    gate = gate or Gate()
+    payment = Payment.of(ledger, frame, gate, fit)
+    known = payment.found()
+    asked: list[Plan] = []
+    answers: list[tuple[int, ...]] = []
+    try:
+        plan = next(steps)
+        while True:
+            if plan.curator is None:
+                heard = plan.settle(total(plan, frame, engine, gate.rng)).estimate
+            else:
+                if known is None:
+                    answer = plan.protect(total(plan, frame, engine, gate.rng), gate)
+                else:
+                    answer = known.answer(len(answers), plan)
+                asked.append(plan)
+                answers.append(answer)
+                heard = plan.read(answer)
+            plan = steps.send(heard)
+    except StopIteration as end:
+        if known is None and asked:
+            try:
+                payment.pay(asked, answers)
+            except BaseException:
+                del gate.asked[-len(asked) :]  # unpaid: nobody hears them
+                raise
+        return Heard(end.value, tuple(asked), tuple(answers), known is not None)
+
+
+def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+    """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
+    engine = engine or engine_for(frame)
+    try:
+        if hasattr(engine, "reads") and engine.reads(frame):  # it cuts the rows where they lie
+            if plan.unit != "row":
+                frame = _few_rows_each(plan, frame, engine)
+            return engine.total(plan.step, frame, rng.branch())  # type: ignore[no-any-return]
+        return engine.total(plan.step, tasks(plan, frame, rng))  # type: ignore[no-any-return]
+    except EmptySource:
+        if plan.curator is None:
+            raise
+        return Total(0, np.zeros(plan.statistic.width, np.int64))
+
+
+def _few_rows_each(plan: Plan, frame: Any, engine: Any) -> Any:
+    """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
+    columns = plan.step.columns
+    if plan.curator is None or columns is None:
+        raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
+    return engine.bounded(frame, columns, plan.unit, int(plan.rows_per_person))
+
+
+def _is_table(frame: Any) -> bool:
+    """Whether it has columns; a list, an array or a series has not."""
+    return any(hasattr(frame, name) for name in ("columns", "column_names", "schema"))
 
 
 def engine_for(frame: Any) -> Any:
@@ -58,11 +170,12 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     from murmure.engines.people import RowsPerPerson, with_unit
     from murmure.engines.tables import open_table
 
-    domain = plan.statistic.domain
+    domain, lenient = plan.statistic.domain, plan.curator is not None
     source: Iterable[Any]
     people = None
     if plan.unit != "row":
-        people = RowsPerPerson(plan.unit, plan.rows_per_person, "refuse")
+        over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
+        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
     if isinstance(domain, Schema) or people is not None:
         columns = plan.step.columns
         if columns is None:
@@ -71,11 +184,13 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
                 hint="take the domain from a schema",
             )
         kinds = domain.kinds if isinstance(domain, Schema) else {columns[0]: kind_of(domain)}
-        table = open_table(frame, with_unit(columns, plan.unit), kinds)
+        table = open_table(frame, with_unit(columns, plan.unit), kinds, lenient=lenient)
         source, rows = table.batches(), table.rows
-    elif isinstance(frame, str | os.PathLike):
-        column = pick(list(open_table(frame).names), domain.column, str(frame))
-        table = open_table(frame, [column], {column: kind_of(domain)})
+    elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
+        what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
+        names = list(frame) if isinstance(frame, Mapping) else list(open_table(frame, lenient=lenient).names)
+        column = pick(names, domain.column, what)
+        table = open_table(frame, [column], {column: kind_of(domain)}, lenient=lenient)
         source, rows = (batch.column(0) for batch in table.batches()), table.rows
     else:
         source, rows = batches(frame, domain.column), rows_of(frame)

@@ -238,7 +238,7 @@ def test_auto_says_what_it_chose(folder: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".arrow", ".parquet"])
 def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows whatever the number of threads; marked in the file, loud, and charged."""
-    monkeypatch.setattr("murmure.engines.tables.open_table.__defaults__", (None, None, 64))  # several batches
+    monkeypatch.setattr("murmure.engines.tables.open_table.__defaults__", (None, None, 64, False))  # several batches
     tables = []
     for threads in (1, 2, 3):
         monkeypatch.setattr("murmure.engines.memory.threads", lambda n=threads: n)

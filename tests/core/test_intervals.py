@@ -365,7 +365,8 @@ def test_the_nearest_end_when_the_set_misses_the_range() -> None:
 # ---- means
 
 
-@given(o=st.integers(0, 300), p=st.floats(0.3, 1.0), ratio=st.floats(0, 0.9), level=st.floats(0.1, 0.999))
+# p below 1: at p = 1 the variance is zero at one end, and which floats beside it are accepted is rounding
+@given(o=st.integers(0, 300), p=st.floats(0.3, 0.999), ratio=st.floats(0, 0.9), level=st.floats(0.1, 0.999))
 @settings(max_examples=100, deadline=None)
 def test_score_variance_contains_score_fixed(o: int, p: float, ratio: float, level: float) -> None:
     """A share is a mean: the general inversion with the variance of section 2 gives the quadratic's ends."""

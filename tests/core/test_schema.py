@@ -47,8 +47,8 @@ CODES = [[0, 22, 81], [1, 0, 2], [0, 1, 99]]
 
 def test_a_schema_knows_its_parts() -> None:
     """Domains know their column; a label of its own for missing answers is one more; public ones stand apart."""
-    assert SCHEMA["smoker"] == Categories(["no", "yes", "missing"], column="smoker")
-    assert SCHEMA["age"] == Integers(18, 99, column="age")
+    assert SCHEMA["smoker"] == Categories(["no", "yes", "missing"], column="smoker", absent="missing")
+    assert SCHEMA["age"] == Integers(18, 99, column="age", absent=40)
     assert SCHEMA.about["smoker"].domain == SMOKER and SCHEMA.about["smoker"].missing_value == "missing"
     assert SCHEMA.private == ("age", "smoker", "weight") and SCHEMA.open == ("region",)
     assert list(SCHEMA) == list(SCHEMA.columns) == [*SCHEMA.private, *SCHEMA.open]

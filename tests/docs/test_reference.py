@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from murmure.catalogue import PUBLIC
+from murmure.learn import LEARNERS
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = {"index", "cli"}
+SILENT = re.compile(r"^\| `.*\|\s*\|$")  # a row whose last cell is empty
 
 
 def test_every_public_name_has_a_page_and_every_page_a_name():
     pages = {p.stem.removeprefix("ref-").removesuffix("-function") for p in (ROOT / "docs").glob("ref-*.md")}
 
-    assert set(PUBLIC) | GENERATED == pages
+    assert set(PUBLIC) | set(LEARNERS) | GENERATED == pages
+
+
+def test_nothing_on_a_page_is_left_unexplained():
+    """Every field, member and learned attribute has its words: no row of a table ends in an empty cell."""
+    silent = {
+        page.name: [line for line in page.read_text(encoding="utf-8").splitlines() if SILENT.match(line)]
+        for page in (ROOT / "docs").glob("ref-*.md")
+    }
+
+    assert not {name: lines for name, lines in silent.items() if lines}
 
 
 def test_every_command_has_a_section():

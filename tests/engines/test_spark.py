@@ -374,6 +374,91 @@ def test_run_on_a_frame_and_on_files(spark: Any, tmp_path: Path) -> None:
     assert means[0] == means[1] == means[2]
 
 
+# -- under a curator -------------------------------------------------------------------------------
+
+
+CURATED = mu.Schema(
+    {
+        "age": mu.Integers(0, 100),
+        "income": mu.Interval(0.0, 1000.0, cells=100),
+        "smoker": mu.Categories(["no", "yes"]),
+    }
+)
+STRANGE = {
+    "age": [30, -7, 400, 52] * 50,
+    "income": [10.0, float("nan"), float("inf"), 990.0] * 50,
+    "smoker": ["no", "yes", "pipe", None] * 50,
+}
+
+
+def in_jvm(spark: Any) -> Any:
+    kinds = "age int, income double, smoker string"
+    return spark.createDataFrame(list(zip(*STRANGE.values(), strict=True)), kinds)
+
+
+PROTECTED = [
+    mu.Count(CURATED["smoker"]),
+    mu.Mean(CURATED["age"]),
+    mu.Variance(CURATED["income"]),
+    mu.Pair(CURATED, "age", "smoker"),
+    mu.Quantile(CURATED["income"]),
+    mu.GroupBy(mu.Mean(CURATED["age"]), by=CURATED["smoker"]),
+]
+
+
+@pytest.mark.parametrize("statistic", PROTECTED, ids=lambda s: type(s).__name__)
+def test_a_curators_sum_is_the_same_on_spark(spark: Any, tmp_path: Path, statistic: Any) -> None:
+    """Before noise the integers are equal, of Parquet that workers read and of rows out of the JVM."""
+    from murmure.run import total
+
+    plan = mu.Plan(statistic, curator=mu.DiscreteLaplace(1.0))
+    table = pa.table({name: pa.array(column, from_pandas=False) for name, column in STRANGE.items()})
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table, path, row_group_size=70)
+    rng = mu.Random.seeded(1)
+    wanted = total(plan, STRANGE, mu.Memory(), rng)
+
+    for frame in (str(path), in_jvm(spark)):
+        got = total(plan, frame, mu.Spark(spark), rng)
+        assert got.n == wanted.n == 200
+        assert (got.sum == wanted.sum).all()
+    nobody = total(plan, in_jvm(spark).where("false"), mu.Spark(spark), rng)
+    assert nobody.n == 0 and not nobody.sum.any()
+
+
+def test_of_a_person_with_many_rows_some_are_read(spark: Any) -> None:
+    """At most two of each, chosen by the person's own rows: shuffled, and among other people, the same two."""
+    from murmure.run import total
+
+    plan = mu.Plan(mu.Mean(CURATED["age"]), curator=mu.DiscreteLaplace(1.0), unit="id", rows_per_person=2)
+    mine = [(1, 10), (1, 20), (1, 30), (1, 40)]
+    others = [(2, 50), (None, 60), (3, 70), (3, 80), (3, 90)]
+    rng = mu.Random.seeded(1)
+
+    def added(rows: list[tuple[int | None, int]]) -> Any:
+        return total(plan, spark.createDataFrame(rows, "id int, age int"), mu.Spark(spark), rng)
+
+    alone, together, without = added(mine), added(others[::-1] + mine[::-1]), added(others)
+    assert (alone.n, together.n, without.n) == (2, 5, 3)
+    assert (together.sum - without.sum == alone.sum).all()
+
+
+def test_a_learner_hears_the_same_sums_on_spark(spark: Any) -> None:
+    """With the same noise the models are equal, bit for bit: k-means asks several times, each time about the answer."""
+    from murmure.learn import KMeans, NaiveBayes
+
+    schema = mu.Schema({"age": CURATED["age"], "smoker": CURATED["smoker"]})
+    numbers = mu.Schema({"age": CURATED["age"]})
+    for make, read in (
+        (lambda e: NaiveBayes(schema, "smoker", mu.Central(1.0), engine=e, rng=mu.Random.seeded(5)), "theta_"),
+        (lambda e: KMeans(2, schema=numbers, privacy=mu.Central(1.0), engine=e, rng=mu.Random.seeded(5)), "answers_"),
+    ):
+        here = make(mu.Memory()).fit(STRANGE)
+        there = make(mu.Spark(spark)).fit(in_jvm(spark))
+        assert np.array_equal(np.asarray(getattr(here, read)), np.asarray(getattr(there, read)))
+        assert here.answers_ == there.answers_
+
+
 # -- what gets lost -------------------------------------------------------------------------------
 
 

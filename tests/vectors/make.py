@@ -154,6 +154,7 @@ def plan_vectors() -> list[dict[str, str]]:
         plan(mu.Mean(weight), mu.Hybrid(weight, 1.0)),
         plan(mu.Mean(weight), mu.SquareWave(weight, 1.0)),
         *record_plans(),
+        *curator_plans(),
     ]
     return [{"text": p.to_json(), "digest": p.digest} for p in plans]
 
@@ -188,6 +189,40 @@ def record_plans() -> list[Any]:
     ]
 
 
+def curator_plans() -> list[Any]:
+    held = survey()
+    laplace, gauss = mu.DiscreteLaplace(1.0), mu.DiscreteGaussian(epsilon=1.0, delta=1e-6)
+    age, region = held["age"], held["region"]
+    return [
+        mu.Plan(mu.Count(region), curator=laplace),
+        mu.Plan(mu.Mean(age), curator=laplace),
+        mu.Plan(mu.Mean(age), curator=mu.DiscreteLaplace(0.5, sampler="exact"), relation="replace"),
+        mu.Plan(mu.Sum(age), curator=gauss, unit="person", rows_per_person=3),
+        mu.Plan(mu.Histogram(region), curator=mu.DiscreteGaussian(rho=0.125)),
+        mu.Plan(mu.Count(region), curator=mu.Staircase(2.0)),
+        mu.Plan(mu.Pair(held, "smoker", "region"), curator=laplace),
+        mu.Plan(mu.GroupBy(mu.Mean(age), by=region), curator=laplace),
+        mu.Plan(mu.Quantile(age), curator=laplace),
+        mu.Plan(mu.Mode(region), curator=mu.PermuteAndFlip(1.0)),
+        mu.Plan(mu.Mode(region), curator=mu.Exponential(1.0)),
+    ]
+
+
+def bad_curator_plans(bad: Any) -> None:
+    mean = json.loads(curator_plans()[1].to_json())
+    integers = "integers are not those"
+    bad("curator: more than it says", "PlanRefused", integers, mean, curator__epsilon=2.0)
+    bad("curator: another relation", "PlanRefused", integers, mean, relation="replace")
+    bad("curator: an unknown relation", "InvalidParameter", "Plan.relation", mean, relation="near")
+    bad("curator: unknown noise", "PlanRefused", "unknown part 'Laplace'", mean, curator__type="Laplace")
+    bad("curator: no integers", "PlanRefused", "law", mean, curator__law=...)
+    bad("curator: a wider domain", "PlanRefused", integers, mean, statistic__domain__high=99)
+    bad("curator: one row moves less", "PlanRefused", integers, mean, curator__law__1__moves="1")
+    bad("curator: a blocks' law left out", "PlanRefused", integers, mean, curator__law__2=...)
+    bad("curator: an unknown sampler", "InvalidParameter", "sampler", mean, curator__sampler="float")
+    bad("curator: no budget", "InvalidParameter", "epsilon", mean, curator__epsilon=0.0)
+
+
 def bad_plan_vectors() -> list[dict[str, str]]:
     four, two = mu.Categories(4, column="answer"), mu.Categories(["no", "yes"])
     grr = json.loads(plan(mu.Histogram(four), mu.GRR(four, 1.0)).to_json())
@@ -220,7 +255,8 @@ def bad_plan_vectors() -> list[dict[str, str]]:
     bad("version as text", "PlanRefused", "this is plan version '1'", murmure="1")
     bad("version true", "PlanRefused", "this is plan version True", murmure=True)
     bad("unknown slot", "PlanRefused", "['colour']", colour="red")
-    bad("filled curator", "PlanRefused", "cannot read", curator={"type": "DiscreteLaplace", "epsilon": 1.0})
+    laplace = {"type": "DiscreteLaplace", "epsilon": 1.0, "sampler": "table", "law": []}
+    bad("person and curator", "PlanRefused", "randomised at the person already", curator=laplace)
     bad("unknown mechanism", "PlanRefused", "unknown part 'GRS'", person__type="GRS")
     bad("unknown statistic", "PlanRefused", "unknown part 'Median'", statistic__type="Median")
     bad("a class that is no mechanism", "PlanRefused", "unknown part 'Reports'", person__type="Reports")
@@ -288,6 +324,7 @@ def bad_plan_vectors() -> list[dict[str, str]]:
     )
     bad("coins and epsilon", "InvalidParameter", "either an epsilon or two coins", coins, person__epsilon=1.0)
     bad_record_plans(bad)
+    bad_curator_plans(bad)
     return out
 
 

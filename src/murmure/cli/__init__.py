@@ -9,9 +9,13 @@ from murmure.cli.advise import advise
 from murmure.cli.certify import certify
 from murmure.cli.completion import completion
 from murmure.cli.estimate import estimate
+from murmure.cli.ledger import ledger
+from murmure.cli.predict import predict
+from murmure.cli.query import query
 from murmure.cli.sanitize import sanitize
 from murmure.cli.schema import schema
 from murmure.cli.shared import ClearGroup
+from murmure.cli.train import train
 
 
 @click.group(
@@ -29,6 +33,8 @@ def main(ctx: click.Context) -> None:
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
     A table, randomised row by row:         murmure sanitize people.csv --schema s.toml --epsilon 1 -o out.parquet
     What does the crowd say?                murmure estimate out.parquet
+    One question, a noisy answer:           murmure query mean people.csv --column age --schema s.toml --epsilon 1
+    A model, and what it cost:              murmure train linear d.csv --target y --schema s.toml --epsilon 1 -o m.json
 
     Every command takes --json and then prints JSON and nothing else.
     """
@@ -36,7 +42,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (advise, certify, completion, estimate, sanitize, schema):
+for command in (advise, certify, completion, estimate, ledger, predict, query, sanitize, schema, train):
     main.add_command(command)
 
 __all__ = ["main"]

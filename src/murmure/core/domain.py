@@ -71,7 +71,24 @@ def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
 
 
 def _named_column(domain: Any) -> str:
-    return "" if domain.column is None else f", column={domain.column!r}"
+    column = "" if domain.column is None else f", column={domain.column!r}"
+    return column if domain.absent is None else f"{column}, absent={shorten(domain.absent, 40)}"
+
+
+def _check_absent(domain: Any) -> None:
+    """A missing answer can only count as a value that there is."""
+    if domain.absent is None:
+        return
+    try:
+        domain.encode([domain.absent])
+    except OutsideDomain:
+        raise InvalidParameter(
+            f"{type(domain).__name__}.absent must be {domain.describe()}, got {shorten(domain.absent)}."
+        ) from None
+
+
+def _said_absent(domain: Any) -> dict[str, Any]:
+    return {} if domain.absent is None else {"absent": domain.absent}
 
 
 def _column_words(domain: Any) -> str:
@@ -84,9 +101,10 @@ class Categories:
 
     values: tuple[Hashable, ...] | int
     column: str | None = None
+    absent: Any = None  # the label that a missing answer counts as, where a curator reads every row
     _table: dict[Hashable, int] | None = field(init=False, repr=False, compare=False, default=None)
 
-    def __init__(self, values: Sequence[Hashable] | int, column: str | None = None) -> None:
+    def __init__(self, values: Sequence[Hashable] | int, column: str | None = None, absent: Any = None) -> None:
         hint = "a question with one possible answer has nothing to protect; give at least two"
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
             stored: tuple[Hashable, ...] | int = _whole("Categories", "k", values, 2, hint)
@@ -118,12 +136,14 @@ class Categories:
             stored = items
         object.__setattr__(self, "values", stored)
         object.__setattr__(self, "column", column)
+        object.__setattr__(self, "absent", absent)
         object.__setattr__(self, "_table", table)
+        _check_absent(self)
 
     def _identity(self) -> tuple[Any, ...]:
         """0 and False are equal to Python, but not the same label."""
         kinds = () if isinstance(self.values, int) else tuple(type(v) for v in self.values)
-        return self.values, kinds, self.column
+        return self.values, kinds, self.column, type(self.absent), self.absent
 
     def __eq__(self, other: object) -> bool:
         return self._identity() == other._identity() if isinstance(other, Categories) else NotImplemented
@@ -287,7 +307,7 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         values = self.values if isinstance(self.values, int) else list(self.values)
-        return {"type": "Categories", "values": values, "column": self.column}
+        return {"type": "Categories", "values": values, "column": self.column} | _said_absent(self)
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
@@ -310,6 +330,7 @@ class Integers:
     low: int
     high: int
     column: str | None = None
+    absent: int | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -323,6 +344,7 @@ class Integers:
             )
         if self.high - self.low >= MAX_SIZE:
             raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
+        _check_absent(self)
 
     @property
     def size(self) -> int:
@@ -361,7 +383,7 @@ class Integers:
         return f"Integers({self.low}, {self.high}{_named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column}
+        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | _said_absent(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -376,6 +398,7 @@ class Interval:
     high: float
     cells: int = 1024
     column: str | None = None
+    absent: float | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -398,6 +421,7 @@ class Interval:
         if cells > 1 << 16:
             raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
         object.__setattr__(self, "cells", cells)
+        _check_absent(self)
 
     @property
     def size(self) -> int:
@@ -456,7 +480,7 @@ class Interval:
             "high": self.high,
             "cells": self.cells,
             "column": self.column,
-        }
+        } | _said_absent(self)
 
 
 DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval]] = {
@@ -477,4 +501,13 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
 
 def named(domain: Domain, name: str | None) -> Domain:
     """The same domain, of another column."""
-    return Categories(domain.values, name) if isinstance(domain, Categories) else replace(domain, column=name)  # type: ignore[arg-type,type-var]
+    if isinstance(domain, Categories):
+        return Categories(domain.values, name, domain.absent)  # type: ignore[arg-type]
+    return replace(domain, column=name)  # type: ignore[type-var]
+
+
+def absent_as(domain: Domain, value: Any) -> Domain:
+    """The same domain, in which a missing answer counts as this value."""
+    if isinstance(domain, Categories):
+        return Categories(domain.values, domain.column, value)  # type: ignore[arg-type]
+    return replace(domain, absent=value)  # type: ignore[type-var]

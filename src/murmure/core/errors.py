@@ -10,6 +10,9 @@ MurmureError
 |-- NoUnbiasedEstimate    an error bar was asked of a biased output
 |-- UnsafeRandomness      seeded randomness where people are at stake
 |-- CannotWrite           a file that cannot be written: nothing of it is left behind
+|-- BudgetExhausted       a charge that the people's budget does not cover: nothing is released
+|-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
+|-- AuditFailed           an answer moved further than declared, or was not asked twice (murmure.audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
 """
 
@@ -75,6 +78,14 @@ class UnsafeRandomness(MurmureError):
 
 class CannotWrite(MurmureError):
     """The result cannot be written where it was asked for; nothing of it is left behind."""
+
+
+class BudgetExhausted(MurmureError):
+    """The budget of these people does not cover the charge, or they have none; nothing was charged."""
+
+
+class LedgerFailed(MurmureError):
+    """The ledger cannot be read, trusted or written; without a charge nothing is released."""
 
 
 class MissingExtra(MurmureError, ImportError):

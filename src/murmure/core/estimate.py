@@ -188,19 +188,24 @@ class LinearReading:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Figures about the crowd. `mean` holds shares for a histogram and values for a mean."""
+    """Figures about the crowd. `mean` holds shares for a histogram, values for a mean and people for a count."""
 
     labels: Sequence[str]
     mean: Floats
     n: int
-    unit: Literal["share", "value"] = "share"
+    unit: Literal["share", "value", "count"] = "share"
     reading: Reading | None = field(default=None, repr=False)
     reason: str | None = None  # why there is no error bar, where there is none
     target: Target = "fixed"  # whom the bars speak of when it is shown
+    noisy: bool = False  # n itself was read off a protected sum
 
     @property
     def counts(self) -> Floats:
-        """Shares times people."""
+        """Shares times people; of protected counts, these."""
+        if self.unit == "count":
+            return self.mean
+        if isinstance(held := getattr(self.reading, "counts", None), np.ndarray):
+            return held.astype(np.float64)
         if self.unit != "share":
             raise InvalidParameter("counts belong to shares; this estimate holds values.")
         return self.mean * self.n
@@ -248,7 +253,7 @@ class Estimate:
             )
         mean = matrix @ self.mean + constant
         reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
-        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target)
+        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target, self.noisy)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure: what tables, frames and JSON are made of."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ class Estimates(Mapping[str, Estimate]):
     )  # values, rounding to the grid
     target: Target = "fixed"
     remark: str = ""
+    noisy: bool = False  # n itself was read off a protected sum
 
     def __getitem__(self, column: str) -> Estimate:
         if column not in self.by_column:
@@ -80,7 +81,7 @@ class Estimates(Mapping[str, Estimate]):
                 out[name] = estimate
             elif name in self.numbers and estimate.reading is not None:
                 out[name] = mean_of(estimate, *self.numbers[name])
-        return Estimates(out, self.n, target=self.target, remark=self.remark)
+        return Estimates(out, self.n, target=self.target, remark=self.remark, noisy=self.noisy)
 
     def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> dict[str, Floats]:
         """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns."""
@@ -137,3 +138,10 @@ def numbers_of(schema: Any) -> dict[str, tuple[Any, float]]:
 def nobody(labels: Any, reason: str) -> Estimate:
     """No figure at all, and why."""
     return Estimate(list(labels), np.full(len(labels), np.nan), 0, "share", None, reason)
+
+
+def without_bars(estimate: Any, reason: str) -> Any:
+    """The same figures; why they have no error bars is said."""
+    if isinstance(estimate, Estimates):
+        return replace(estimate, by_column={name: without_bars(e, reason) for name, e in estimate.items()})
+    return replace(estimate, reading=None, reason=reason)

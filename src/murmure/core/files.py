@@ -1,10 +1,12 @@
-"""A file that is written whole or not at all."""
+"""A file that is written whole or not at all, and a file that one process has at a time."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 from murmure.core.errors import CannotWrite, shorten
 
 START = 4096  # bytes that tell what a file is
+PATIENCE = 60.0  # seconds; whoever holds a lock of ours holds it for milliseconds
 
 
 @contextmanager
@@ -33,6 +36,44 @@ def all_or_nothing(path: Path) -> Iterator[Path]:
         raise cannot_write(path, error) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, alone: bool = True, patience: float = PATIENCE) -> Iterator[int]:
+    """The file, open and locked against other processes and threads: `alone` to write it, or shared by its readers.
+
+    Made where there is none, for its owner only. The system unlocks it when a process ends, however it ends, so what
+    keeps a lock is alive: after `patience` seconds that is a TimeoutError, and never a wait for ever.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT if alone else os.O_RDONLY, 0o600)
+    try:
+        end, pause = time.monotonic() + patience, 0.001
+        while not _try_lock(handle, alone):
+            if time.monotonic() >= end:
+                raise TimeoutError(f"another process has held it for {patience:g} s")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        yield handle
+    finally:
+        os.close(handle)  # and unlocked
+
+
+def _try_lock(handle: int, alone: bool) -> bool:
+    """At once: whether it is ours now. An OSError where the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK, errno.EINTR):
+            return False
+        raise
+    return True
 
 
 def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> None:

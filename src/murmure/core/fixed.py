@@ -9,7 +9,7 @@ from __future__ import annotations
 import decimal
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import ParamSpec, TypeVar
 
@@ -108,6 +108,29 @@ def log_up(ratio: Fraction) -> float:
 def times_up(loss: float, count: int) -> float:
     """count * loss, rounded up."""
     return _float_up(decimal.Decimal(loss) * count)
+
+
+def share_of(epsilon: float, weight: float, whole: float | Fraction) -> float:
+    """epsilon * weight / whole, rounded down: the parts never add up to more than the whole."""
+    exact = Fraction(epsilon) * Fraction(weight) / Fraction(whole)
+    out = float(exact)
+    return out if Fraction(out) <= exact else math.nextafter(out, 0.0)
+
+
+def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
+    """Budgets in proportion to the weights, whose sum is at most epsilon (the floats taken at their exact values)."""
+    whole = sum(map(Fraction, weights), Fraction(0))
+    return [share_of(epsilon, w, whole) for w in weights]
+
+
+def sum_up(charges: Iterable[float]) -> float:
+    """The sum, never rounded down."""
+    values = list(charges)
+    if not all(map(math.isfinite, values)):
+        return math.inf
+    exact = sum(map(Fraction, values), Fraction(0))
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
 def _float_up(exact: decimal.Decimal) -> float:

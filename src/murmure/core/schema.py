@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from murmure.core.domain import Categories, Domain, Integers, Interval, domain_from_dict, named
+from murmure.core.domain import Categories, Domain, Integers, Interval, absent_as, domain_from_dict, named
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
 from murmure.core.reading import Codes, Mask, Read
 
@@ -134,11 +134,14 @@ class Column:
     @property
     def coded(self) -> Domain:
         """The domain that codes are made in: with a label of its own for missing answers where there is one."""
-        if self.missing != "value":
+        if self.missing == "refuse":
             return self.domain
+        if self.missing == "constant":
+            return absent_as(self.domain, self.missing_value)
         assert isinstance(self.domain, Categories)
         values = self.domain.values
-        return Categories([*(range(values) if isinstance(values, int) else values), self.missing_value])
+        labels = [*(range(values) if isinstance(values, int) else values), self.missing_value]
+        return Categories(labels, absent=self.missing_value)
 
     def to_dict(self) -> dict[str, Any]:
         """What is said, and nothing that goes without saying."""

@@ -42,12 +42,19 @@ def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
 
 
-def _figure(value: float) -> str:
+def _figure(value: float, unit: str = "share") -> str:
+    if unit == "count" and abs(value) < 1e12:
+        return f"{value:.0f}"
     return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
+def people_text(n: int, noisy: bool) -> str:
+    """How many people; with noise on their number, about how many."""
+    return f"{'about ' if noisy else ''}{_thousands(n)} {'person' if n == 1 else 'people'}"
+
+
 def _note(estimate: Estimate, left_out: int, method: str) -> str:
-    people = f"{_thousands(estimate.n)} {'person' if estimate.n == 1 else 'people'}"
+    people = people_text(estimate.n, estimate.noisy)
     whom = _whom(estimate.target)
     bars = f"95 % intervals by {method}, {whom}" if method else f"no error bar: {estimate.reason}"
     if method == "known exactly":
@@ -61,13 +68,17 @@ def estimate_text(estimate: Estimate) -> str:
         return f"no figure: {estimate.reason}"
     rows, left_out, method = _rows(estimate)
     width = max([len(r["label"]) for r in rows] + [5])
-    lines = [f"{'':{width}}  {estimate.unit:>8}" + ("       low      high" if method and "low" in rows[0] else "")]
-    for r in rows:
-        line = f"{r['label']:{width}}  {_figure(r[estimate.unit]):>8}"
-        if "low" in r:
-            line += f"  {_figure(r['low']):>8}  {_figure(r['high']):>8}"
-        lines.append(line)
+    lines = _lines("", estimate.unit, [r["label"] for r in rows], rows, width)
     return "\n".join([*lines, _note(estimate, left_out, method)])
+
+
+def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]], width: int) -> list[str]:
+    """A head, and a line for every figure; large numbers widen all columns."""
+    names = [unit, *(name for name in ("low", "high") if name in rows[0])]
+    cells = [[_figure(row[name], unit) for name in names] for row in rows]
+    wide = max([8, *(len(cell) for line in cells for cell in line)])
+    table = zip([title, *labels], [names, *cells], strict=True)
+    return [f"{label:{width}}" + "".join(f"  {cell:>{wide}}" for cell in line) for label, line in table]
 
 
 def estimate_html(estimate: Estimate) -> str:
@@ -81,11 +92,13 @@ def estimate_html(estimate: Estimate) -> str:
 def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     bars = bool(rows) and "low" in rows[0]
     numbers = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
-    low = min([0.0, *numbers]) if estimate.unit == "share" else min(numbers)
-    high = max([*numbers, low + 1e-12])
+    low = float(min(numbers) if estimate.unit == "value" else min([0.0, *numbers]))
+    high = float(max([*numbers, low + 1e-12]))
+    if estimate.unit == "value" and bars:
+        low, high = padded(window((r["low"], r["high"]) for r in rows)) or (low, high)
 
     def place(value: float) -> float:
-        return round(100 * (value - low) / (high - low), 2)
+        return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
 
     drawn = len(rows) > 1  # one figure alone has nothing to be compared with
     scale = f"<th class='bar'>{low:.3g} to {high:.3g}</th>" if drawn else ""
@@ -93,16 +106,35 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     body = []
     for r in rows:
         mean = r[estimate.unit]
-        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{_figure(mean)}</td>"
+        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{_figure(mean, estimate.unit)}</td>"
         span = ""
         if bars:
-            cells += f"<td>{_figure(r['low'])} to {_figure(r['high'])}</td>"
+            cells += f"<td>{_figure(r['low'], estimate.unit)} to {_figure(r['high'], estimate.unit)}</td>"
             left, right = place(r["low"]), place(r["high"])
             span = f"<i style='left:{left}%;width:{right - left:.2f}%'></i>"
         if drawn:
             cells += f"<td class='bar'><div class='track'>{span}<b style='left:{place(mean)}%'></b></div></td>"
         body.append(f"<tr>{cells}</tr>")
     return f"<table>{head}{''.join(body)}</table>"
+
+
+WIDER = 8.0  # times the width of a narrow one: an interval that says nothing must not crush those that do
+
+
+def window(ends: Iterable[tuple[float, float]]) -> tuple[float, float] | None:
+    """What a picture of these intervals should show; None: all of it. Bars that are far wider than others are cut."""
+    held = np.array(list(ends), float).reshape(-1, 2)
+    wide = held[:, 1] - held[:, 0]
+    told = held[wide <= WIDER * np.quantile(wide, 0.25, method="lower")] if len(held) else held
+    if not 0 < len(told) < len(held):
+        return None
+    low, high = float(told[:, 0].min()), float(told[:, 1].max())
+    return (low, high) if high > low and 3 * (high - low) < held[:, 1].max() - held[:, 0].min() else None
+
+
+def padded(shown: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Half as much again on both sides."""
+    return None if shown is None else (1.5 * shown[0] - 0.5 * shown[1], 1.5 * shown[1] - 0.5 * shown[0])
 
 
 def _whom(target: str) -> str:
@@ -122,9 +154,9 @@ def _sections(estimates: Estimates) -> tuple[dict[str, Estimate], dict[str, Esti
     for name, estimate in estimates.items():
         if no_figure(estimate):
             without.setdefault(estimate.reason or "nothing can be read", []).append(name)
-        elif estimate.unit == "share":
+        elif estimate.unit != "value" or len(estimate.mean) > 1:
             shares[name] = estimate
-    means = {name: e for name, e in estimates.means.items() if not no_figure(e)}
+    means = {name: e for name, e in estimates.means.items() if not no_figure(e) and len(e.mean) == 1}
     return shares, means, without
 
 
@@ -141,7 +173,7 @@ def reported(estimates: Estimates) -> tuple[int, int] | None:
 
 def _estimates_notes(estimates: Estimates, methods: dict[str, list[str]], without: dict[str, list[str]]) -> list[str]:
     """What holds for all columns, said once."""
-    people = f"{_thousands(estimates.n)} people"
+    people = people_text(estimates.n, estimates.noisy)
     few = reported(estimates)
     if few is not None:
         spread = _thousands(few[0]) if few[0] == few[1] else f"{_thousands(few[0])} to {_thousands(few[1])}"
@@ -171,7 +203,7 @@ def estimates_text(estimates: Estimates) -> str:
     tables: list[tuple[str, str, list[dict[str, Any]], int]] = []
     for name, estimate in shares.items():
         rows, left_out, method = _rows(estimate)
-        tables.append((name, "share", rows, left_out))
+        tables.append((name, estimate.unit, rows, left_out))
         if method:
             methods.setdefault(method, []).append(name)
     rows = []
@@ -191,11 +223,7 @@ def estimates_text(estimates: Estimates) -> str:
 
 
 def _column_text(title: str, unit: str, rows: list[dict[str, Any]], left_out: int, width: int) -> str:
-    bars = "low" in rows[0]
-    lines = [f"{_cut(title, width):{width}}  {unit:>8}" + ("       low      high" if bars else "")]
-    for row in rows:
-        line = f"{_cut('  ' + row['label'], width):{width}}  {_figure(row[unit]):>8}"
-        lines.append(line + (f"  {_figure(row['low']):>8}  {_figure(row['high']):>8}" if bars else ""))
+    lines = _lines(_cut(title, width), unit, [_cut("  " + row["label"], width) for row in rows], rows, width)
     if left_out:
         lines.append(f"  {left_out} more rows not shown")
     return "\n".join(lines)
@@ -209,7 +237,7 @@ def estimates_html(estimates: Estimates) -> str:
     shares, means, without = _sections(estimates)
     parts, methods = [STYLE], dict[str, list[str]]()
     for name, estimate in [*shares.items(), *means.items()]:
-        title = f"mean of {name}" if estimate.unit == "value" else name
+        title = name if shares.get(name) is estimate else f"mean of {name}"
         rows, left_out, method = _rows(estimate)
         if method:
             methods.setdefault(method, []).append(title if name in shares else name)
@@ -377,6 +405,19 @@ def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
     }
 
 
+def _cut_axis(ax: Any, y: Any, low: Any, high: Any) -> None:
+    """Intervals much wider than the others are cut where the axis ends, and an arrow says that they go on."""
+    shown = padded(window(zip(low, high, strict=True)))
+    if shown is None:
+        return
+    left, right = shown
+    ax.set_xlim(left, right)
+    ax.tick_params(axis="y", pad=10)  # room for the arrows
+    style: dict[str, Any] = {"ls": "none", "color": "#9db9e0", "ms": 7, "zorder": 3, "clip_on": False}
+    for at, beyond, mark in ((left, low < left, "<"), (right, high > right, ">")):
+        ax.plot(np.full(int(beyond.sum()), at), y[beyond], marker=mark, label="_", **style)
+
+
 def _draw(
     ax: Any,
     estimate: Estimate,
@@ -405,14 +446,16 @@ def _draw(
     for label in ax.get_yticklabels():
         label.set_parse_math(False)  # a label with two $ is no formula
     ax.set_ylim(-0.7, len(order) - 0.3)
-    what = "share of people" if estimate.unit == "share" else "value"
+    what = {"share": "share of people", "count": "people"}.get(estimate.unit, "value")
     ax.set_xlabel(what if k == len(order) else f"{what}; the largest {len(order)} of {k}")
     if estimate.unit == "value" and bounds is not None:
         ax.set_xlim(*bounds)
-    elif estimate.unit == "share":
+    elif estimate.unit == "share" or (estimate.unit == "count" and len(order) > 1):
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
         ax.axvline(0, color="#59616c", lw=0.8, zorder=1)
+    elif estimate.reading is not None:
+        _cut_axis(ax, y, low, high)
     ax.grid(axis="x", alpha=0.25)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -20,10 +20,18 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.standing import numbers_in_text
 from murmure.engines.table import File, choose_names
 from murmure.engines.writing import MARK
 
+SUBSTITUTE = "murmure.substitute"
+# Each byte that is no letter by its number: were all of them one mark, different people would have one name.
+codecs.register_error(
+    SUBSTITUTE,
+    lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
+)
 BLOCK = 1 << 21  # bytes that are parsed at once
+LARGEST_BLOCK = 1 << 30
 HEAD = 1 << 20  # bytes in which the header ends
 MAGIC = {
     b"PAR1": "a Parquet file",
@@ -33,7 +41,7 @@ MAGIC = {
 }
 
 
-def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> File:
+def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False) -> File:
     import pyarrow as pa
     import pyarrow.csv as pc
 
@@ -46,18 +54,26 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
     for name, kind in kinds.items():
         if kind not in types:
             raise InvalidParameter(f"kinds[{name!r}] must be one of {', '.join(types)}, got {shorten(kind)}.")
-    header = _header(path)
+    header = _header(path, lenient)
     names = choose_names(header, wanted, path.name)
+    if lenient:
+        types["integer"] = types["boolean"] = pa.float64()  # one row may hold a fraction; all rows share one type
     chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
+    told = {name for name, kind in kinds.items() if lenient and kind != "text"}
+    as_read = pa.schema([(f.name, pa.string() if f.name in told else f.type) for f in chosen])
 
-    def opened(threads: bool) -> Any:
+    def opened(threads: bool, block: int = BLOCK) -> Any:
         return pc.open_csv(
-            pa.PythonFile(_Text(path), "r"),
-            read_options=pc.ReadOptions(block_size=BLOCK, use_threads=threads),
+            pa.PythonFile(_Lenient(path) if lenient else _Text(path), "r"),
+            read_options=pc.ReadOptions(block_size=block, use_threads=threads),
             # In a file of one column an empty line is a person who did not answer.
-            parse_options=pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+            parse_options=pc.ParseOptions(
+                newlines_in_values=True,
+                ignore_empty_lines=len(header) > 1,
+                invalid_row_handler=_left_out if lenient else None,
+            ),
             convert_options=pc.ConvertOptions(
-                column_types=chosen,
+                column_types=as_read,
                 include_columns=names,
                 null_values=[""],
                 strings_can_be_null=True,
@@ -67,12 +83,53 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
 
     def read() -> Iterator[Any]:
         try:
+            if lenient:
+                yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda block: opened(True, block)))
+                return
             with opened(True) as reader:
                 yield from reader
         except pa.ArrowInvalid as error:
             raise _explained(path, header, error, lambda: opened(False)) from error
 
     return File(header, chosen, None, _beside(path), read)
+
+
+def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
+    """All batches, in larger blocks from where a row is longer than a block: its length is no reason to fail."""
+    import pyarrow as pa
+
+    done, block = 0, BLOCK
+    while True:
+        try:
+            with opened(block) as reader:
+                before = done
+                for batch in reader:
+                    known = min(before, batch.num_rows)
+                    before -= known
+                    done += batch.num_rows - known
+                    if batch.num_rows > known:
+                        yield batch.slice(known)
+            return
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or block >= LARGEST_BLOCK:
+                raise
+            block *= 8
+
+
+def _left_out(row: Any) -> str:
+    """A row with too many or too few fields: nobody knows which field is which."""
+    return "skip"
+
+
+def _parsed(batch: Any, schema: Any) -> Any:
+    """The cells as numbers, null where they are none."""
+    import pyarrow as pa
+
+    columns = [
+        column if f.type == column.type else numbers_in_text(column)
+        for column, f in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 class _Text(io.RawIOBase):
@@ -133,11 +190,31 @@ class _Text(io.RawIOBase):
         super().close()
 
 
+class _Lenient(_Text):
+    """The same, where no row may stop the reading: NUL may stand in it, bytes that are no letter become SUBSTITUTE."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.decoder = codecs.getincrementaldecoder("utf-8")(SUBSTITUTE)
+
+    def read(self, size: int = -1) -> bytes:
+        # up to three bytes wait for their rest, and a byte that is no letter becomes three
+        data: bytes = self.file.read(max(1, (size - 4) // 3) if size > 0 else size)
+        self.bytes += len(data)
+        self.quotes += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"')))
+        text = self.decoder.decode(data, final=not data)
+        if data and not text:  # nothing but the start of a letter; an empty answer would be the end
+            return self.read(size)
+        if size and not data:
+            self.ends()
+        return text.encode()
+
+
 def _iconv(path: Path, encoding: str) -> str:
     return f"convert it: iconv -f {encoding} -t UTF-8 {path.name} > utf8-{path.name}"
 
 
-def _header(path: Path) -> list[str]:
+def _header(path: Path, lenient: bool = False) -> list[str]:
     """The names in the first line, before pyarrow reads: it takes two columns of one name, and any bytes."""
     with _Text(path) as raw:
         start = raw.file.read(HEAD)
@@ -146,7 +223,7 @@ def _header(path: Path) -> list[str]:
         for magic, what in MAGIC.items():
             if start.startswith(magic):
                 raise InvalidParameter(f"{path.name!r} is {what}, not a CSV.", hint="give it the name of what it is")
-        if b"\0" in start:
+        if b"\0" in start.partition(b"\n")[0] if lenient else b"\0" in start:
             raise raw.no_text(start)
         text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
         try:

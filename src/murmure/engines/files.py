@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from murmure.engines.table import (
 )
 from murmure.engines.writing import KINDS
 
+Look = Callable[[Path, list[str] | None, dict[str, str], int], File]
 FORMATS = {**KINDS, ".csv.gz": "csv"}
 
 
@@ -32,7 +34,9 @@ def format_of(path: Path) -> str | None:
     return next((kind for ending, kind in FORMATS.items() if name.endswith(ending) and name != ending), None)
 
 
-def from_files(sources: Sequence[Any], wanted: list[str] | None, kinds: dict[str, str], rows: int) -> Table:
+def from_files(
+    sources: Sequence[Any], wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
+) -> Table:
     paths = [path for source in sources for path in _paths(source)]
     formats = {format_of(path) for path in paths}
     if len(formats) > 1:
@@ -50,7 +54,8 @@ def from_files(sources: Sequence[Any], wanted: list[str] | None, kinds: dict[str
         seen[about.st_dev, about.st_ino] = path
         if about.st_size == 0:
             raise EmptySource(f"{path.name!r} is empty: there is nobody to add up.", hint="not even a header is there")
-    look = {"parquet": _parquet, "ipc": _ipc, "csv": csv_file}[next(iter(formats)) or ""]
+    looks: dict[str, Look] = {"parquet": _parquet, "ipc": _ipc, "csv": partial(csv_file, lenient=lenient)}
+    look = looks[next(iter(formats)) or ""]
     files: list[File] = []
     for path in paths:
         with readable(path.name, NAMES[format_of(path) or ""]):
@@ -61,7 +66,7 @@ def from_files(sources: Sequence[Any], wanted: list[str] | None, kinds: dict[str
         for path, one in zip(paths, files, strict=True):
             with readable(path.name, NAMES[format_of(path) or ""]):
                 for batch in one.read():
-                    yield fit(batch, schema)
+                    yield fit(batch, schema, lenient)
 
     what = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
     counts = [f.rows for f in files]

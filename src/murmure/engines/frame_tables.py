@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.engines.parsing import cells_of, typed_cells
 from murmure.engines.table import BUFFER, Table, choose_names, fit, ours, part_of, readable
 
 
-def from_frame(source: Any, wanted: list[str] | None, rows: int) -> Table:
+def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None = None) -> Table:
+    """kinds: what the columns are to be, where no row may decide whether they can be read."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
     what = "the frame"
     if isinstance(source, Mapping):
-        source = _columns(source, wanted)
+        source = _columns(source, wanted, kinds)
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -27,7 +31,7 @@ def from_frame(source: Any, wanted: list[str] | None, rows: int) -> Table:
         return _table(what, schema, None, source.schema.metadata, _once(source), rows)
     if isinstance(source, ds.Dataset):
         return _from_dataset(source, wanted, rows)
-    return _from_narwhals(source, wanted, rows)
+    return _from_narwhals(source, wanted, rows, kinds)
 
 
 def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> Table:
@@ -51,7 +55,7 @@ def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> Table:
     return _table(what, schema, count, source.schema.metadata, read, rows)
 
 
-def _from_narwhals(source: Any, wanted: list[str] | None, rows: int) -> Table:
+def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None) -> Table:
     import narwhals as nw
     import pyarrow as pa
 
@@ -65,7 +69,7 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int) -> Table:
         raise InvalidParameter(f"{what} has two columns of one name: {shorten(str(error), 160)}") from error
     if frame is None:
         try:
-            return from_frame(pa.RecordBatchReader.from_stream(source), wanted, rows)
+            return from_frame(pa.RecordBatchReader.from_stream(source), wanted, rows, kinds)
         except (TypeError, ValueError, pa.ArrowException):
             raise InvalidParameter(
                 f"cannot read a table from {shorten(type(source).__name__)}.",
@@ -73,6 +77,9 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int) -> Table:
             ) from None
     some = frame.select(names)
     if not isinstance(some, nw.LazyFrame):
+        if kinds is not None and some.implementation.is_pandas():
+            native = some.to_native()
+            return from_frame({name: native[name] for name in names}, names, rows, kinds)
         return from_frame(_in_memory(some), names, rows)
     native = some.to_native()
     if hasattr(native, "collect_batches"):  # Polars
@@ -102,7 +109,7 @@ def _in_memory(frame: Any) -> Any:
         ) from error
 
 
-def _columns(source: Mapping[Any, Any], wanted: list[str] | None) -> Any:
+def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[str, str] | None) -> Any:
     """A mapping name -> values; None and, as in pandas, NaN are missing."""
     import pyarrow as pa
 
@@ -111,6 +118,8 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None) -> Any:
         values = source[name]
         try:
             arrow = isinstance(values, pa.Array | pa.ChunkedArray)
+            if kinds is not None:
+                values, arrow = _lenient(values, kinds.get(str(name), "name")), True
             columns[str(name)] = values if arrow else pa.array(values, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InvalidParameter(
@@ -124,6 +133,30 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None) -> Any:
             hint="one value a person in each",
         )
     return pa.table(columns)
+
+
+def _lenient(values: Any, kind: str) -> Any:
+    """A column of a fixed type as Arrow has it; one of Python's own values cell by cell."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    inner = getattr(values, "array", values)
+    if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical
+        codes = np.asarray(inner.codes)
+        return _lenient(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
+    typed = getattr(values, "dtype", None)
+    if hasattr(typed, "pyarrow_dtype") or getattr(typed, "storage", None) == "pyarrow":
+        return inner.__arrow_array__()
+    if getattr(typed, "kind", "O") in "OUST":
+        if len(getattr(values, "shape", (0,))) != 1:
+            raise InvalidParameter(f"a column has one dimension, got shape {values.shape}.")
+        missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        items = values.tolist() if hasattr(values, "tolist") else list(values)
+        if missing is not None:
+            items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
+        return cells_of(items, kind)
+    return typed_cells(pa.array(values, from_pandas=True), kind)
 
 
 def _once(reader: Any) -> Callable[[], Iterator[Any]]:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date, time
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from murmure.core.standing import numbers_in_cells
+
+UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
 PATTERNS = {"integer": r"^[+-]?[0-9]+$", "real": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"}
 TRUE, FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")  # as pyarrow reads a CSV
 
@@ -32,12 +41,75 @@ def parse(column: Any, kind: str) -> tuple[Any, Any]:
     return values, bad if pc.any(bad).as_py() else None
 
 
+def cells_of(items: Sequence[Any], kind: str) -> Any:
+    """Python's own values as an Arrow array, each by itself: text, names (text too, and numbers as text), or numbers.
+
+    Arrow would look at all of them to find their type, and refuse them all for the sake of one.
+    """
+    import pyarrow as pa
+
+    if kind in ("text", "name"):
+        read = _text if kind == "text" else _name
+        return pa.array([read(item) for item in items], pa.large_string())
+    return pa.array(numbers_in_cells(items), from_pandas=True)
+
+
+def typed_cells(column: Any, kind: str) -> Any:
+    """Numbers and booleans of Arrow as cells_of has them: a frame makes whole numbers floats, or objects, for the sake
+    of one row, and that must not change what the others are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)
+    if kind == "name" or not number:
+        return column
+    if kind == "text":
+        return pc.if_else(column.is_valid(), UNKNOWN, pa.scalar(None, pa.large_string()))
+    return column.cast(pa.float64(), safe=False)
+
+
+def _text(cell: Any) -> str | None:
+    if type(cell) is str:
+        return cell.encode("utf-8", "replace").decode()  # half a surrogate pair is no letter
+    if cell is None:
+        return None
+    try:
+        if cell != cell:
+            return None
+        if isinstance(cell, bytes):
+            return cell.decode("utf-8", "replace")
+        return str(cell) if isinstance(cell, str) else UNKNOWN
+    except Exception:  # pandas.NA has no truth about it
+        return None
+
+
+def _name(cell: Any) -> str | None:
+    """Who a row is about: two cells have one name exactly if they are equal (1 and 1.0 are, 1 and "1" are not).
+
+    Were two people one name, adding one of them would decide which rows of the other are read. A cell that is neither
+    text nor a number, nor one of a few other things with a value of their own, names nobody.
+    """
+    try:
+        if cell is None or cell != cell:
+            return None
+        cell = cell.item() if isinstance(cell, np.generic) else cell
+        if isinstance(cell, str | bytes):
+            plain = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else cell
+            return f"{'text' if isinstance(cell, str) else 'bytes'} {plain.hex()}"
+        if isinstance(cell, bool | int | float | Decimal | Fraction):
+            return f"number {Fraction(cell)}"
+        kind = type(cell).__name__
+        return f"{kind} {cell}" if isinstance(cell, date | time) or kind == "UUID" else None
+    except Exception:  # pandas.NA has no truth about it; infinity is no fraction
+        return None
+
+
 def parsed_type(held: Any, kind: str) -> Any:
     """The Arrow type of a column of this kind once it is read: its own, unless it is text that stands for numbers."""
     import pyarrow as pa
 
     types = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_()}
-    return types[kind] if kind in types and _is_text(held) else held
+    return types[kind] if kind in types and is_text(held) else held
 
 
 def plain_type(kind: Any) -> Any:
@@ -64,7 +136,8 @@ def laid_bare(column: Any) -> Any:
     return column.drop_null().take(pa.array(places, mask=~valid))
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is text, or a dictionary of it."""
     import pyarrow as pa
 
     kind = plain_type(kind)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, OutsideDomain
-from murmure.engines.parsing import decoded
+from murmure.engines.parsing import decoded, is_text
 
 Invalid = Literal["refuse", "drop"]
 
@@ -21,11 +21,12 @@ def with_unit(columns: Sequence[str], unit: str) -> list[str]:
 class RowsPerPerson:
     """Refuses, or leaves out, the rows of a person beyond the bound, in the very pass that randomises them.
 
-    Memory grows with the number of people: every name is kept with the number of its rows.
+    Memory grows with the number of people: every name is kept with the number of its rows. nobody="drop" leaves out
+    the rows that do not say whose they are: where noise protects the sum, no row may decide whether there is an error.
     """
 
-    def __init__(self, column: str, at_most: int, invalid: Invalid) -> None:
-        self.column, self.at_most, self.invalid = column, at_most, invalid
+    def __init__(self, column: str, at_most: int, invalid: Invalid, nobody: Invalid = "refuse") -> None:
+        self.column, self.at_most, self.invalid, self.nobody = column, at_most, invalid, nobody
         self.seen: dict[Any, int] = {}
 
     def admit(self, batch: Any, first: int) -> Any:
@@ -34,7 +35,15 @@ class RowsPerPerson:
         import pyarrow.compute as pc
 
         ids = decoded(batch.column(self.column))
-        self._refuse_nobody(ids, first)
+        if is_text(ids.type):
+            ids = ids.cast(pa.large_binary())  # a name may hold bytes that are no letters
+        unnamed = self._unnamed(ids)
+        if unnamed is not None:
+            if self.nobody == "refuse":
+                row = first + int(np.argmax(unnamed.to_numpy(zero_copy_only=False)))
+                raise OutsideDomain.at(f"column {self.column!r}", row, "says not who it is about.", "give it a value")
+            named = pc.invert(unnamed)
+            batch, ids = batch.filter(named), ids.filter(named)
         found = ids.value_counts()
         names, counts = found.field("values").to_pylist(), found.field("counts").to_pylist()
         over = [i for i, name in enumerate(names) if self._count(name, counts[i]) > self.at_most]
@@ -59,7 +68,8 @@ class RowsPerPerson:
         self.seen[name] = count = self.seen.get(name, 0) + more
         return count
 
-    def _refuse_nobody(self, ids: Any, first: int) -> None:
+    def _unnamed(self, ids: Any) -> Any:
+        """Which rows do not say whose they are; None: all do."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -68,6 +78,4 @@ class RowsPerPerson:
                 f"column {self.column!r} holds {ids.type}; wanted names or numbers that tell people apart."
             )
         nobody = ids.is_null(nan_is_null=True)
-        if pc.any(nobody).as_py():
-            row = first + int(np.argmax(nobody.to_numpy(zero_copy_only=False)))
-            raise OutsideDomain.at(f"column {self.column!r}", row, "says not who it is about.", "give it a value")
+        return nobody if pc.any(nobody).as_py() else None

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
 from murmure.engines.frames import ROWS
+from murmure.engines.table import fit
 from murmure.engines.tables import Table, open_table
 from murmure.engines.task import Task
 
@@ -85,8 +86,8 @@ def row_groups(table: Table) -> RowGroups | None:
     return RowGroups(tuple(found), schema)
 
 
-def read(groups: list[Group], schema: Any, rng: Random) -> Iterator[Piece]:
-    """Batch after batch, by one thread: the others have work of their own."""
+def read(groups: list[Group], schema: Any, rng: Random, lenient: bool = False) -> Iterator[Piece]:
+    """Batch after batch, by one thread: the others have work of their own. Lenient: as open_table says it."""
     import pyarrow as pa
 
     for group in groups:
@@ -95,9 +96,7 @@ def read(groups: list[Group], schema: Any, rng: Random) -> Iterator[Piece]:
                 before = group.before
                 batches = file.iter_batches(ROWS, [group.number], schema.names, use_threads=False)
                 for i, batch in enumerate(batches):
-                    fitted = batch.select(schema.names)
-                    if not fitted.schema.equals(schema):
-                        fitted = fitted.cast(schema)
+                    fitted = fit(batch.select(schema.names), schema, lenient)
                     yield Piece(Task(fitted, rng.child(group.file, group.number, i)), before, group.what)
                     before += batch.num_rows
         except FileNotFoundError:

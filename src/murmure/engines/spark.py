@@ -65,6 +65,7 @@ class Spark:
     def total(self, step: Step, source: Any, rng: Random | None = None) -> Total:
         """The sum of step(task) over all batches. `step.columns`, where there is such a thing, are all that is read.
 
+        `step.lenient`: no row may decide whether there is an error, so types are fitted without refusing any number.
         Where workers read the rows, each batch gets a generator derived from `rng`; tasks that are sent bring theirs.
         """
         rng = random_or_secure(rng, "Spark.total")
@@ -100,6 +101,27 @@ class Spark:
             wrong = held.where(held[ERROR].isNotNull()).select(ERROR).collect()
         _raise_first(pickle.loads(row[0]) for row in wrong)
         return held.drop(ERROR)
+
+    def bounded(self, source: Any, columns: Sequence[str], unit: str, rows: int) -> Any:
+        """The DataFrame of these columns with at most `rows` rows of each person, whom column `unit` names.
+
+        Which rows are kept is decided by what a person's own rows hold, whatever order they come in: nobody else's rows
+        change it. Rows that name nobody are left out.
+        """
+        with _speaking():
+            from pyspark.sql import Window
+            from pyspark.sql import functions as F
+
+            frame = source if _is_frame(source) else self._started().read.parquet(os.fspath(source))
+            frame = _narrow(frame, [*columns, *(() if unit in columns else (unit,))])
+            plain = _unnamed(frame)
+            who = plain.columns[frame.columns.index(unit)]
+            named = F.col(who).isNotNull()
+            if dict(plain.dtypes)[who] in ("float", "double"):
+                named &= ~F.isnan(who)
+            order = Window.partitionBy(who).orderBy(F.xxhash64(*plain.columns), *plain.columns)
+            kept = plain.where(named).withColumn("number", F.row_number().over(order)).where(F.col("number") <= rows)
+            return kept.drop("number").toDF(*frame.columns)
 
     def reads(self, source: Any) -> bool:
         """Whether the workers read this themselves: a DataFrame or Parquet files. Anything else is sent as tasks."""
@@ -374,7 +396,8 @@ def _over_groups(step: Step, rng: Random, shares: list[list[Group]], schema: Any
 
     def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
         mine = [group for batch in batches for share in batch.column(0).to_pylist() for group in shares[share]]
-        yield from _add(_loaded(held), read(mine, schema, rng))
+        loaded = _loaded(held)
+        yield from _add(loaded, read(mine, schema, rng, getattr(loaded, "lenient", False)))
 
     return on_partition
 

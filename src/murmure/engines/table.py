@@ -112,8 +112,9 @@ def part_of(schema: Any, names: list[str]) -> Any:
     return pa.schema([schema.field(n) for n in names])
 
 
-def fit(batch: Any, schema: Any) -> Any:
-    return batch if batch.schema.equals(schema) else batch.cast(schema)
+def fit(batch: Any, schema: Any, lenient: bool = False) -> Any:
+    """The batch in these types. Lenient: a number that does not fit is rounded or wrapped, and no row raises."""
+    return batch if batch.schema.equals(schema) else batch.cast(schema, safe=not lenient)
 
 
 def family(kind: Any) -> str:

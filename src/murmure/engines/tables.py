@@ -21,12 +21,21 @@ __all__ = ["MARK", "Table", "Writer", "open_table", "write_table"]
 
 
 def open_table(
-    source: Any, columns: Sequence[str] | None = None, kinds: Mapping[str, str] | None = None, rows: int = ROWS
+    source: Any,
+    columns: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    rows: int = ROWS,
+    lenient: bool = False,
 ) -> Table:
     """The wanted columns of a path, a pattern, a folder, several of these, a frame, a relation or a mapping.
 
     `kinds` says how the text of a CSV is read ("text", "integer", "real", "boolean"); columns of kind "text" come as
     dictionary arrays from CSV and Parquet, where that saves reading the same words again and again.
+
+    lenient: no row decides whether the table can be read (see core/standing.py). A cell that is not of its kind is
+    null, bytes that are no text are an unknown label, a row with too many or too few fields is left out; a column of
+    numbers or booleans is double (exact to 2**53), since one row may hold a fraction. What still fails: no file, no
+    table, no such column, quotes of a CSV that do not close.
     """
     try:
         import pyarrow  # noqa: F401
@@ -36,7 +45,7 @@ def open_table(
         raise InvalidParameter(f"open_table.rows must be at least 1, got {rows!r}.")
     wanted = wanted_names(columns)
     if isinstance(source, str | os.PathLike):
-        return from_files([source], wanted, dict(kinds or {}), rows)
+        return from_files([source], wanted, dict(kinds or {}), rows, lenient)
     if isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source):
-        return from_files(source, wanted, dict(kinds or {}), rows)
-    return from_frame(source, wanted, rows)
+        return from_files(source, wanted, dict(kinds or {}), rows, lenient)
+    return from_frame(source, wanted, rows, dict(kinds or {}) if lenient else None)

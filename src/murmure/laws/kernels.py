@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-compile_kernel = njit(nogil=True, cache=True, error_model="numpy")
+from murmure.laws.compiled import kept
+
 ONE, SIX, LOW6 = np.uint64(1), np.uint64(6), np.uint64(63)
 HALF, LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+def compile_kernel(function):
+    return kept(njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
 @compile_kernel
@@ -348,3 +353,130 @@ def histogram(codes, counts):
         counts[3, codes[i + 3]] += 1
     for i in range(whole, len(codes)):
         counts[0, codes[i]] += 1
+
+
+@compile_kernel
+def mulhi(a, b):
+    """The high 64 bits of a * b."""
+    a1, a0 = a >> HALF, a & LOW32
+    b1, b0 = b >> HALF, b & LOW32
+    middle = a1 * b0 + ((a0 * b0) >> HALF)
+    other = a0 * b1 + (middle & LOW32)
+    return a1 * b1 + (middle >> HALF) + (other >> HALF)
+
+
+@compile_kernel
+def coins(words, num, den, alive, loser, out, kept, ties):
+    """noise_coins._survivors: yes is kept, no is out; returns how many went on, and how many tied."""
+    count, tied = 0, 0
+    single = len(num) == 1
+    a = num[0]
+    for j in range(len(words)):
+        i = alive[j]
+        if not single:
+            a = num[i]
+        high = mulhi(words[j], den)
+        yes = high < a
+        if high + ONE == a:
+            low = words[j] * den
+            rest = ~low + ONE
+            if rest < den and low != 0:
+                ties[tied, 0] = np.uint64(i)
+                ties[tied, 1] = rest
+                tied += 1
+                continue
+        out[i] = loser  # of no interest where the coin says yes: written again when it says no
+        kept[count] = i
+        count += 1 if yes else 0
+    return count, tied
+
+
+@compile_kernel
+def uniforms(words, bound, refused, alive, value, again):
+    count = 0
+    for j in range(len(words)):
+        i = alive[j]
+        even = words[j] & ~ONE
+        value[i] = np.int64((mulhi(even, bound) << ONE) | (words[j] & ONE))
+        again[count] = i
+        count += 1 if even * bound < refused else 0
+    return count
+
+
+@compile_kernel
+def pick_where(values, which, out):
+    count = 0
+    for j in range(len(values)):
+        out[count] = values[j]
+        count += 1 if which[j] else 0
+    return count
+
+
+@compile_kernel
+def digits(block, ends, guide, first, shift, first_guide, radix, folded, offset, out, left, left_offset):
+    """noise_digits.Digits._fill: the signed numbers, and who must draw again with which head start."""
+    levels = len(shift)
+    last = first[1] - 1  # the escape of the top table
+    count = 0
+    single = len(offset) == 1
+    start = offset[0]
+    period = np.int64(last)
+    for _ in range(1, levels):
+        period *= radix
+    for j in range(len(block)):
+        word = block[j, 0]
+        u = word >> ONE
+        at = np.int64(guide[u >> shift[0]])
+        while ends[at] <= u:
+            at += 1
+        escaped = at == last
+        m = np.int64(at)
+        for level in range(1, levels):
+            u = block[j, level] >> ONE
+            at = first[level] + np.int64(guide[first_guide[level] + np.int64(u >> shift[level])])
+            while ends[at] <= u:
+                at += 1
+            m = m * radix + (at - first[level])
+        if not single:
+            start = offset[j]
+        m += start
+        minus = np.int64(word & ONE)
+        out[j] = (m ^ -minus) + minus
+        left[count] = j
+        left_offset[count] = start + period if escaped else start
+        count += 1 if escaped or (not folded and minus == 1 and m == 0) else 0
+    return count
+
+
+# -- clusters (statistics/clusters.py) ---------------------------------------------------------------------------------
+
+
+@compile_kernel
+def nearest(t, slope, at, far, best, out):
+    """The number of every row's centre; t holds one row for each column. Whole numbers below 2**53, so no rounding."""
+    for a in range(0, t.shape[1], len(far)):  # few rows at a time: their distances stay in the cache
+        rows = min(len(far), t.shape[1] - a)
+        for c in range(len(at)):
+            for i in range(rows):
+                far[i] = at[c]
+            for j in range(t.shape[0]):
+                by = slope[c, j]
+                for i in range(rows):
+                    far[i] += by * t[j, a + i]
+            if c == 0:
+                for i in range(rows):
+                    best[i] = far[i]
+                    out[a + i] = 0
+            else:
+                for i in range(rows):  # a tie stays with the lower number
+                    closer = far[i] < best[i]
+                    best[i] = far[i] if closer else best[i]
+                    out[a + i] = c if closer else out[a + i]
+
+
+@compile_kernel
+def cluster_sums(t, own, counts, sums):
+    for i in range(len(own)):
+        counts[own[i]] += 1
+        for j in range(t.shape[0]):
+            sums[own[i], j] += t[j, i]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Literal
 
 from murmure.catalogue import load
@@ -12,6 +10,8 @@ from murmure.core.domain import Domain
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates import by_mean
 from murmure.core.fixed import MIN_EPSILON
+from murmure.core.fixed import share_of as share_of
+from murmure.core.fixed import split_budget as split_budget
 from murmure.core.schema import Schema
 from murmure.local.record import per_column
 
@@ -84,19 +84,6 @@ def _one(domain: Domain, epsilon: float, name: str, numeric: str, by: By) -> Any
     if by_mean(domain):
         return load(numeric)(domain, epsilon)
     return better([load(candidate)(domain, epsilon) for candidate in ADAPTIVE], by)
-
-
-def share_of(epsilon: float, weight: float, whole: float | Fraction) -> float:
-    """epsilon * weight / whole, rounded down: the parts never add up to more than the whole."""
-    exact = Fraction(epsilon) * Fraction(weight) / Fraction(whole)
-    out = float(exact)
-    return out if Fraction(out) <= exact else math.nextafter(out, 0.0)
-
-
-def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
-    """Budgets in proportion to the weights, whose sum is at most epsilon (the floats taken at their exact values)."""
-    whole = sum(map(Fraction, weights), Fraction(0))
-    return [share_of(epsilon, w, whole) for w in weights]
 
 
 def check_choices(owner: Any) -> None:

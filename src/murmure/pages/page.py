@@ -14,57 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.core.show import sure_of
+from murmure.pages.terms import FRENCH, TERMS
 
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
 GENERATOR = '<meta name="generator" content="Murmure">'  # by which a page of ours is known
-
-TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
-    "exact inversion": "inversion exacte",
-    "score": "la méthode du score",
-    "score, weighted": "la méthode du score, pondérée",
-    "delta": "la méthode delta",
-    "Clopper-Pearson mapped": "la méthode de Clopper et Pearson",
-    "MOVER with Wilson limits": "la méthode MOVER, bornes de Wilson",
-    "known exactly": "exactement connues",
-    "enumerated": "énumération",
-    "closed form over classes of reports": "forme close, par classes de réponses",
-    "closed form, two bits differ": "forme close, deux bits diffèrent",
-    "closed form, one report": "forme close, une seule réponse",
-    "closed form over two halves": "forme close, sur deux moitiés",
-    "closed form, largest over hashes": "forme close, le plus grand sur les hachages",
-    "largest over the public coin": "le plus grand sur la pièce publique",
-    "sum over attributes": "somme sur les attributs",
-    "largest over attributes": "le plus grand sur les attributs",
-    "largest over attributes; the draw is public": "le plus grand sur les attributs ; le tirage est public",
-    "largest over public draws of (.*)": "le plus grand sur les tirages publics de \\1",
-    "hidden draw, classes of reports": "tirage caché, par classes de réponses",
-    "(.*); (.*) fresh reports add up \\(sequential composition\\)": "\\1 ; \\2 réponses neuves s’additionnent",
-    "nothing is randomised": "rien n’est rendu aléatoire",
-    "reports near a bound can only err inward, so their average leans to the middle": (
-        "près d’une borne, une réponse ne peut se tromper que vers l’intérieur : leur moyenne penche vers le milieu"
-    ),
-    "nobody reported this column": "personne n’a répondu pour cette colonne",
-    "nobody with a weight reported this column": "personne ayant un poids n’a répondu pour cette colonne",
-    "nobody reported both columns": "personne n’a répondu pour les deux colonnes",
-    "rows stand in random order: intervals hold over such orders, not over runs on one order of rows": (
-        "les lignes sont dans un ordre aléatoire : les intervalles valent sur de tels ordres, et non sur des tirages "
-        "répétés d’un même ordre"
-    ),
-    "the priors come from the release of plan (.*), which was paid for on its own": (
-        "les lois a priori viennent de la publication du plan \\1, payée à part"
-    ),
-    "the mechanism and its integers": "le mécanisme et ses entiers",
-    "who takes part": "qui participe",
-}
-FRENCH = TERMS | {  # and the answers of the demo's class
-    "no": "non",
-    "yes": "oui",
-    "never": "jamais",
-    "once": "une fois",
-    "a few times": "quelques fois",
-    "often": "souvent",
-    "every time": "à chaque fois",
-}
 
 STYLE = """
 :root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#22262b;--soft:#59616c;--line:#d9d6ce;--accent:#245a9f;
@@ -109,10 +62,10 @@ details{margin:.4rem 0}summary{cursor:pointer;color:var(--accent);font-size:.95r
 a{color:var(--accent)}code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 .held td,.held th{white-space:normal;text-align:left;vertical-align:top}
 .held th:first-child{width:24%;overflow-wrap:anywhere}
-.held .num{text-align:right;white-space:nowrap}.held b{white-space:nowrap}
+.sums th{white-space:normal}.held .num{text-align:right;white-space:nowrap}.held b{white-space:nowrap}
 td.text,th.text{text-align:left;white-space:normal}
 tr.best td{font-weight:650}tr.best .fill{fill:var(--accent)}
-.fill{fill:var(--bar)}.grid{stroke:var(--line);stroke-width:1}.mean{stroke:var(--accent);stroke-width:3}
+.fill,.arrow{fill:var(--bar)}.grid{stroke:var(--line);stroke-width:1}.mean{stroke:var(--accent);stroke-width:3}
 .true{fill:none;stroke:var(--truth);stroke-width:2}
 .tick{fill:var(--soft);font-size:.8rem}
 .key{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;
@@ -130,7 +83,8 @@ box-shadow:inset 0 0 0 1px var(--line)}
 #en:focus-visible~nav label[for=en],#fr:focus-visible~nav label[for=fr]{outline:2px solid var(--accent)}
 #en:checked~main>section[lang=fr],#fr:checked~main>section[lang=en]{display:none}
 @media (max-width:40rem){.flow{grid-template-columns:1fr}.flow>i{transform:rotate(90deg);justify-self:center}
-.hundreds{grid-template-columns:1fr}thead{display:none}
+.hundreds{grid-template-columns:1fr}thead{display:none}.sums thead{display:table-header-group}
+.sums td,.sums th{padding-right:.5rem;white-space:normal}.sums tr>:last-child{padding-right:0}
 .crowd thead{display:table-header-group}.crowd thead th{display:none}.crowd thead tr{padding:0;border:0}
 .crowd thead th.pic{display:block;grid-column:1/-1;width:auto;padding:0}td.pic svg{clip-path:inset(0 -6px)}
 td[data-unit]::after{content:" " attr(data-unit)}td[data-name]::before{content:attr(data-name) " "}
@@ -165,13 +119,10 @@ class Words:
         """A name of ours, as HTML; one that has no French yet stays English and is marked so."""
         if not self.french:
             return html.escape(text)
-        for english, french in TERMS.items():
-            found = re.fullmatch(english, text)
-            if found:
-                parts = [_known(part) for part in found.groups()]
-                french = re.sub(r"\\(\d)", lambda m: parts[int(m[1]) - 1], french)  # noqa: B023
-                return html.escape(french).replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};")
-        return f'<span lang="en">{html.escape(text)}</span>'
+        french = _in_french(text)
+        if french is None:
+            return f'<span lang="en">{html.escape(text)}</span>'
+        return html.escape(french).replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};")
 
     def quote(self, text: str) -> str:
         said = html.escape(self.label(text))
@@ -187,13 +138,32 @@ class Words:
     def epsilon(self, story: Any) -> str:
         return f"ln{WIDE}3 = {self.number(story.epsilon, 4)}" if story.fair_coins else self.plain(story.epsilon)
 
+    def small(self, value: float) -> str:
+        """A delta: 0, 0.01, 10⁻⁶, 2.5 · 10⁻⁷."""
+        digits, _, power = f"{value:.3g}".partition("e")
+        if not power:
+            return self.plain(value)
+        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        times = "" if digits == "1" else f"{digits.replace('.', self('.', ','))}{NARROW}·{NARROW}"
+        return f"{times}10{raised}"
+
     def plain(self, value: float) -> str:
         text = f"{value:.6g}"
         return text.replace(".", ",") if self.french else text
 
 
-def _known(text: str) -> str:
-    return TERMS.get(text, text)
+def _in_french(text: str) -> str | None:
+    for english, french in TERMS.items():
+        found = re.fullmatch(english, text)
+        if found:
+            parts = [_in_french(part) or part for part in found.groups()]
+            return re.sub(r"\\(\d)", lambda m: parts[int(m[1]) - 1], french)  # noqa: B023
+    return None
+
+
+def quoted(text: str, w: Words) -> str:
+    """In the quotation marks of the language; not escaped."""
+    return f"«{NARROW}{text}{NARROW}»" if w.french else f"\u201c{text}\u201d"
 
 
 def document(title: str, parts: Mapping[str, str]) -> str:
@@ -255,6 +225,15 @@ class Scale:
         """For a number between its bounds, which are the ticks."""
         return cls(low, high, (low, high), percent=False)
 
+    @classmethod
+    def of_counts(cls, low: float, high: float) -> Scale:
+        """From zero, or below where a noisy count is, to a round number of people."""
+        step = 10.0 ** math.floor(math.log10(max(high, 1.0)))
+        step *= next(s for s in (0.2, 0.5, 1.0, 2.0, 5.0) if high / (s * step) <= 5)
+        step = max(step, 1.0)
+        count = max(1, math.ceil(high / step - 1e-9))
+        return cls(min(low, 0.0), count * step, tuple(i * step for i in range(count + 1)), percent=False)
+
     def at(self, value: float) -> float:
         """In per cent of the picture; what lies outside stands at the edge."""
         return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
@@ -266,8 +245,8 @@ class Scale:
         labels, letter, gap = [], 100 * LETTER / width, 100 * GAP / width
         for tick in self.ticks:
             at, last = self.at(tick), tick == self.ticks[-1]
-            text = w.number(100 * tick, digits) if self.percent else w.plain(tick)
-            anchor = "end" if last and at > 90 else "middle" if self.percent else "start"
+            text = w.number(100 * tick, digits) if self.percent else _tick(tick, w)
+            anchor = "end" if last and at > 90 else "middle" if self.percent or len(self.ticks) > 2 else "start"
             text += f"{NARROW}%" if last and self.percent else ""
             left = at - letter * len(text) * {"end": 1.0, "middle": 0.5, "start": 0.0}[anchor]
             shown = f'<text class="tick" x="{at:.2f}%" y="11" text-anchor="{anchor}">{text}</text>'
@@ -286,12 +265,26 @@ class Scale:
         )
 
 
-def interval(low: float, high: float, mean: float, truth: float | None) -> str:
-    """A bar, a mark and perhaps an open circle; all in per cent of the picture's width."""
+def _tick(value: float, w: Words) -> str:
+    return w.number(value, 0) if value == round(value) and abs(value) < 1e12 else w.plain(value)
+
+
+def interval(
+    low: float, high: float, mean: float, truth: float | None, beyond: tuple[bool, bool] = (False, False)
+) -> str:
+    """A bar, a mark and perhaps an open circle; all in per cent of the picture's width.
+
+    beyond: the bar goes on to the left, or to the right, of the picture.
+    """
+    arrows = "".join(
+        f'<svg x="{at}%" width="1" height="14"><path class="arrow" d="{path}"/></svg>'
+        for there, at, path in zip(beyond, (0, 100), ("M0 1L-6 7L0 13Z", "M0 1L6 7L0 13Z"), strict=True)
+        if there
+    )
     circle = "" if truth is None else f'<circle class="true" cx="{truth:.2f}%" cy="7" r="4"/>'
     return (
         f'<rect class="fill" x="{low:.2f}%" y="3" width="{max(high - low, 0.3):.2f}%" height="8" rx="2"/>'
-        f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>{circle}'
+        f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>{circle}{arrows}'
     )
 
 
@@ -354,7 +347,8 @@ def figures(
             ends = (row["low"], row["high"])
             cells += f"<td>{said(ends[0], False)} {w('to', 'à')} {said(ends[1])}</td>"
         true_at = scale.at(row["truth"]) if "truth" in row else None
-        marks = interval(scale.at(ends[0]), scale.at(ends[1]), scale.at(row["mean"]), true_at)
+        outside = (ends[0] < scale.low, ends[1] > scale.high)
+        marks = interval(scale.at(ends[0]), scale.at(ends[1]), scale.at(row["mean"]), true_at, outside)
         picture = f'<svg width="100%" height="14" aria-hidden="true">{scale.grid()}{marks}</svg>'
         body.append(f'<tr>{cells}<td class="pic">{picture}</td></tr>')
     named = f' aria-labelledby="{labelled}"' if labelled else ""

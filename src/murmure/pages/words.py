@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 TELLING = 6  # the epsilon from which odds are no comfort
 
 
-def surest(epsilon: float) -> str:
-    """The most that anybody can be persuaded, from even odds: e^eps / (1 + e^eps), rounded up, out of 100."""
-    most = 100 / (1 + math.exp(-epsilon))
+def surest(epsilon: float, delta: float = 0.0) -> str:
+    """The most that anybody can be persuaded, from even odds: e^eps / (1 + e^eps), rounded up, out of 100.
+
+    With delta: how often the best guess between the two is right, (e^eps + delta) / (1 + e^eps) at most.
+    """
+    most = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     return f"{math.ceil(10 * most - 1e-6) / 10:g}"
 
 

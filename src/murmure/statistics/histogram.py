@@ -1,6 +1,9 @@
 """How many people hold each value.
 
 g(x) = the indicator of x,   finish: shares of n.
+
+Protected: one block. A row is in one cell, so it adds 1 in all, however many cells there are (parallel composition).
+The shares are those of the noisy sum of the cells, never of n.
 """
 
 from __future__ import annotations
@@ -11,16 +14,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CellReading, Estimate
+from murmure.core.noisy_reading import ShareReading, recalled
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.laws.counting import histogram
+from murmure.statistics.shared import counts_of, one_hot, people, stand_in
 
 
 def no_cross(f: NDArray[np.float64]) -> NDArray[np.float64]:
     """An exact sum has no noise to share between cells."""
     return np.zeros((len(f), len(f)))
+
+
+def cells(width: int, weight: float = 1.0) -> Block:
+    """Of one-hot cells: exchanging a row empties one and fills another, which is 2 in L1 and 2 squared in L2."""
+    return Block("cells", width, 1, 1, weight, 2, 2)
+
+
+def shares(labels: list[str], noisy: Noisy) -> Estimate:
+    """Of protected one-hot cells."""
+    noisy = recalled(noisy)
+    law = noisy.law("cells")
+    reading = ShareReading(noisy["cells"], law)
+    return Estimate(labels, reading.shares, people(reading.total), "share", reading, noisy=law is not None)
 
 
 @dataclass(frozen=True)
@@ -42,14 +60,28 @@ class Histogram:
     def width(self) -> int:
         return self.domain.size
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (cells(self.width),)
+
     def encode(self, column: Any) -> Array:
         return self.domain.encode(column)
 
+    def stand(self, column: Any) -> Array:
+        return stand_in(self.domain, column)
+
     def lift(self, x: Array) -> Ints:
-        return (x[:, None] == np.arange(self.width)).astype(np.int64)
+        return one_hot(x, self.width)
 
     def tally(self, x: Array) -> Ints:
-        return histogram(x, self.width)
+        return counts_of(x, self.width)
+
+    def from_counts(self, counts: Ints) -> Ints:
+        """The sums, from how often each value occurs (in the last axis)."""
+        return counts
+
+    def read(self, noisy: Noisy) -> Estimate:
+        return shares(list(self.domain.labels()), noisy)
 
     def clear(self, total: Ints, n: int) -> Estimate:
         reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)

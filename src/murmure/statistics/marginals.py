@@ -1,25 +1,31 @@
 """Every column of a record: the shares of its values, or its mean.
 
-g(x) = the indicators (or code and squared code) of every column, one after the other.
+g(x) = the indicators (or sum and square, see mean.py) of every column, one after the other; one count for all means.
+
+Protected: a block of cells a column, or a sum and a square; numbers count everybody, so their means share one count.
+Every column gets as much as another. The shared count serves J means, so it gets J^(1/3) of its weight for one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates import Estimates, by_mean, numbers_of
+from murmure.core.noisy_reading import recalled
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.histogram import Histogram
-from murmure.statistics.mean import Mean
+from murmure.statistics.mean import COUNT, SQUARE, SUM, Mean
+from murmure.statistics.shared import stand_in
 
 GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
@@ -54,9 +60,28 @@ class Marginals:
         domains = [self.domain[name] for name in self.domain.private]
         return tuple(Mean(d) if by_mean(d) else Histogram(d) for d in domains)  # type: ignore[arg-type]
 
+    @cached_property
+    def _means(self) -> int:
+        return sum(isinstance(part, Mean) for part in self.parts)
+
     @property
     def width(self) -> int:
-        return sum(part.width for part in self.parts)
+        return sum(part.width - isinstance(part, Mean) for part in self.parts) + (self._means > 0)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Of every column those of its own question, and the count of all means last."""
+        if self.weights is not None:
+            raise PlanRefused("Plan refused: weights are for tables that people randomised.")
+        out, count = [], None
+        for name, part in zip(self.domain.private, self.parts, strict=True):
+            for block in part.blocks:
+                if block.name == "count":
+                    count = replace(block, weight=COUNT * self._means ** (1 / 3))
+                    continue
+                weight = COUNT + SUM + SQUARE if block.name == "cells" else block.weight
+                out.append(replace(block, name=f"{name}: {block.name}", weight=weight))
+        return (*out, count) if count is not None else tuple(out)
 
     @property
     def largest(self) -> int:
@@ -72,7 +97,7 @@ class Marginals:
         if self.weights is None:
             return None
         held = self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights]
-        return np.rint(np.asarray(held, float) * GRID).astype(np.int64)
+        return np.asarray(np.rint(np.asarray(held, float) * GRID), np.int64)
 
     def reader(self, person: Any) -> Any:
         """What adds up and reads reports: the mechanism itself, or its weighted view."""
@@ -81,21 +106,47 @@ class Marginals:
     def encode(self, batch: Any) -> tuple[Array, ...]:
         return self.domain.encode(batch)
 
+    def stand(self, batch: Any) -> tuple[Array, ...]:
+        return stand_in(self.domain, batch)
+
     def lift(self, x: tuple[Array, ...]) -> Ints:
-        return np.concatenate([part.lift(xi) for part, xi in zip(self.parts, x, strict=True)], axis=1)
+        lifted = [part.lift(xi) for part, xi in zip(self.parts, x, strict=True)]
+        return self._laid_out(lifted)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
-        return np.concatenate([part.tally(xi) for part, xi in zip(self.parts, x, strict=True)])
+        return self._laid_out([part.tally(xi) for part, xi in zip(self.parts, x, strict=True)])
+
+    def _laid_out(self, pieces: list[Ints]) -> Ints:
+        """The first entry of every mean is the count of everybody: it is written once, last."""
+        kept = [
+            piece[..., 1:] if isinstance(part, Mean) else piece for part, piece in zip(self.parts, pieces, strict=True)
+        ]
+        counts = [piece[..., :1] for part, piece in zip(self.parts, pieces, strict=True) if isinstance(part, Mean)]
+        return np.concatenate([*kept, *counts[:1]], axis=-1)
 
     def _pieces(self, total: Ints) -> Iterator[Ints]:
         at = 0
         for part in self.parts:
-            yield total[at : at + part.width]
-            at += part.width
+            if isinstance(part, Mean):
+                yield np.concatenate([total[-1:], total[at : at + 2]])
+                at += 2
+            else:
+                yield total[at : at + part.width]
+                at += part.width
 
     def clear(self, total: Ints, n: int) -> Estimates:
         columns = zip(self.domain.private, self.parts, self._pieces(total), strict=True)
         return Estimates({name: part.clear(piece, n) for name, part, piece in columns}, n, numbers_of(self.domain))
+
+    def read(self, noisy: Noisy) -> Estimates:
+        laws = {block.name: law for block, _, law in recalled(noisy)}
+        out = {}
+        for name, part, piece in zip(self.domain.private, self.parts, self._pieces(noisy.sum), strict=True):
+            whose = tuple(laws["count" if b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
+            out[name] = part.read(Noisy(part.blocks, piece, whose))
+        # the least noisy of the noisy numbers of people: that of the means, or of the column with the fewest cells
+        n = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean))).n
+        return Estimates(out, n, numbers_of(self.domain), noisy=any(e.noisy for e in out.values()))
 
     def reads(self, affine: Any) -> str | None:
         """Any map of a record can be read: columns without an unbiased figure say so themselves."""

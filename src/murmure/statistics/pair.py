@@ -1,6 +1,8 @@
 """How often two values occur together.
 
 g(x) = the indicator of the pair (x_a, x_b),   finish: shares of n.
+
+Protected: one block, to which a row adds 1 whatever the number of cells.
 """
 
 from __future__ import annotations
@@ -11,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimate import CellReading, Estimate
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.laws.counting import histogram
-from murmure.statistics.histogram import no_cross
-
-MOST_PAIRS = 1 << 20
+from murmure.statistics.histogram import cells, no_cross, shares
+from murmure.statistics.shared import MOST_CELLS as MOST_PAIRS
+from murmure.statistics.shared import counts_of, joint_codes, one_hot, stand_in
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Pair:
         """Where the two columns stand among the private ones."""
         return self.domain.private.index(self.first), self.domain.private.index(self.second)
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (cells(self.width),)
+
     def labels(self) -> list[str]:
         a, b = self.pair
         return [f"{u}, {v}" for u in a.labels() for v in b.labels()]
@@ -69,15 +75,21 @@ class Pair:
     def encode(self, batch: Any) -> tuple[Array, ...]:
         return self.domain.encode(batch)
 
-    def _codes(self, x: tuple[Array, ...]) -> NDArray[np.int64]:
-        i, j = self.places
-        return x[i].astype(np.int64) * self.pair[1].size + x[j]
+    def stand(self, batch: Any) -> tuple[Array, ...]:
+        return stand_in(self.domain, batch)
+
+    def _codes(self, x: tuple[Array, ...]) -> Ints:
+        (i, j), (a, b) = self.places, self.pair
+        return joint_codes((x[i], x[j]), (a.size, b.size))
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
-        return (self._codes(x)[:, None] == np.arange(self.width)).astype(np.int64)
+        return one_hot(self._codes(x), self.width)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
-        return histogram(self._codes(x), self.width)
+        return counts_of(self._codes(x), self.width)
+
+    def read(self, noisy: Noisy) -> Estimate:
+        return shares(self.labels(), noisy)
 
     def clear(self, total: Ints, n: int) -> Estimate:
         reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)

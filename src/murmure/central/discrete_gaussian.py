@@ -1,0 +1,85 @@
+"""Discrete Gaussian noise, for many entries that may all move a little; needs a delta.
+
+    P[z] proportional to e**(-z**2 / (2 sigma**2)),    rho = sum over blocks of D2 / (2 sigma**2),
+
+D2 = the largest sum of squares by which one person moves the block. Canonne, Kamath, Steinke, NeurIPS 2020: Theorem 4
+for one entry (an integer shift by d costs d**2 / (2 sigma**2) in zero-concentrated privacy, as for the continuous
+law), Theorem 14 for vectors. (epsilon, delta) follow from rho by Corollary 13 there (core/concentrated.py). There is
+no pure epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from murmure.central.bound import BoundNoise
+from murmure.central.split import checked, shares, up
+from murmure.core.blocks import Block, Cost
+from murmure.core.concentrated import checked_delta, epsilon_of, rho_of
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import positive_epsilon
+from murmure.core.types import Relation
+from murmure.laws.noise_gaussian import DiscreteGaussianLaw
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
+            raise InvalidParameter(
+                f"DiscreteGaussian takes epsilon and delta, or rho, got epsilon={self.epsilon!r}, "
+                f"delta={self.delta!r}, rho={self.rho!r}.",
+                hint="DiscreteGaussian(epsilon=1.0, delta=1e-6), or DiscreteGaussian(rho=0.05)",
+            )
+        for name in ("epsilon", "rho"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, positive_epsilon("DiscreteGaussian", value, name))
+        if self.delta is not None:
+            object.__setattr__(self, "delta", checked_delta(self.delta))
+
+    @property
+    def budget(self) -> float:
+        """rho, rounded down."""
+        if self.rho is not None:
+            return self.rho
+        assert self.epsilon is not None and self.delta is not None
+        rho = rho_of(self.epsilon, self.delta)
+        if not rho > 0:
+            raise InvalidParameter(
+                f"DiscreteGaussian: epsilon={self.epsilon!r} at delta={self.delta!r} leaves no room for noise.",
+                hint="a larger epsilon",
+            )
+        return rho
+
+    def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
+        blocks = checked(self, blocks, relation, rows)
+        moves = [block.moves("l2", relation, rows) for block in blocks]
+        laws = tuple(
+            DiscreteGaussianLaw.at_least(Fraction(square) / (2 * share))
+            for square, share in zip(moves, shares(self.budget, blocks), strict=True)
+        )
+        rho = up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
+        epsilon = math.inf if self.delta is None else epsilon_of(rho, self.delta)
+        if self.epsilon is not None:
+            epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
+        cost, delta = Cost(math.inf, rho), self.delta or 0.0
+        how = "discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13"
+        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, delta, how)
+
+
+EXAMPLES = (
+    (DiscreteGaussian(epsilon=1.0, delta=1e-6), (Block("cells", 4, 1, 1),)),
+    (DiscreteGaussian(rho=0.5), (Block("sums", 3, 60, 1300, weight=2.0), Block("count", 1, 1, 1))),
+    (DiscreteGaussian(rho=3.0, delta=1e-5), (Block("count", 1, 1, 1),)),
+    (DiscreteGaussian(rho=1e-3), (Block("wide", 2, 40_000, 1_000_000_000),)),
+)

@@ -1,0 +1,75 @@
+"""Discrete Laplace noise: two-sided geometric, the integer version of Laplace noise.
+
+    P[z] = (1 - a) / (1 + a) a**|z|,    a = e**(-epsilon / D),    D = how far one person moves the sum in L1.
+
+Ghosh, Roughgarden, Sundararajan, STOC 2009 (there: the geometric mechanism). Entries that move by d_1, d_2, ... lose
+(epsilon / D) (|d_1| + |d_2| + ...) <= epsilon together, whatever the others do. Blocks share epsilon by weight.
+
+sampler="table": integers over 2**63 from small tables; what their rounding costs is counted in the certificate, and
+rate is lowered by as much (laws/noise_digits.py). sampler="exact": the law itself at a rational rate, in integers
+(laws/noise_laplace.py). In the currency of concentrated privacy an entry that loses e costs e**2 / 2 (Bun, Steinke,
+TCC 2016, Proposition 1.4), and entries add up: rate**2 D2 / 2 where D2 bounds the sum of squared moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from murmure.central.bound import BoundNoise
+from murmure.central.split import checked, entries, shares, up
+from murmure.core.blocks import Block, Cost
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import positive_epsilon
+from murmure.core.types import Relation
+from murmure.laws.noise_digits import Digits, calibrated
+from murmure.laws.noise_laplace import DiscreteLaplaceLaw, at_rate
+
+Sampler = Literal["table", "exact"]
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Noise on integer sums with a pure epsilon; the first choice for counts."""
+
+    epsilon: float
+    sampler: Sampler = "table"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon("DiscreteLaplace", self.epsilon))
+        if self.sampler not in ("table", "exact"):
+            raise InvalidParameter(f'DiscreteLaplace.sampler must be "table" or "exact", got {shorten(self.sampler)}.')
+
+    def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
+        blocks = checked(self, blocks, relation, rows)
+        laws: list[Digits | DiscreteLaplaceLaw] = []
+        epsilon = rho = Fraction(0)
+        for block, share in zip(blocks, shares(self.epsilon, blocks), strict=True):
+            moves, squares = block.moves("l1", relation, rows), block.moves("l2", relation, rows)
+            count = entries(block, relation, rows)
+            law = calibrated(share, moves, count) if self.sampler == "table" else at_rate(share / moves)
+            slack = law.slack if isinstance(law, Digits) else Fraction(0)
+            loss = law.loss(moves, count)
+            # sum of (rate |d| + slack)**2 over the entries that move
+            squared = law.rate**2 * squares + 2 * law.rate * slack * moves + count * slack**2
+            laws.append(law)
+            epsilon += loss
+            rho += min(loss**2, squared) / 2
+        spent = up(epsilon)
+        how = "closed form" if self.sampler == "exact" else "closed form, rounding of the tables counted"
+        cost = Cost(spent, up(rho))
+        how = f"discrete Laplace: {how}"
+        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
+
+
+ONE = Block("count", 1, 1, 1)
+EXAMPLES = (
+    (DiscreteLaplace(1.0), (ONE,)),
+    (DiscreteLaplace(0.1), (Block("sums", 3, 40, 1600, weight=3.0), Block("cells", 5, 1, 1))),
+    (DiscreteLaplace(1.0), (Block("wide", 2, 30_000, 800_000_000),)),
+    (DiscreteLaplace(8.0), (ONE,)),
+    (DiscreteLaplace(1.0, sampler="exact"), (ONE,)),
+    (DiscreteLaplace(0.3, sampler="exact"), (Block("sums", 3, 7, 25), Block("cells", 5, 1, 1, replace_l1=2))),
+)

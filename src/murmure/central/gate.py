@@ -1,0 +1,57 @@
+"""The one gate: the only place in the package where noise is added, or a choice is drawn, for a release.
+
+A test walks the source and refuses any other. Whoever audits passes a gate of their own (see audit.py), and sees every
+question, the true answer, and how far one person was said to move it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from murmure.central.bound import BoundNoise
+from murmure.central.choice import BoundChoice
+from murmure.core.blocks import Noisy
+from murmure.core.random import Random, random_or_secure
+from murmure.core.types import Ints
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One passage through the gate: the question's digest, what was bound to it, and the answer that left."""
+
+    question: str
+    bound: BoundNoise | BoundChoice
+    answer: tuple[int, ...] = field(repr=False)
+
+
+class Gate:
+    """Adds noise and remembers what left. The true sum is kept nowhere."""
+
+    def __init__(self, rng: Random | None = None) -> None:
+        self.rng = random_or_secure(rng, "Gate")
+        self.asked: list[Asked] = []
+
+    def add(self, question: str, total: Ints, bound: BoundNoise) -> Noisy:
+        """The sum with the noise of each block; a fresh draw for every entry, empty ones too."""
+        total = _whole(total, bound.width)
+        noise = [law.draw_noise(block.width, self.rng) for block, law in zip(bound.blocks, bound.laws, strict=True)]
+        # Modulo 2**64: a wrapped sum is a function of the noisy one, so it costs nothing; plans keep sums far below.
+        noisy = total + np.concatenate(noise)
+        noisy = bound.noise.after(noisy) if hasattr(bound.noise, "after") else noisy
+        self.asked.append(Asked(question, bound, tuple(noisy.tolist())))
+        return Noisy(bound.blocks, noisy, bound.laws)
+
+    def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
+        """One of the candidates, the better ones more often."""
+        chosen = int(bound.law.draw_choice(_whole(scores, bound.candidates), self.rng))
+        self.asked.append(Asked(question, bound, (chosen,)))
+        return chosen
+
+
+def _whole(vector: Ints, width: int) -> Ints:
+    vector = np.asarray(vector)
+    if vector.shape != (width,) or vector.dtype != np.int64:
+        raise TypeError(f"the gate takes {width} whole numbers (int64), got {vector.dtype} of shape {vector.shape}")
+    return vector

@@ -1,0 +1,66 @@
+"""Staircase noise on the integers: less variance than Laplace noise for one number that a person moves far.
+
+    P[z] = a e**(-epsilon k)          on the r integers that begin stair k,
+           a e**(-epsilon (k + 1))    on its others; a stair has `step` integers.
+
+Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016. A stair is as wide as one person moves the sum, so any move
+costs at most one epsilon. But a move by 1 can cost a whole epsilon too: where m entries move together the loss is m +
+(D - m) // step times that of one (proof in laws/noise_staircase.py), and epsilon is divided by as much. So each block
+takes the step, 1 or D or about D / m, that leaves the least variance; with step 1 the staircase is discrete Laplace
+noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from murmure.central.bound import BoundNoise
+from murmure.central.split import checked, entries, shares, up
+from murmure.core.blocks import Block, Cost
+from murmure.core.fixed import positive_epsilon
+from murmure.core.types import Relation
+from murmure.laws.noise_staircase import StaircaseLaw, units
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Noise with a pure epsilon, at its best where epsilon is large and a block is one entry."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon("Staircase", self.epsilon))
+
+    def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
+        blocks = checked(self, blocks, relation, rows)
+        laws, epsilon, rho = [], Fraction(0), Fraction(0)
+        for block, share in zip(blocks, shares(self.epsilon, blocks), strict=True):
+            moves, count = block.moves("l1", relation, rows), entries(block, relation, rows)
+            law = _least(share, moves, count)
+            loss = law.loss(moves, count)
+            laws.append(law)
+            epsilon += loss
+            rho += loss**2 / 2  # Bun, Steinke, TCC 2016, Proposition 1.4
+        spent = up(epsilon)
+        cost = Cost(spent, up(rho))
+        how = "staircase: by stairs that are moved, rounding of the tables counted"
+        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
+
+
+def _least(share: Fraction, moves: int, count: int) -> StaircaseLaw:
+    """Of the steps that make sense, the one with the least variance."""
+    found = []
+    for step in {1, -(-moves // count), moves}:
+        each = share / units(moves, count, step)
+        found.append(StaircaseLaw.best(each, step))
+    return min(found, key=lambda law: (law.variance, law.step))
+
+
+EXAMPLES = (
+    (Staircase(1.0), (Block("sum", 1, 20, 400),)),
+    (Staircase(4.0), (Block("sum", 1, 9, 81), Block("cells", 3, 1, 1))),
+    (Staircase(3.0), (Block("pair", 2, 12, 100),)),
+    (Staircase(6.0), (Block("far", 1, 5_000, 25_000_000),)),
+)

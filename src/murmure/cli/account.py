@@ -1,0 +1,212 @@
+"""Who pays for a release on the command line: the ledger by default, its budget, and what is said about both."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import F, Misuse
+from murmure.core.errors import BudgetExhausted
+
+if TYPE_CHECKING:
+    from murmure.core.random import Random
+    from murmure.core.types import Relation
+    from murmure.ledger import Account, Ledger
+
+UNPAID = (
+    "WARNING: --no-ledger: nothing is charged, and nobody adds up what has been released about these people. "
+    "Asking again, or averaging answers, undoes the noise."
+)
+SEEDED = "WARNING: --seed is for experiments: whoever knows the seed takes the noise off again. NOT FOR REAL PEOPLE."
+
+
+def ledger_options(command: F) -> F:
+    """The options of every command whose releases are charged."""
+    for option in reversed(
+        (
+            click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
+            click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
+            click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
+            click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+            click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
+            click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
+            click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass
+class Payer:
+    """An account that remembers what happened: `run` is given it in place of the account itself."""
+
+    account: Account
+    fresh: bool
+    number: int | None = None  # of the charge that paid, now or earlier
+    earlier: str | None = None  # when it was paid, if not now
+
+    def of_file(self, frame: Any) -> Payer:
+        self.account = self.account.of_file(frame)
+        return self
+
+    def find(self, plan: str, *args: Any, **how: Any) -> Any:
+        held = None if self.fresh else self.account.find(plan, *args, **how)
+        if held is not None:
+            self.number, self.earlier = held.number, held.at
+        return held
+
+    def check(self, *args: Any, **how: Any) -> None:
+        self.account.check(*args, **how)
+
+    def pay(self, **charge: Any) -> int:
+        self.number = self.account.pay(**charge)
+        return self.number
+
+
+@dataclass
+class Till:
+    """Where a run pays, and what is said about it afterwards."""
+
+    dataset: str
+    ledger: Ledger | None
+    account: Payer | None
+    rng: Random | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def again(self) -> bool:
+        """The answer was paid for earlier."""
+        return self.account is not None and self.account.earlier is not None
+
+    def words(self) -> str:
+        if self.ledger is None or self.account is None:
+            return "Nothing was charged (--no-ledger)."
+        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
+        assert budget is not None
+        paid = f"paid by charge {self.account.number}"
+        if self.again:
+            paid += f" on {self.account.earlier}: the same answer again, at no cost (--fresh draws a new one)"
+        whole = shown(budget.epsilon) + (f", delta {budget.delta:g}" if budget.delta else "")
+        more = f" (or rho {left.rho:.6g})" if budget.delta else ""
+        rest = f"Left: epsilon {shown(left.epsilon)}{more} of {whole}."
+        return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {rest}"
+
+    def to_dict(self) -> dict[str, Any] | None:
+        if self.ledger is None or self.account is None:
+            return None
+        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
+        spent = self.ledger.spent(self.dataset)
+        assert budget is not None
+        return {
+            "path": self.ledger.name,
+            "dataset": self.dataset,
+            "charge": self.account.number,
+            "again": self.again,
+            "budget": {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation},
+            "spent": {"epsilon": finite(spent.epsilon), "rho": finite(spent.rho), "charges": spent.charges},
+            "left": {"epsilon": left.epsilon, "rho": left.rho},
+        }
+
+
+def open_till(
+    source: str,
+    ledger: str | None,
+    dataset: str | None,
+    who: str | None,
+    budget: float | None,
+    fresh: bool,
+    no_ledger: bool,
+    seed: int | None,
+    delta: float | None = None,
+    relation: Relation = "add/remove",
+) -> Till:
+    """The account that pays. Called when everything else is known to be in order: --budget is set here."""
+    if no_ledger:
+        given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
+        for name in (name for name, value in given.items() if value is not None):
+            raise Misuse(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out")
+        return _unpaid(source, seed)
+    if seed is not None:
+        raise Misuse("--seed is for experiments, which no ledger charges.", "add --no-ledger; never for real people")
+    from murmure.ledger import Ledger, default_place
+
+    if budget is not None and not 0 < budget < math.inf:
+        raise Misuse(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
+    name = dataset or _file_name(source)
+    book = Ledger(ledger or default_place())
+    held = book.budget(name)
+    command = f"murmure ledger budget {shlex.quote(name)}" + (f" --ledger {shlex.quote(ledger)}" if ledger else "")
+    if held is None and budget is None:
+        raise BudgetExhausted(
+            f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
+            hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+        )
+    if held is None and budget is not None:
+        book.set_budget(name, budget, delta or 0.0, who, relation)
+    elif held is not None and held.relation != relation:
+        raise Misuse(
+            f"the budget of {name!r} counts {held.relation}, and --relation {relation} does not add up with it.",
+            f"--relation {held.relation}, or another --dataset if these are other people",
+        )
+    elif held is not None and delta and not held.delta:
+        raise Misuse(
+            f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+            f"leave --delta out, or change the budget: {command} --epsilon {held.epsilon:.10g} --delta {delta:g}",
+        )
+    elif held is not None and budget is not None and held.epsilon != budget:
+        raise Misuse(
+            f"{name!r} has a budget of {held.epsilon:.10g} already, in {book.name}.",
+            f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+        )
+    account = book.account(name, who)
+    return Till(name, book, Payer(account, fresh))
+
+
+def _unpaid(source: str, seed: int | None) -> Till:
+    from murmure.core.random import Random
+
+    said = [UNPAID] + ([SEEDED] if seed is not None else [])
+    for words in said:
+        click.echo(words, err=True)
+    return Till(source, None, None, None if seed is None else Random.seeded(seed), said)
+
+
+def one_source(sources: Sequence[str]) -> str:
+    """One table has one name in the ledger, and is recognised by all its bytes."""
+    if len(sources) > 1:
+        raise Misuse(
+            f"one table DATA at a time, got {len(sources)}.",
+            "name their folder, or a pattern in quotes: 'visits-*.csv'",
+        )
+    return sources[0]
+
+
+def _file_name(source: str) -> str:
+    name = Path(source).name
+    if not name or any(sign in name for sign in "*?["):
+        raise Misuse(f"the pattern {source} is no name: whose budget pays?", "--dataset visits, for example")
+    return name
+
+
+def check_columns(source: Any, columns: Sequence[str], kinds: Mapping[str, str]) -> None:
+    """Before any charge: the files can be read, and hold these columns. What rows hold is not looked at."""
+    from murmure.engines.tables import open_table
+
+    open_table(source, list(columns), kinds, lenient=True)
+
+
+def shown(epsilon: float) -> str:
+    """What rounding left over is nothing."""
+    return f"{epsilon:.10g}" if epsilon >= 1e-9 else "0"
+
+
+def finite(value: float) -> float | str:
+    """For JSON."""
+    return value if math.isfinite(value) else "inf"

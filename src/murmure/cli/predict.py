@@ -1,0 +1,73 @@
+"""`murmure predict`: what a model says about other rows."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import click
+
+from murmure.cli.shared import Clear, Misuse, all_or_nothing, json_option, needs, print_json
+from murmure.core.errors import InvalidParameter
+
+EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
+
+
+@click.command(cls=Clear, short_help="What a trained model says about the rows of a table.")
+@click.argument("model", type=click.Path(path_type=Path), required=False)
+@click.argument("source", metavar="DATA", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="A .csv file.  [required]")
+@click.option("--proba", is_flag=True, help="Also how likely each class is.")
+@click.option("--force", is_flag=True, help="Overwrite OUT.")
+@json_option
+def predict(
+    model: Path | None, source: str | None, output: Path | None, proba: bool, force: bool, as_json: bool
+) -> None:
+    """Predict every row of DATA with MODEL, which `murmure train` wrote, and write the predictions to OUT, in order.
+
+    This costs nothing: the model is paid for, and these rows are yours to look at.
+
+    \b
+    murmure predict model.json others.csv -o predicted.csv
+    """
+    given = (("a MODEL", model), ("a table DATA", source), ("-o OUT", output))
+    needs("murmure predict", [name for name, value in given if not value], (), EXAMPLE)
+    assert model is not None and source is not None and output is not None
+    if output.suffix.lower() != ".csv":
+        raise Misuse(f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv")
+    if output.exists() and not force:
+        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    if output.exists() and output.resolve() == Path(source).resolve():
+        raise Misuse(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
+    made: Any = read_model(model)
+    if proba and not hasattr(made, "predict_proba"):
+        raise Misuse(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
+    from murmure.cli.train import columns_of
+
+    rows = columns_of(made, source)
+    predicted = made.predict(rows)
+    columns = {made._target or "cluster": predicted}
+    if proba:
+        columns |= {f"P({label})": p for label, p in zip(made.classes_, made.predict_proba(rows).T, strict=True)}
+    with all_or_nothing(output) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    if as_json:
+        print_json({"output": str(output), "rows": len(predicted), "columns": list(columns)})
+    else:
+        click.echo(f"{len(predicted)} predictions: {output}")
+
+
+def read_model(path: Path) -> Any:
+    from murmure.learn.saved import model_from_json
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
+        raise InvalidParameter(
+            f"cannot read the model {str(path)!r}: {why}.", hint="murmure train writes one"
+        ) from None
+    return model_from_json(text, repr(str(path)))

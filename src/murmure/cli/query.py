@@ -1,0 +1,483 @@
+"""`murmure query`: one question to a table, answered with noise, and charged in a ledger."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
+from murmure.cli.estimate import PICTURES, check_places, naming_files
+from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, nearest, needs, print_json
+from murmure.core.errors import CannotWrite, shorten
+
+if TYPE_CHECKING:
+    from murmure.core.schema import Schema
+    from murmure.core.types import Release
+    from murmure.plan import Plan
+
+COLUMNS = {  # how many columns a question is about
+    "count": 0,
+    "sum": 1,
+    "mean": 1,
+    "variance": 1,
+    "histogram": 1,
+    "table": 2,
+    "quantile": 1,
+    "mode": 1,
+}
+NUMBERS = ("sum", "mean", "variance", "quantile")
+NOISES = {"laplace": "DiscreteLaplace", "gaussian": "DiscreteGaussian", "staircase": "Staircase"}
+EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
+MOST_SHOWN = 40  # figures on a terminal; beyond, the first
+
+
+class Question(click.ParamType):
+    """A name of the list, or the nearest."""
+
+    name = "question"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value.lower() not in COLUMNS:
+            known = nearest(value, COLUMNS) or f"the questions are {', '.join(COLUMNS)}"
+            raise Misuse(f"there is no question {shorten(value)}.", known)
+        return str(value.lower())
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in COLUMNS if name.startswith(incomplete.lower())]
+
+
+@click.command(cls=Clear, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
+@click.argument("question", type=Question(), required=False)
+@click.argument("sources", metavar="DATA", nargs=-1)
+@click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
+@click.option("--column", "columns", metavar="C", help="What it is about; table takes two, A,B. A count takes none.")
+@click.option("--by", "keys", multiple=True, metavar="KEY", help="One answer for every value of KEY, empty ones too.")
+@click.option("--where", multiple=True, metavar="C=V", help="Only rows whose C is V; of a number, LOW:HIGH.")
+@click.option("--at", default="0.5", show_default=True, metavar="P,...", help="quantile: which ones.")
+@click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
+@click.option("--delta", type=float, metavar="D", help="With --noise gaussian.")
+@click.option(
+    "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
+)
+@click.option(
+    "--relation",
+    type=click.Choice(["add/remove", "replace"]),
+    default="add/remove",
+    show_default=True,
+    help="What is hidden: whether somebody is in DATA, or only what they hold.",
+)
+@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
+@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
+@click.option(
+    "--target",
+    type=click.Choice(["fixed", "superpopulation"]),
+    default="fixed",
+    show_default=True,
+    help="These people, or those whom they were drawn from.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
+@ledger_options
+@json_option
+def query(
+    question: str | None,
+    sources: tuple[str, ...],
+    schema_file: Path | None,
+    columns: str | None,
+    keys: tuple[str, ...],
+    where: tuple[str, ...],
+    at: str,
+    epsilon: float | None,
+    delta: float | None,
+    noise: str | None,
+    relation: Any,
+    unit: str,
+    rows_per_person: int | None,
+    level: float,
+    target: Any,
+    plot: Path | None,
+    html: Path | None,
+    as_json: bool,
+    **paying: Any,
+) -> None:
+    """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for a count, sum, mean, variance,
+    histogram, table, quantile or mode. The answer carries noise, and is charged in a ledger before it is shown.
+
+    Bounds and labels come from the schema. Cells that it does not hold are no error: a number is moved to the nearest
+    bound, a missing or unreadable one counts as the schema says (or as the middle), an unknown label counts nowhere.
+    The same question to the same file is answered from the ledger, at no cost; --fresh draws and pays again. Budgets
+    belong to --dataset: the same people in another file need the same name.
+
+    \b
+    murmure query count people.csv --where smoker=yes --schema schema.toml --epsilon 0.5 --budget 3
+    murmure query mean people.csv --column age --by region --schema schema.toml --epsilon 1
+    """
+    missing = [
+        name
+        for name, value in (
+            (f"a question ({', '.join(COLUMNS)})", question),
+            ("a table DATA", sources),
+            ("--schema", schema_file),
+            ("--epsilon", epsilon),
+        )
+        if not value and value != 0
+    ]
+    needs("murmure query", missing, (), EXAMPLE)
+    assert question is not None and schema_file is not None and epsilon is not None
+    if not 0 < level < 1:
+        raise Misuse(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    if question == "mode" and plot is not None:
+        raise Misuse("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
+    asked = Asked(question, _names(question, columns), _keys(keys), where, at)
+    rows = rows_of_one_person(unit, rows_per_person)
+    from murmure.core.schema import Schema
+    from murmure.plan import Plan
+    from murmure.run import run
+
+    schema = Schema.load(schema_file)
+    schema.refuse_drafted()
+    plan = Plan(
+        asked.statistic(schema),
+        curator=curator(question, epsilon, delta, noise),
+        unit=unit,
+        rows_per_person=rows,
+        relation=relation,
+    )
+    source = one_source(sources)
+    check_columns(source, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
+    with naming_files():  # before anything is charged
+        ready_to_draw(plot)
+        check_places(plot, html, source, None)
+    till = open_till(source, delta=delta, relation=relation, **paying)
+    release = run(plan, source, ledger=till.account, rng=till.rng)
+    failed = None
+    try:  # it is paid for: whatever becomes of the files, the answer is shown
+        with naming_files():
+            write_files(release, plan, till, plot, html, level, target)
+    except CannotWrite as error:
+        failed, plot, html = error, None, None
+    if as_json:
+        written = {"plot": plot and str(plot), "html": html and str(html)}
+        print_json(_as_json(release, plan, till, asked, level, target) | written)
+    else:
+        _show(release, plan, till, asked, level, target)
+        for path in filter(None, (plot, html)):
+            click.echo(f"Written: {path}")
+    if failed is not None:
+        raise failed
+
+
+# -- pictures and pages ------------------------------------------------------------------------------------------------
+
+
+def ready_to_draw(plot: Path | None) -> None:
+    """Refuse a picture that could not be drawn."""
+    if plot is None:
+        return
+    if plot.suffix.lower() not in PICTURES:
+        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file answer.svg")
+    from murmure.core.show import pyplot
+
+    with suppress(ImportError):
+        import matplotlib
+
+        matplotlib.use("Agg")
+    pyplot()
+
+
+def write_files(
+    release: Release, plan: Plan, till: Till, plot: Path | None, html: Path | None, level: float, target: Any
+) -> None:
+    if plot is not None:
+        held = release.estimate
+        shown = {name: replace(one, target=target) for name, one in held.items()} if isinstance(held, Mapping) else None
+        estimate = replace(held, target=target) if shown is None else replace(held, by_column=shown)
+        with all_or_nothing(plot) as part:
+            estimate.plot(part, level)
+    if html is not None:
+        from murmure.pages.report import write_report
+
+        write_report(release, html, level=level, target=target, plan=plan, ledger=till.account)
+
+
+# -- the question ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was typed."""
+
+    question: str
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+    where: tuple[str, ...]
+    at: str
+
+    def statistic(self, schema: Schema) -> Any:
+        """The statistic that the options ask for; refuses what the schema cannot answer."""
+        from murmure.catalogue import load
+        from murmure.core.schema import Schema
+
+        for name in (*self.columns, *self.by):
+            known(schema, name)
+        self._refuse_words(schema)
+        if self.question == "table":
+            two = Schema({name: schema.about[name] for name in self.columns})
+            asks: Any = load("Pair")(two, *self.columns)
+        elif self.question == "quantile":
+            asks = load("Quantile")(schema[self.columns[0]], q=_levels(self.at))
+        else:
+            column = self.columns[0] if self.columns else counted(schema)
+            asks = load(self.question.capitalize())(schema[column])
+        for condition in self.where:
+            asks = load("Where")(asks, **_condition(condition, schema))
+        if self.by:
+            asks = load("GroupBy")(asks, by=Schema({name: schema.about[name] for name in self.by}))
+        return asks
+
+    def _refuse_words(self, schema: Schema) -> None:
+        from murmure.core.domain import Categories
+
+        if self.question in NUMBERS and isinstance(schema[self.columns[0]], Categories):
+            raise Misuse(
+                f"a {self.question} is of numbers, and column {self.columns[0]!r} holds labels.",
+                f"murmure query histogram --column {self.columns[0]} counts them",
+            )
+        if self.question == "mode" and (self.by or self.where):
+            raise Misuse("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
+
+    @property
+    def title(self) -> str:
+        words = self.question + (f" of {' and '.join(self.columns)}" if self.columns else "")
+        words += f" by {' and '.join(self.by)}" if self.by else ""
+        return words + (f" where {' and '.join(self.where)}" if self.where else "")
+
+
+def _names(question: str, columns: str | None) -> tuple[str, ...]:
+    from murmure.cli.schema import split_columns
+
+    wanted = COLUMNS[question]
+    names = tuple(split_columns(columns)) if columns is not None else ()
+    if len(names) == wanted or (question == "count" and len(names) == 1):
+        return names
+    if wanted == 0:
+        raise Misuse(
+            f"a count is of rows, and takes one --column at most, got {len(names)}.", "--where C=V counts some"
+        )
+    example = "--column smoker,region" if wanted == 2 else "--column age"
+    what = "two columns, --column A,B" if wanted == 2 else "one --column"
+    raise Misuse(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
+
+
+def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """--by region --by smoker, or --by region,smoker."""
+    from murmure.cli.schema import split_columns
+
+    names = tuple(name for text in keys for name in split_columns(text))
+    if len(set(names)) < len(names):
+        raise Misuse(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
+    return names
+
+
+def rows_of_one_person(unit: str, rows: int | None) -> int:
+    if unit == "row":
+        if rows is not None:
+            raise Misuse("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
+        return 1
+    if rows is None:
+        raise Misuse(
+            f"--unit {unit} needs --rows-per-person: the noise grows with the rows that one person has.",
+            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are read",
+        )
+    if rows < 1:
+        raise Misuse(f"--rows-per-person must be at least 1, got {rows}.")
+    return rows
+
+
+def curator(question: str, epsilon: float, delta: float | None, noise: str | None) -> Any:
+    """The noise that the options ask for."""
+    from murmure.catalogue import load
+
+    if noise == "gaussian" and delta is None:
+        raise Misuse("--noise gaussian needs --delta.", "--delta 1e-6, for example: well below one over the people")
+    if noise != "gaussian" and delta is not None:
+        raise Misuse("--delta is for --noise gaussian; any other noise has none.", "--noise gaussian, or leave it out")
+    if question == "mode":
+        if noise is not None:
+            raise Misuse("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
+        return load("PermuteAndFlip")(epsilon=epsilon)
+    made = load(NOISES[noise or "laplace"])
+    return made(epsilon=epsilon) if delta is None else made(epsilon=epsilon, delta=delta)
+
+
+def known(schema: Schema, name: str) -> None:
+    from murmure.core.errors import MissingColumn
+
+    if name not in schema.private:
+        raise MissingColumn(
+            f"the schema has no column {name!r}; it has {shorten(list(schema.private), 120)}.",
+            hint=nearest(name, schema.private),
+        )
+
+
+def counted(schema: Schema) -> str:
+    """The column whose rows a count counts: a number, since every row has one, if only a stand-in."""
+    from murmure.core.domain import Categories
+
+    found = next((name for name in schema.private if not isinstance(schema[name], Categories)), None)
+    if found is None:
+        raise Misuse(
+            "the schema has labels only: of which column are rows counted that hold one of them?",
+            f"--column {schema.private[0]}",
+        )
+    return found
+
+
+def _levels(text: str) -> Any:
+    from murmure.cli.shared import Numbers
+
+    try:
+        held = Numbers().convert(text, None, None)
+    except click.UsageError:
+        held = []
+    if not held or not all(0 < q < 1 for q in held):
+        raise Misuse(
+            f"--at must be numbers strictly between 0 and 1, got {shorten(text)}.",
+            "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
+        )
+    return held[0] if len(held) == 1 else tuple(held)
+
+
+def _condition(text: str, schema: Schema) -> dict[str, Any]:
+    """smoker=yes, or age=18:65: the column and the condition, in the words of its domain."""
+    from murmure.core.domain import Categories, Interval
+
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name or not value:
+        raise Misuse(f"--where {shorten(text)} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65")
+    known(schema, name)
+    domain = schema[name]
+    if not isinstance(domain, Categories) and (":" in value or isinstance(domain, Interval)):
+        try:
+            low, high = (float(part) for part in value.split(":"))
+        except ValueError:
+            raise Misuse(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
+        return {"column": domain, "between": (low, high)}
+    labels = {str(label): held for label, held in zip(domain.labels(), _values(domain), strict=True)}
+    if value not in labels:
+        words = isinstance(domain, Categories)
+        raise Misuse(
+            f"--where: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.",
+            (nearest(value, labels) if words else None) or "values come from the schema",
+        )
+    return {"column": domain, "is_in": (labels[value],)}
+
+
+def _values(domain: Any) -> list[Any]:
+    """What a row would hold."""
+    from murmure.core.domain import Categories
+
+    if isinstance(domain, Categories):
+        return list(range(domain.size)) if isinstance(domain.values, int) else list(domain.values)
+    return [int(v) for v in domain.numbers()]
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+def figures(release: Release, level: float, target: Any) -> list[tuple[str, list[dict[str, Any]], str]]:
+    """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
+    held = release.estimate
+    parts = held.items() if isinstance(held, Mapping) else [("", held)]
+    out = []
+    for name, one in parts:
+        rows, method = one.rows_and_method(level, target) if one.reading is not None else (one.to_rows(), "")
+        out.append((str(name), [_plain(row) for row in rows], method or f"no error bar: {one.reason}"))
+    return out
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: float, target: Any) -> dict[str, Any]:
+    from murmure.pages.words import certificate_json, protects
+
+    return {
+        "question": asked.title,
+        "about": release.about,
+        "plan": release.plan,
+        "seeded": release.seeded,
+        "level": level,
+        "target": target,
+        "people": release.estimate.n,
+        "figures": [
+            {**({"group": name} if name else {}), **row, "method": method}
+            for name, rows, method in figures(release, level, target)
+            for row in rows
+        ],
+        "unit": plan.unit,
+        "rows_per_person": int(plan.rows_per_person),
+        "relation": plan.relation,
+        "protects": protects(plan),
+        "guarantees": {who: certificate_json(c) for who, c in release.guarantees.items()},
+        "ledger": till.to_dict(),
+        "warnings": till.warnings,
+    }
+
+
+def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, target: Any) -> None:
+    from murmure.pages.words import protects
+
+    out = console()
+    out.print(f"{asked.title}", style="bold")
+    if release.seeded:
+        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+    left_out, notes = 0, []
+    for name, rows, method in figures(release, level, target):
+        table, hidden = _table(name, rows)
+        out.print(table)
+        left_out += hidden
+        notes.append(method)
+    whom = "these people" if target == "fixed" else "the population they were drawn from"
+    for method in dict.fromkeys(notes):
+        sure = "" if method.startswith("no error bar") else f"{100 * level:.6g} % intervals by "
+        out.print(f"{sure}{method}" + (f", for {whom} ({target})" if sure else ""), style="dim")
+    if asked.question != "count" and release.estimate.n is not None:
+        out.print(f"of about {grouped(release.estimate.n)} rows, a noisy number too", style="dim")
+    if left_out:
+        out.print(f"the first {MOST_SHOWN}; {grouped(left_out)} more with --json", style="dim")
+    reader = release.guarantees["reader"]
+    cost = f"epsilon {reader.epsilon:.10g}" + (f", delta {reader.delta:g}" if reader.delta else "")
+    out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
+    out.print(till.words(), style=None if till.ledger else "bold red", soft_wrap=True)
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
+    shown = [unit, *(key for key in ("low", "high") if key in rows[0])]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table.add_column(name, overflow="fold")
+    for key in shown:
+        table.add_column(key, justify="right")
+    for row in rows[:MOST_SHOWN]:
+        table.add_row(str(row["label"]), *(_figure(row.get(key)) for key in shown))
+    return table, max(0, len(rows) - MOST_SHOWN)
+
+
+def _figure(value: Any) -> str:
+    if not isinstance(value, float | int):
+        return "" if value is None else str(value)
+    return f"{value:.4f}" if abs(value) < 1e4 and value != round(value) else f"{value:.10g}"

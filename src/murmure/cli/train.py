@@ -1,0 +1,418 @@
+"""`murmure train`: naive Bayes, regressions and k-means with noise, charged in a ledger, written as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
+from murmure.cli.query import rows_of_one_person
+from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, nearest, needs, print_json
+from murmure.core.errors import shorten
+
+if TYPE_CHECKING:
+    from murmure.core.schema import Schema
+    from murmure.learn.base import Learner
+
+MODELS = {
+    "naive-bayes": "NaiveBayes",
+    "linear": "LinearRegression",
+    "logistic": "LogisticRegression",
+    "kmeans": "KMeans",
+}
+EXAMPLE = "murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 -o model.json"
+OURS = b'"murmure-model"'
+OPEN = "WARNING: --clear protects nobody: the model is an exact function of the rows."
+LOCAL = (
+    "WARNING: --local randomises every row here, by itself, for a comparison: nothing is charged. To collect rows "
+    "that are randomised where people are, use murmure sanitize."
+)
+
+
+class Model(click.ParamType):
+    """A name of the list, or the nearest."""
+
+    name = "model"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        by_class = {long.lower(): short for short, long in MODELS.items()}
+        name = by_class.get(value.lower(), value.lower())
+        if name not in MODELS:
+            known = nearest(value, MODELS) or f"the models are {', '.join(MODELS)}"
+            raise Misuse(f"there is no model {shorten(value)}.", known)
+        return str(name)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in MODELS if name.startswith(incomplete.lower())]
+
+
+@click.command(cls=Clear, short_help="Learn a model from a table with noise, charged in a ledger.")
+@click.argument("model", type=Model(), required=False)
+@click.argument("sources", metavar="DATA", nargs=-1)
+@click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
+@click.option("--target", metavar="Y", help="The column to predict.  [required, but for kmeans]")
+@click.option("--features", metavar="A,B,...", help="The columns to predict from.  [default: all others of the schema]")
+@click.option("--epsilon", type=float, metavar="E", help="What the model may cost.  [required, or --clear]")
+@click.option("--delta", type=float, metavar="D", help="Gaussian noise.  [default: 0, discrete Laplace]")
+@click.option(
+    "--relation",
+    type=click.Choice(["add/remove", "replace"]),
+    default="add/remove",
+    show_default=True,
+    help="What is hidden: whether somebody is in DATA, or only what they hold.",
+)
+@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
+@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@click.option("--clusters", type=int, metavar="K", help="kmeans: how many.  [required]")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Other settings, such as split=equal.")
+@click.option("--local", is_flag=True, help="Randomise every row instead, and learn from that.")
+@click.option("--mechanism", metavar="NAME", help="With --local: how rows are randomised.")
+@click.option("--no-debias", is_flag=True, help="With --local: learn from the randomised rows as they are.")
+@click.option("--clear", is_flag=True, help="Without privacy, for comparison.")
+@click.option("--test", metavar="FILE", help="Also say how well it predicts these rows.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="A .json file.  [required]")
+@click.option("--force", is_flag=True, help="Overwrite OUT.")
+@ledger_options
+@json_option
+def train(
+    model: str | None,
+    sources: tuple[str, ...],
+    schema_file: Path | None,
+    target: str | None,
+    features: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    relation: Any,
+    unit: str,
+    rows_per_person: int | None,
+    clusters: int | None,
+    settings: tuple[str, ...],
+    local: bool,
+    mechanism: str | None,
+    no_debias: bool,
+    clear: bool,
+    test: str | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+    **paying: Any,
+) -> None:
+    """Learn from DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) and write the model to OUT.
+
+    MODEL is naive-bayes, linear, logistic or kmeans; OUT is JSON, and reading it runs nothing. Bounds and classes come
+    from the schema; cells that it does not hold are no error. The charge is written before the model; training again on
+    the same file gives the same model from the ledger, at no cost.
+
+    \b
+    murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 --budget 3 -o model.json
+    murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 -o centres.json
+    """
+    missing = [
+        name
+        for name, value in (
+            (f"a model ({', '.join(MODELS)})", model),
+            ("a table DATA", sources),
+            ("--schema", schema_file),
+            ("--target", target if model not in (None, "kmeans") else "none"),
+            ("--clusters", clusters if model == "kmeans" else "none"),
+            ("--epsilon", "none" if clear else epsilon),
+            ("-o OUT", output),
+        )
+        if not value and value != 0
+    ]
+    needs("murmure train", missing, (), EXAMPLE)
+    assert model is not None and schema_file is not None and output is not None
+    if model == "kmeans" and target is not None:
+        raise Misuse("kmeans predicts no column, and takes no --target.", "leave it out")
+    if model != "kmeans" and clusters is not None:
+        raise Misuse("--clusters is for kmeans.", "leave it out")
+    privacy = _privacy(local, clear, epsilon, delta, relation, unit, rows_per_person, mechanism, no_debias)
+    from murmure.core.schema import Schema
+    from murmure.learn import __getattr__
+    from murmure.learn.base import Learner
+
+    schema = part_of(Schema.load(schema_file), features, target)
+    schema.refuse_drafted()
+    made = __getattr__(MODELS[model])(schema=schema, privacy=privacy)
+    if local and type(made)._learn_locally is Learner._learn_locally:
+        raise Misuse(f"{model} does not learn from randomised rows.", "leave --local out")
+    given = {"target": target} if target is not None else {}
+    made.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
+    made.set_params(**_settings(made, settings))
+    source = one_source(sources)
+    _check_output(output, force)
+    columns = [*schema.private, *([] if unit == "row" else [unit])]
+    check_columns(source, columns, schema.kinds)
+    if test is not None:
+        check_columns(test, schema.private, schema.kinds)
+        _refuse_training_rows(test, source, clear)
+    made.check(source)  # what is public fits together; no row is read
+    till = _till(source, local, clear, paying, delta, relation)
+    made.set_params(ledger=till.account, rng=till.rng)
+    with all_or_nothing(output) as part:  # a place that cannot be written is found before anything is charged
+        made.fit(source)
+        held = _written(made, till)
+        part.write_text(json.dumps(held, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    score = None if test is None else scored(made, test)
+    if as_json:
+        print_json({"output": str(output), **held, "score": score and score.to_dict(), "warnings": till.warnings})
+    else:
+        _show(made, held, till, source, output, test, score)
+
+
+def _privacy(
+    local: bool,
+    clear: bool,
+    epsilon: float | None,
+    delta: float | None,
+    relation: Any,
+    unit: str,
+    rows_per_person: int | None,
+    mechanism: str | None,
+    no_debias: bool,
+) -> Any:
+    from murmure.learn.privacy import Central, Local
+    from murmure.learn.privacy import Clear as InTheClear
+
+    if local and clear:
+        raise Misuse("--local and --clear exclude one another.", "leave one of them out")
+    if (mechanism is not None or no_debias) and not local:
+        name = "--mechanism" if mechanism is not None else "--no-debias"
+        raise Misuse(f"{name} is for --local.", "add --local, or leave it out")
+    if clear:
+        if epsilon is not None or delta is not None:
+            raise Misuse("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
+        return InTheClear()
+    assert epsilon is not None
+    if local:
+        if delta is not None or unit != "row" or relation != "add/remove":
+            raise Misuse(
+                "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
+            )
+        return Local(epsilon, mechanism, not no_debias)
+    rows = rows_of_one_person(unit, rows_per_person)
+    return Central(epsilon, delta or 0.0, relation, unit, rows)
+
+
+def _till(source: Any, local: bool, clear: bool, paying: dict[str, Any], delta: float | None, relation: Any) -> Till:
+    """In the clear and at the person there is nothing that a ledger could charge; both are said aloud."""
+    if not (local or clear):
+        return open_till(source, delta=delta, relation=relation, **paying)
+    from murmure.core.random import Random
+
+    for name in ("ledger", "dataset", "who", "budget", "fresh"):
+        if paying[name]:
+            raise Misuse(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
+    words = [OPEN if clear else LOCAL]
+    for line in words:
+        click.echo(line, err=True)
+    seed = paying["seed"]
+    return Till(str(source), None, None, None if seed is None else Random.seeded(seed), words)
+
+
+def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
+    """The columns that are used."""
+    from murmure.cli.query import known
+    from murmure.cli.schema import split_columns
+    from murmure.core.schema import Schema
+
+    wanted = list(schema.private) if features is None else split_columns(features)
+    for name in (*wanted, *([target] if target else ())):
+        known(schema, name)
+    if target is not None and features is not None:
+        if target in wanted:
+            raise Misuse(f"--features names the target {target!r} too.", "leave it out of --features")
+        wanted.append(target)
+    return Schema({name: schema.about[name] for name in wanted})
+
+
+def _settings(made: Learner, settings: Sequence[str]) -> dict[str, Any]:
+    """split=vaidya, alpha=0.5, iterations=3: parameters of the learner."""
+    free = [
+        name
+        for name in made.get_params()
+        if name not in ("schema", "target", "privacy", "engine", "ledger", "rng", "n_clusters")
+    ]
+    out: dict[str, Any] = {}
+    for text in settings:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not value:
+            raise Misuse(f"--set {shorten(text)} is not NAME=VALUE.", f"the names are {', '.join(free)}")
+        name = name.replace("-", "_")
+        if name not in free:
+            hint = nearest(name, free) or f"there are {', '.join(free)}"
+            raise Misuse(f"{type(made).__name__} has no setting {shorten(name)}.", hint)
+        try:
+            out[name] = json.loads(value)
+        except ValueError:
+            out[name] = {"True": True, "False": False, "None": None}.get(value, value)
+    return out
+
+
+def _check_output(output: Path, force: bool) -> None:
+    from murmure.core.files import refuse_to_replace
+
+    if output.suffix.lower() != ".json":
+        raise Misuse(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
+    if output.is_dir():
+        raise Misuse(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
+    if output.exists() and not force:
+        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_to_replace(output, lambda start: OURS in start, "a model")
+
+
+def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
+    """An exact score of the rows that pay would say about them what the noise hides."""
+    from murmure.engines.tables import open_table
+
+    learned = open_table(source).paths
+    if not clear and any(one.samefile(other) for one in open_table(test).paths for other in learned):
+        raise Misuse(
+            f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
+            "keep some rows apart for the test, and never train on them",
+        )
+
+
+def _written(made: Learner, till: Till) -> dict[str, Any]:
+    from murmure.learn.saved import model_to_dict
+
+    held = model_to_dict(made)
+    paid = till.to_dict()
+    held["ledger"] = paid and {name: paid[name] for name in ("path", "dataset", "charge")}
+    return held
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a model predicts rows that the schema holds; those that it does not are left out."""
+
+    value: float | None
+    rows: int
+    left_out: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"value": self.value, "rows": self.rows, "left_out": self.left_out}
+
+
+def scored(made: Any, test: str) -> Score:
+    """Of these rows, exactly: accuracy, R2, or minus the squared distances. Nothing protects them."""
+    import numpy as np
+    import pyarrow as pa
+
+    from murmure.engines.tables import open_table
+
+    click.echo(
+        "WARNING: the score is an exact figure about the rows of --test; nothing protects them if it is published.",
+        err=True,
+    )
+    schema = made.schema_
+    table = open_table(test, list(schema.private), schema.kinds, lenient=True)
+    batches, rows = [], 0
+    for batch in table.batches():
+        _, kept = schema.encode_valid(batch)
+        rows += len(kept)
+        batches.append(batch.filter(pa.array(np.asarray(kept))))
+    whole = pa.Table.from_batches(batches) if batches else None
+    held = 0 if whole is None else whole.num_rows
+    if whole is None or held == 0:
+        return Score(None, 0, rows)
+    columns = {name: _values(whole.column(name)) for name in schema.private}
+    return Score(float(made.score(columns)), held, rows - held)
+
+
+def columns_of(made: Any, source: Any) -> dict[str, Any]:
+    """The features of a table, in memory."""
+    import pyarrow as pa
+
+    from murmure.engines.tables import open_table
+
+    schema = made.schema_
+    names = [name for name in schema.private if name != made._target]
+    table = open_table(source, names, schema.kinds)
+    whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
+    return {name: _values(whole.column(name)) for name in names}
+
+
+def _values(column: Any) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return np.array(column.to_pylist(), object)
+    return column.to_numpy()
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+def _show(
+    made: Any,
+    held: dict[str, Any],
+    till: Till,
+    source: str,
+    output: Path,
+    test: str | None,
+    score: Score | None,
+) -> None:
+    from rich.table import Table
+
+    out = console()
+    out.print(f"{type(made).__name__} of {source} -> {output}", style="bold", end="\n\n")
+    if held["seeded"]:
+        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    target = made._target
+    table.add_row("features", ", ".join(name for name in made.schema_.private if name != target))
+    if target is not None:
+        table.add_row("target", target)
+    for name, words in learned(made):
+        table.add_row(name, words)
+    if score is not None:
+        kind = {"classifier": "accuracy", "regressor": "R2"}.get(made.kind, "score")
+        out_of = f", {grouped(score.left_out)} left out that the schema does not hold" if score.left_out else ""
+        figure = "none" if score.value is None else f"{score.value:.4f}"
+        table.add_row(kind, f"{figure} on {grouped(score.rows)} rows of {test}{out_of}")
+    reader = made.guarantees_.get("reader")
+    if reader is not None:
+        table.add_row("costs", str(reader.to_text(public=False)).split("\n")[0])
+    out.print(table)
+    out.print()
+    out.print(till.words() if till.ledger else "Nothing was charged.", soft_wrap=True)
+
+
+def learned(made: Any) -> list[tuple[str, str]]:
+    """The figures that people look for first."""
+
+    def row(values: Any) -> str:
+        return "  ".join(f"{float(v):.4g}" for v in values)
+
+    out: list[tuple[str, str]] = []
+    if hasattr(made, "class_prior_"):
+        shares = zip(made.classes_, made.class_prior_, strict=True)
+        out.append(("classes", "  ".join(f"{label}: {float(share):.3f}" for label, share in shares)))
+    if hasattr(made, "coef_"):
+        import numpy as np
+
+        values = [float(v) for v in np.ravel(made.intercept_)] + [float(v) for v in np.ravel(made.coef_)]
+        names = getattr(made, "names_", ("intercept", *(n for n in made.schema_.private if n != made._target)))
+        errors = getattr(made, "bse_", None)
+        for i, value in enumerate(values):
+            about = str(names[i]) if len(names) == len(values) else f"coefficient {i}"
+            bar = "" if errors is None or len(errors) != len(values) else f"  (standard error {float(errors[i]):.3g})"
+            out.append((about, f"{value:.4g}{bar}"))
+        if getattr(made, "post_", None):
+            out.append(("repaired", str(made.post_)))
+    if hasattr(made, "cluster_centers_"):
+        sizes = made.cluster_sizes_
+        for i, centre in enumerate(made.cluster_centers_):
+            out.append((f"cluster {i}", f"{row(centre)}  ({float(sizes[i]):.0f} rows)"))
+    return out

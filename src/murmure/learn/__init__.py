@@ -1,0 +1,34 @@
+"""Learners in scikit-learn's style: naive Bayes, linear and logistic regression, k-means."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from murmure.learn.kmeans import KMeans as KMeans
+    from murmure.learn.linear import LinearRegression as LinearRegression
+    from murmure.learn.logistic import LogisticRegression as LogisticRegression
+    from murmure.learn.naive_bayes import NaiveBayes as NaiveBayes
+    from murmure.learn.privacy import Central as Central
+    from murmure.learn.privacy import Clear as Clear
+    from murmure.learn.privacy import Local as Local
+
+LEARNERS = {
+    "NaiveBayes": "murmure.learn.naive_bayes",
+    "LinearRegression": "murmure.learn.linear",
+    "LogisticRegression": "murmure.learn.logistic",
+    "KMeans": "murmure.learn.kmeans",
+}
+PUBLIC = {**LEARNERS, **dict.fromkeys(("Clear", "Central", "Local"), "murmure.learn.privacy")}
+__all__ = ["Central", "Clear", "KMeans", "LinearRegression", "Local", "LogisticRegression", "NaiveBayes"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'murmure.learn' has no attribute {name!r}")
+    return getattr(importlib.import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,261 @@
+"""k-means with noisy sums: every step counts the rows of each cluster and adds up their coordinates.
+
+    centre_i = (sum of its rows + noise) / (their number + noise),   t steps, each with epsilon / t.
+
+Su, Cao, Li, Bertino, Jin, CODASPY 2016 (there: DPLloyd, improved): points that are spread over the public box to start
+with, a split of the budget between counts and sums (statistics/clusters.py), and few steps: at rho = 0.225
+
+    t = epsilon / e_m, at least 2 and at most 7,      e_m = sqrt(500 k**3 / n**2 (d + cbrt(4 d rho**2))**3).
+
+The rule needs n. Under add/remove the number of rows is private, so it is taken from `n_public` and never from the
+data; without it there are 5 steps, as many as DPLloyd takes by default. The start looks at no data. The number of steps
+is fixed before the first. An empty cluster gets its noise like any other, and whether a centre moves is judged by its
+noisy count; until the last step one that is near nobody goes towards the largest cluster. Published: the centres and
+the noisy counts of the last step. Labels of rows are functions of rows: only `Clear` has them.
+
+split="halves" is the lecture's: epsilon / (2 t) for the counts and as much for all sums together. It keeps its epsilon;
+it only wastes some of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from functools import lru_cache
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.central.gate import Gate
+from murmure.core.domain import Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.random import Random
+from murmure.core.schema import Schema
+from murmure.learn.base import Learner
+from murmure.learn.predicting import numbers_to_predict
+from murmure.learn.privacy import Central, Clear, Local
+from murmure.learn.rows import Rows
+from murmure.plan import Plan
+from murmure.statistics.clusters import EXACT, RHO, Clusters, ClusterSums
+
+Floats = NDArray[np.float64]
+
+STEPS, FEWEST, MOST = 5, 2, 7
+PATIENCE = 300  # steps in the clear, where nothing is spent
+FINEST = 1 << 22  # how far the box reaches in whole numbers
+START = 2016  # the public seed of the start
+
+
+def spread_start(k: int, d: int, seed: int = START) -> Floats:
+    """k points of the box from -1 to 1, away from its walls and from one another: no data, the same for everybody.
+
+    Spheres of one radius that do not overlap; the radius shrinks until k of 100 k random points have room (Su et al.).
+    """
+    return _spread(k, d, seed).copy()
+
+
+@lru_cache(maxsize=16)
+def _spread(k: int, d: int, seed: int) -> Floats:
+    rng, radius = Random.seeded(seed), 1.0
+    while True:
+        radius *= 0.9
+        left = (rng.words(100 * k * d).astype(np.float64) / 2.0**63 - 1).reshape(-1, d) * (1 - radius)
+        held: list[Floats] = []
+        while len(left):  # the first point that has room, and those that still have some beside it
+            held.append(left[0])
+            if len(held) == k:
+                return np.array(held)
+            left = left[((left - left[0]) ** 2).sum(axis=1) >= 4 * radius * radius]
+
+
+def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
+    """The rule of Su et al.: as many steps as the noise leaves room for."""
+    least = math.sqrt(500 * k**3 / n**2 * (d + (4 * d * RHO**2) ** (1 / 3)) ** 3)
+    return max(FEWEST, min(MOST, int(epsilon / least)))
+
+
+class KMeans(Learner):
+    """Centres of k clusters of numbers within public bounds.
+
+    iterations: the number of steps; None: by `n_public`, a number of rows that is public, or 5. split: "best", or the
+    lecture's "halves" (half for the counts, half for the sums). metric: "box" measures every column by its public
+    range; "units" as the numbers are. init: centres to start with, in the units of the data, that came from no data.
+    """
+
+    kind = "clusterer"
+    cluster_centers_: Floats  # in the units of the columns
+    cluster_sizes_: Floats  # how many rows each has: noisy numbers, of the last step
+    n_iter_: int  # steps taken
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        schema: Any = None,
+        privacy: Any = None,
+        iterations: int | None = None,
+        split: Literal["best", "halves"] = "best",
+        n_public: int | None = None,
+        metric: Literal["box", "units"] = "box",
+        init: Any = None,
+        engine: Any = None,
+        ledger: Any = None,
+        rng: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.schema = schema
+        self.privacy = privacy
+        self.iterations = iterations
+        self.split = split
+        self.n_public = n_public
+        self.metric = metric
+        self.init = init
+        self.engine = engine
+        self.ledger = ledger
+        self.rng = rng
+
+    # -- learning
+
+    def fit(self, X: Any, y: Any = None, *, gate: Gate | None = None) -> Self:
+        """Learn centres; y is not looked at. In the clear labels_ and inertia_ are there too."""
+        super().fit(X, gate=gate)
+        if isinstance(self.privacy, Clear) and not type(X).__module__.startswith("pyspark."):
+            far = self._distances(X)
+            self.labels_ = far.argmin(axis=1)
+            self.inertia_ = float(far.min(axis=1).sum())
+        return self
+
+    def _check(self, rows: Rows) -> None:
+        for name in ("n_clusters", "iterations", "n_public"):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not (whole and value >= 1) and not (value is None and name != "n_clusters"):
+                raise InvalidParameter(f"KMeans.{name} must be a whole number, at least 1, got {shorten(value)}.")
+        if self.metric not in ("box", "units"):
+            raise InvalidParameter(f'KMeans.metric must be "box" or "units", got {shorten(self.metric)}.')
+        self._clusters(rows.schema, self._start(rows.schema))  # refuses categories, grids too fine, unknown splits
+
+    @staticmethod
+    def _box(schema: Schema) -> tuple[Floats, Floats]:
+        """The middle of every column's range and half its width, first code to last."""
+        domains: list[Any] = [schema[name] for name in schema.private]
+        half = np.array([domain.scale()[1] * (domain.size - 1) / 2 for domain in domains])
+        return np.array([domain.scale()[0] for domain in domains]) + half, half
+
+    def _scales(self, schema: Schema) -> tuple[int, ...]:
+        """Whole numbers that make distances of one unit out of codes: as large as exact sums allow."""
+        tops = np.array([schema[name].size - 1 for name in schema.private], float)
+        room = min(FINEST, math.isqrt(EXACT // (4 * len(tops))))
+        half = self._box(schema)[1] if self.metric == "units" else np.ones(len(tops))
+        return tuple(max(1, int(s)) for s in np.floor(room * half / half.max() / tops + 0.25))
+
+    def _start(self, schema: Schema) -> Floats:
+        d = len(schema.private)
+        numbers = all(isinstance(schema[name], Integers | Interval) for name in schema.private)
+        if self.init is None or not numbers:
+            return spread_start(int(self.n_clusters), d)
+        middle, half = self._box(schema)
+        given = np.asarray(self.init, float)
+        if given.shape != (self.n_clusters, d) or not np.isfinite(given).all():
+            raise InvalidParameter(
+                f"KMeans.init must be {self.n_clusters} rows of {d} numbers, got shape {given.shape}.",
+                hint="it is public: points that were chosen without looking at the data",
+            )
+        return np.asarray(np.clip((given - middle) / half, -1.0, 1.0))
+
+    def _clusters(self, schema: Schema, centres: Floats) -> Clusters:
+        """The question about these centres, which are put on whole numbers."""
+        for name in schema.private:
+            if not isinstance(schema[name], Integers | Interval):
+                raise InvalidParameter(
+                    f"KMeans takes numbers only; column {name!r} is {schema[name]!r}.",
+                    hint="leave the column out of the schema, or code it as numbers",
+                )
+        scales = self._scales(schema)
+        corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)
+        whole = tuple(tuple(int(v) for v in row) for row in np.rint(centres * corner))
+        return Clusters(schema, whole, scales, self.split)
+
+    def _number_of_steps(self, schema: Schema, privacy: Clear | Central) -> int:
+        if self.iterations is not None:
+            return int(self.iterations)
+        if isinstance(privacy, Clear):
+            return PATIENCE
+        if self.n_public is None:
+            return STEPS
+        return steps_for(privacy.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
+
+    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+        centres, steps = self._start(schema), self._number_of_steps(schema, privacy)
+        taken = 0
+        for noise in privacy.noises([1.0] * steps):
+            found: ClusterSums = yield privacy.plan(self._clusters(schema, centres), noise)
+            taken += 1
+            before, centres = centres, found.centres(centres, last=taken == steps)
+            if isinstance(privacy, Clear) and (centres == before).all():  # never where it would tell
+                break
+        middle, half = self._box(schema)
+        return {
+            "cluster_centers_": middle + half * centres,
+            "cluster_sizes_": np.maximum(found.counts, 0.0),
+            "n_iter_": taken,
+        }
+
+    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
+        """Centres of the randomised rows as they are.
+
+        Which centre a person is nearest to has no unbiased estimate from one randomised row: `debias` changes nothing.
+        """
+        from murmure.learn.local_rows import sanitised
+
+        table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+        said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
+        fitted = KMeans(**said).fit(table)
+        learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
+        return {"guarantees_": guarantees, **learned}
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+    # -- predicting
+
+    def _distances(self, X: Any) -> Floats:
+        """Squared, in the metric: units of the data, or of half a public range."""
+        columns = self._columns(X)
+        names, clip = self.schema_.private, self.schema is not None
+        x = numbers_to_predict(type(self).__name__, self.schema_, columns, names, clip)
+        unit = self._box(self.schema_)[1] if self.metric == "box" else 1.0
+        return np.stack([(((x - c) / unit) ** 2).sum(axis=1) for c in self.cluster_centers_], axis=1)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """The number of the nearest centre of every row."""
+        return np.asarray(self._distances(X).argmin(axis=1))
+
+    def transform(self, X: Any) -> Floats:
+        """The distance of every row to every centre."""
+        return np.asarray(np.sqrt(self._distances(X)))
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
+        """Fit, then the nearest centre of every row."""
+        return self.fit(X).predict(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit, then the distance of every row to every centre."""
+        return self.fit(X).transform(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the sum of squared distances to the nearest centre."""
+        return -float(self._distances(X).min(axis=1).sum())
+
+
+_PLANE = Schema({"x": Integers(0, 20), "y": Interval(-1.0, 1.0, cells=32)})
+
+EXAMPLES = (
+    KMeans(3, _PLANE, Central(2.0), iterations=3),
+    KMeans(2, _PLANE, Central(1.0, relation="replace"), iterations=2, split="halves"),
+    KMeans(2, _PLANE, Central(1.0, delta=1e-6), n_public=100, metric="units"),
+)

@@ -1,0 +1,138 @@
+"""From noisy sums of products to coefficients: what is done to a noisy matrix, and how far the result can be off.
+
+    A = sum v v',  b = sum v y,  both with noise of known variance;   w = A^-1 b.
+
+A noisy A need not be positive definite. Everything below looks at noisy sums only, so it costs nothing; what was done
+is said. Where the smallest eigenvalue stands clear of the noise nothing is done. Otherwise directions whose eigenvalue
+is not positive are left out (spectral trimming) and a ridge of sqrt(d) standard deviations of the noise is added, which
+is about what noise does to the eigenvalues of a matrix of side d. (Zhang et al., PVLDB 5(11), 2012, section 6, propose
+both, the ridge with four deviations whatever d is.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories
+from murmure.core.schema import Schema
+from murmure.learn.predicting import categories_to_predict, numbers_to_predict
+
+Floats = NDArray[np.float64]
+
+FLAT = 1e-10  # of the largest eigenvalue: below, an exact matrix does not vary in this direction
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Weights, and what was done to the matrix; `plain`: nothing was, so error bars are meant as they are."""
+
+    weights: Floats
+    said: str
+    plain: bool
+
+
+def clear_of_noise(columns: int, deviation: float) -> float:
+    """What the smallest eigenvalue must reach: twice what noise of this deviation can do to a matrix of this size."""
+    return 2 * (1 + math.sqrt(columns)) * deviation
+
+
+def solve(
+    A: Floats, b: Floats, deviation: float, ridge: float | str = "auto", trim: bool = True, constant: bool = True
+) -> Solved:
+    """min_w w'Aw - 2 b.w; `deviation` is that of the noise in a square.
+
+    ridge: "auto" as above, "adassp", or so many deviations, always. constant: the first column is the constant, which
+    no ridge pulls to 0; it is taken out first, with a number of people of at least 1 and at least the noise.
+    """
+    if not constant:
+        return _regularised(A, b, deviation, ridge, trim)
+    n = max(A[0, 0], 1.0, deviation)
+    s = A[0, 1:]
+    inner = _regularised(A[1:, 1:] - np.outer(s, s) / n, b[1:] - s * b[0] / n, deviation, ridge, trim)
+    level = (b[0] - s @ inner.weights) / n
+    few = bool(A[0, 0] < clear_of_noise(0, deviation))
+    said = "fewer people than the noise can count; " * few + inner.said
+    return Solved(np.append(level, inner.weights), said, inner.plain and not few)
+
+
+def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, trim: bool) -> Solved:
+    values, vectors = np.linalg.eigh((A + A.T) / 2)
+    d, lowest = len(values), float(values[0]) if len(values) else 0.0
+    if deviation == 0:
+        kept = values > FLAT * max(float(values[-1]), FLAT)
+        return _solution(values, vectors, b, kept, 0.0, "none: the sums are exact", plain=bool(kept.all()))
+    if ridge == "auto" and lowest >= clear_of_noise(d, deviation):
+        return _solution(values, vectors, b, values > 0, 0.0, "none: the matrix stands clear of the noise", plain=True)
+    if ridge == "adassp":
+        # Wang, UAI 2018, algorithm 2, but for lambda_min: it is read off the noisy matrix, less what noise can do to it
+        # (Weyl), instead of being bought with a third of the budget.
+        reach = deviation * math.sqrt(d * math.log(2 * d * d / 0.05))
+        added = max(0.0, reach - max(0.0, lowest - reach))
+        said, plain = f"AdaSSP ridge of {added / deviation:.3g} deviations of the noise", added == 0
+    else:
+        count = math.sqrt(d) if ridge == "auto" else float(ridge)
+        added, plain = count * deviation, False
+        said = f"ridge of {count:.3g} deviation{'s' * (count != 1)} of the noise"
+    kept = (values > 0) if trim else np.ones(d, bool)
+    if not trim and lowest + added <= 0:  # a saddle has no minimum: the least ridge that makes one
+        added = deviation - lowest
+        said += ", raised until there is a minimum"
+    dropped = int(d - kept.sum())
+    if dropped:
+        said += f"; {dropped} of {d} directions trimmed"
+    return _solution(values, vectors, b, kept, added, said, plain and not dropped)
+
+
+def _solution(values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, said: str, plain: bool) -> Solved:
+    if added == 0 and not kept.all() and said.startswith("none"):
+        said = f"{int((~kept).sum())} directions without variation left out"
+    Q = vectors[:, kept]
+    return Solved(Q @ ((Q.T @ b) / (values[kept] + added)), said, plain)
+
+
+def product_variance(t: Floats, noise: Floats) -> float:
+    """Of t'Nt, for a symmetric N with independent entries of these variances."""
+    squares = t * t
+    return float(2 * squares @ noise @ squares - squares**2 @ np.diag(noise))
+
+
+def spread_of(sums: Floats, noise: Floats, rows: Floats, outcome: Floats, weights: Floats) -> Floats | None:
+    """The covariance of plain weights: sampling and noise together, None where the noise leaves no residual.
+
+    rows, outcome: the columns and the target as combinations of z = (1, x, y). With c the residual's combination of z,
+    noise N moves the weights by A^-1 rows N c, and
+        Cov(N c)_jl = Var(N_jl) c_j c_l  off the diagonal,   sum_k Var(N_jk) c_k^2  on it.
+    Sampling: s^2 A^-1, s^2 = (RSS + tr(A^-1 C)) / (n - p): the minimum of a noisy parabola lies tr(A^-1 C) too low.
+    Rows that are weighed down count less in A than in the exact formula: the bar errs on the wide side.
+    """
+    p = len(weights)
+    c = outcome - rows.T @ weights
+    moved = noise * np.outer(c, c)
+    moved[np.diag_indices(len(c))] = noise @ (c * c)
+    inverse = np.linalg.inv(rows @ sums @ rows.T)
+    C = rows @ moved @ rows.T
+    left = float(c @ sums @ c) + float(np.trace(inverse @ C))
+    left = max(left, math.sqrt(product_variance(c, noise)))  # noise may leave less than nothing
+    freedom = sums[0, 0] - p
+    if freedom <= 0:
+        return None
+    return np.asarray(left / freedom * inverse + inverse @ C @ inverse)
+
+
+def rows_to_predict(owner: str, schema: Schema, columns: Mapping[str, Any], features: Sequence[str]) -> Floats:
+    """Numbers as they are, labels as indicators with the first of them left out: (rows, columns of the design)."""
+    parts = []
+    for name in features:
+        domain = schema[name]
+        if isinstance(domain, Categories):
+            codes = categories_to_predict(schema, columns, name)
+            parts.append((codes[:, None] == np.arange(1, domain.size)).astype(np.float64))
+        else:
+            parts.append(numbers_to_predict(owner, schema, columns, [name], clip=False))
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,232 @@
+"""Linear regression from one vector of sums: all products of (1, x, y) (statistics/gram.py), with or without noise.
+
+min_w sum (y - w.(1, x))^2   needs only   sum (1, x, y)(1, x, y)'.
+
+functional  discrete Laplace on these sums, scaled to their exact sensitivity (Zhang et al., PVLDB 5(11), 2012)
+gaussian    discrete Gaussian on the same matrix, for delta > 0 (with delta > 0 `functional` means this too)
+adassp      the same, with the ridge of AdaSSP (Wang, UAI 2018)
+lecture     as `functional`, on columns that are divided by sqrt(d), with the paper's ridge of four deviations. The
+            lecture draws noise of scale 2 (1+d)^2 / epsilon and calls it epsilon; it costs (2 + sqrt d)^2 instead of
+            2 (1+d)^2, which is more for d = 1 (11.25 for 10) and much less for large d. It also prints the constant
+            sum y^2 without noise: that costs infinitely much, and is not reproduced. `privacy.epsilon` is what is
+            paid, nominal_epsilon_ what the lecture would call it; lecture_cost turns one into the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from murmure.central.gate import Gate
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.learn.base import Learner
+from murmure.learn.least_squares import Floats, product_variance, rows_to_predict, solve, spread_of
+from murmure.learn.predicting import numbers_to_predict
+from murmure.learn.privacy import Central, Clear, Local
+from murmure.learn.rows import Rows
+from murmure.plan import Plan
+from murmure.statistics.gram import Gram, Products
+
+METHODS = ("functional", "gaussian", "adassp", "lecture")
+CLEAR_BITS = 16  # without noise there is no reason to be coarse
+
+
+def lecture_cost(nominal: float, d: int) -> float:
+    """What the lecture's noise, of scale 2 (1+d)^2 / nominal, really costs with an intercept, rounded up.
+
+    (2 + sqrt d)^2 / (2 (1+d)^2) nominal, for the noised coefficients, under both relations; its exact constant costs
+    infinitely much on top.
+    """
+    root = math.isqrt(d << 128) + (math.isqrt(d << 128) ** 2 != d << 128)  # sqrt(d) 2**64, rounded up
+    exact = Fraction(nominal) * (2 + Fraction(root, 1 << 64)) ** 2 / (2 * (1 + d) ** 2)
+    out = float(exact)
+    return out if Fraction(out) >= exact else math.nextafter(out, math.inf)
+
+
+class LinearRegression(Learner):
+    """Least squares, in the clear, with noise at the curator, or from rows that were randomised at the person.
+
+    target: the column to predict, a number with public bounds. shape, radius: which rows count in full, public (see
+    statistics/design.py); rows beyond are weighed down, which leaves a linear model as it is. None: the diamond for
+    Laplace, the ball for Gaussian noise, the box without noise. ridge: "auto" (only where the noisy matrix does not
+    stand clear of the noise), or so many standard deviations of the noise, always. trim: leave out directions in which
+    the noisy matrix is not positive. `post_` says what was done.
+
+    coef_, intercept_: in the units of the columns; of a category, against its first label. cov_, bse_: of intercept and
+    coefficients, sampling and noise together, where the noisy matrix was taken as it is; otherwise None, since a ridge
+    is a bias. None under Local, too: products of randomised columns vary together in ways that sums do not tell.
+    """
+
+    kind = "regressor"
+    coef_: Floats  # in the units of the columns; of a category, against its first label
+    intercept_: float  # in the units of the target
+    bse_: Floats | None  # standard errors of intercept and coefficients, noise included; None after a ridge
+    cov_: Floats | None  # their covariance, or None
+    post_: str  # what was done to the noisy matrix, in words
+    names_: tuple[str, ...]  # what intercept and coefficients stand for
+
+    def __init__(
+        self,
+        schema: Any = None,
+        target: str | None = None,
+        privacy: Any = None,
+        method: Literal["functional", "gaussian", "adassp", "lecture"] = "functional",
+        shape: str | None = None,
+        radius: float | None = None,
+        ridge: float | Literal["auto"] = "auto",
+        trim: bool = True,
+        fit_intercept: bool = True,
+        engine: Any = None,
+        ledger: Any = None,
+        rng: Any = None,
+    ) -> None:
+        self.schema = schema
+        self.target = target
+        self.privacy = privacy
+        self.method = method
+        self.shape = shape
+        self.radius = radius
+        self.ridge = ridge
+        self.trim = trim
+        self.fit_intercept = fit_intercept
+        self.engine = engine
+        self.ledger = ledger
+        self.rng = rng
+
+    # -- learning -------------------------------------------------------------------------------------------------
+
+    def _check(self, rows: Rows) -> None:
+        if self.method not in METHODS:
+            raise InvalidParameter(
+                f"LinearRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
+            )
+        number = isinstance(self.ridge, int | float) and not isinstance(self.ridge, bool)
+        if self.ridge != "auto" and not (number and 0 <= self.ridge < math.inf):
+            raise InvalidParameter(
+                f'LinearRegression.ridge must be "auto" or a number of deviations, got {shorten(self.ridge)}.'
+            )
+        if isinstance(self.privacy, Central) and self.method != "functional":
+            pure = self.privacy.pure
+            if pure != (self.method == "lecture"):
+                raise InvalidParameter(
+                    f"LinearRegression: method={self.method!r} needs {'delta > 0' if pure else 'delta = 0'}, got "
+                    f"Central(epsilon={self.privacy.epsilon:g}, delta={self.privacy.delta:g}).",
+                    hint="Central(epsilon=1.0, delta=1e-6)" if pure else 'method="gaussian" or "adassp"',
+                )
+        self._asked(rows.schema, self.privacy)
+
+    def _asked(self, schema: Schema, privacy: Any) -> Gram:
+        target = self._target or ""
+        if not isinstance(privacy, Central):
+            if self.shape is None and self.radius is None:
+                return Gram(schema, target, shape="box", bits=CLEAR_BITS)
+            return Gram(schema, target, shape=self.shape or "diamond", radius=self.radius, bits=CLEAR_BITS)
+        if self.method == "lecture":
+            return Gram(schema, target, shape="unit")
+        shape = self.shape or ("diamond" if privacy.pure else "ball")
+        return Gram(schema, target, shape=shape, radius=self.radius, norm="l1" if privacy.pure else "l2")
+
+    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+        ask = self._asked(schema, privacy)
+        released: Products = yield privacy.plan(ask)
+        learned = self._learned(released, ask)
+        if self.method == "lecture" and isinstance(privacy, Central):
+            learned["nominal_epsilon_"] = privacy.epsilon / lecture_cost(1.0, len(ask.design.axes))
+        return learned
+
+    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
+        from murmure.learn.local_rows import sanitised
+        from murmure.learn.local_sums import unbiased_products
+        from murmure.run import run
+
+        ask = self._asked(rows.schema, privacy)
+        if privacy.debias:
+            released, guarantees = unbiased_products(ask, rows.frame, privacy, gate.rng)
+        else:
+            table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            released = run(Plan(ask), table, self.engine).estimate
+        learned = self._learned(released, ask)
+        if not privacy.debias:
+            learned["post_"] = "none: learned from randomised rows as they are, which leans to 0"
+        return {"guarantees_": guarantees, **learned, "cov_": None, "bse_": None}
+
+    def _learned(self, released: Products, ask: Gram) -> dict[str, Any]:
+        """Solve in half ranges, then go back to the units of the columns."""
+        Z, design = released.sums, ask.design
+        d = design.width - 1
+        unit, middle = ask.outcome.unit * design.g, ask.outcome.middle
+        rows, outcome = np.eye(d + 1, d + 2), np.eye(d + 2)[-1]
+        if (
+            not self.fit_intercept
+        ):  # x and y themselves, still measured in half ranges: through the origin of the columns
+            rows = np.eye(d, d + 2, 1)
+            rows[:, 0] = design.middles / design.units
+            outcome[0] = middle / unit
+        deviation = math.sqrt(max(product_variance(row, released.noise) for row in rows))
+        ridge: float | str = self.ridge
+        if ridge == "auto":
+            own: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
+            ridge = own.get(self.method, "auto")
+        solved = solve(rows @ Z @ rows.T, rows @ Z @ outcome, deviation, ridge, self.trim, self.fit_intercept)
+        cov = spread_of(Z, released.noise, rows, outcome, solved.weights) if solved.plain else None
+        # y = middle + unit (w0 + sum_j w_j (x_j - middle_j) / unit_j)
+        back = np.zeros((d + 1, len(rows)))
+        back[1:, -d:] = np.diag(unit / design.units)
+        level = 0.0
+        if self.fit_intercept:
+            back[0, 0], back[0, 1:] = unit, -unit * design.middles / design.units
+            level = middle
+        params = back @ solved.weights
+        cov = None if cov is None else back @ cov @ back.T
+        return {
+            "coef_": params[1:],
+            "intercept_": float(params[0] + level),
+            "cov_": cov,
+            "bse_": None if cov is None else np.sqrt(np.diag(cov)),
+            "post_": solved.said,
+            "names_": ("intercept", *design.names[1:]),
+            "features_": design.features,
+        }
+
+    # -- predicting -----------------------------------------------------------------------------------------------
+
+    features_: tuple[str, ...]  # the columns, in order
+
+    def predict(self, X: Any) -> Floats:
+        """intercept + coef . x"""
+        columns = self._columns(X)
+        x = rows_to_predict(type(self).__name__, self.schema_, columns, self.features_)
+        return np.asarray(x @ self.coef_ + self.intercept_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """R^2: the share of the variance of y that is predicted; y may stand in the table."""
+        self._require_fitted()
+        target = self._target or ""
+        truth = X[target] if y is None else y
+        y_true = numbers_to_predict(type(self).__name__, self.schema_, {target: truth}, [target], False)[:, 0]
+        rest, all_of_it = ((y_true - self.predict(X)) ** 2).sum(), ((y_true - y_true.mean()) ** 2).sum()
+        return float(1 - rest / all_of_it) if all_of_it else float(rest == 0)
+
+
+_PEOPLE = Schema(
+    {
+        "age": Integers(0, 9),
+        "smoker": Categories(["never", "once", "daily"]),
+        "bmi": Interval(15.0, 45.0, cells=30),
+        "pressure": Integers(80, 180),
+    }
+)
+
+EXAMPLES = (
+    LinearRegression(_PEOPLE, "pressure", Central(1.0)),
+    LinearRegression(_PEOPLE, "pressure", Central(2.0, relation="replace"), shape="box", ridge=4.0, trim=False),
+    LinearRegression(_PEOPLE, "pressure", Central(1.0, delta=1e-6), method="gaussian"),
+    LinearRegression(_PEOPLE, "pressure", Central(1.0, delta=1e-6), method="adassp", fit_intercept=False),
+    LinearRegression(_PEOPLE, "pressure", Central(lecture_cost(1.0, 3)), method="lecture"),
+)

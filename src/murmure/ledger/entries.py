@@ -1,0 +1,122 @@
+"""The rows of a ledger: entries that hold the check of the one before, and the noisy answers they paid for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from murmure.core.blocks import Cost
+from murmure.core.types import Relation
+from murmure.ledger.tables import COLUMNS
+
+Part = tuple[str, str]  # the name of a public partition of the people, and the label of one part
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: a charge, or a budget that was set. Its fields are the columns of the table."""
+
+    number: int
+    at: str
+    kind: Literal["charge", "budget"]
+    who: str
+    dataset: str
+    relation: Relation
+    epsilon: float
+    rho: float | None = None
+    delta: float | None = None
+    partition: str | None = None
+    part: str | None = None
+    fingerprint: str | None = None
+    plan: str | None = None
+    about: str | None = None
+    seeded: bool | None = None
+    certificate: Mapping[str, Any] | None = field(default=None, repr=False)
+    answers: str | None = field(default=None, repr=False)
+    previous: str = field(default="", repr=False)
+
+    @property
+    def cost(self) -> Cost:
+        assert self.rho is not None
+        return Cost(self.epsilon, self.rho)
+
+    def row(self) -> tuple[Any, ...]:
+        """As it stands in the table, without its check."""
+        held = {name: getattr(self, name) for name in COLUMNS[:-1]}
+        for name in ("epsilon", "rho", "delta"):
+            held[name] = None if held[name] is None else repr(float(held[name]))
+        held["seeded"] = None if self.seeded is None else int(self.seeded)
+        held["certificate"] = None if self.certificate is None else _json(self.certificate)
+        return tuple(held.values())
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> Entry | None:
+        """Of a whole row, its check included; None if it was changed."""
+        *columns, check = row
+        try:
+            if check != seal(columns):
+                return None
+        except TypeError:  # bytes, where there was text
+            return None
+        held = dict(zip(COLUMNS, columns, strict=False))
+        for name in ("epsilon", "rho", "delta"):
+            held[name] = None if held[name] is None else float(held[name])
+        held["seeded"] = None if held["seeded"] is None else bool(held["seeded"])
+        held["certificate"] = None if held["certificate"] is None else json.loads(held["certificate"])
+        return cls(**held)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what there is, an infinite epsilon as text."""
+        held = {name: getattr(self, name) for name in COLUMNS[:-2]}
+        held["epsilon"] = "inf" if self.epsilon == float("inf") else self.epsilon
+        held["rho"] = "inf" if self.rho == float("inf") else self.rho
+        return {name: value for name, value in held.items() if value is not None}
+
+
+def seal(row: Sequence[Any]) -> str:
+    """The check of a row: it covers the check of the row before, and so all rows before."""
+    return hashlib.sha256(_json(list(row)).encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Answers(Sequence[dict[str, Any]]):
+    """What a charge paid for, in the order of asking: {"question": digest, "answer": [noisy integers]}."""
+
+    number: int  # of the charge
+    at: str
+    seeded: bool
+    held: tuple[dict[str, Any], ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.held[i]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.held)
+
+
+def answer_rows(answers: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, str]]:
+    """place, question, answer: the noisy integers and nothing else."""
+    out = []
+    for place, one in enumerate(answers):
+        whole = [int(v) for v in one["answer"]]
+        assert whole == list(one["answer"]), "answers are whole numbers"
+        out.append((place, str(one["question"]), json.dumps(whole, separators=(",", ":"))))
+    return out
+
+
+def answers_seal(rows: Sequence[tuple[Any, ...]]) -> str:
+    out = hashlib.sha256()
+    for place, question, answer in rows:
+        inner = hashlib.sha256(str(answer).encode("utf-8")).hexdigest()
+        out.update(_json([place, str(question), inner]).encode("ascii"))
+    return out.hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

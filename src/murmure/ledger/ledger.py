@@ -1,0 +1,352 @@
+"""The ledger: who, which data, which plan, how much, when. Charge first, release after.
+
+    Ledger(...).account("patients").pay(...)  ->  the number of the charge
+
+A charge and the noisy answers it pays for are written in one transaction, which checks the budget first. So an answer
+is paid and can be fetched again, or neither. No seed, noise, true sum or value of anybody is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from murmure.certify.accounting import covers, epsilon_at
+from murmure.core.blocks import Cost
+from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed, shorten
+from murmure.core.fixed import positive_epsilon
+from murmure.core.types import Relation
+from murmure.ledger.entries import Answers, Entry, Part, answer_rows, answers_seal, seal
+from murmure.ledger.fingerprint import files_of, fingerprint, key_at
+from murmure.ledger.store import Run, failed, open_store
+from murmure.ledger.sums import Budget, Left, Spent, budget_of, charges_of, left_of, spent_of, total_of
+from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, listed
+from murmure.ledger.words import checked_delta, checked_part, named, plain, plain_text, who_asks
+
+PLACE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
+RELATIONS = ("add/remove", "replace")
+CHANGED = "restore it from a copy; murmure ledger show checks all of it"
+
+
+def default_place() -> str:
+    """MURMURE_LEDGER of the environment, else ./murmure-ledger.db."""
+    return os.environ.get(VARIABLE) or PLACE
+
+
+def default_ledger() -> Ledger:
+    """The ledger at the default place."""
+    return Ledger(default_place())
+
+
+class Ledger:
+    """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget."""
+
+    def __init__(self, where: str | os.PathLike[str]) -> None:
+        self._store = open_store(where)
+        if self._store.exists():
+            self._store.look()
+            with self._reading():
+                pass  # of a version that we know
+
+    @property
+    def name(self) -> str:
+        return self._store.name
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.name!r})"
+
+    # -- budgets
+
+    def set_budget(
+        self,
+        dataset: str,
+        epsilon: float,
+        delta: float = 0.0,
+        who: str | None = None,
+        relation: Relation = "add/remove",
+    ) -> Budget:
+        """Set what these people may pay in all; again later, but never below what they have paid."""
+        named("dataset", dataset)
+        new = Budget(positive_epsilon("budget", epsilon), checked_delta(delta), relation)
+        if relation not in RELATIONS:
+            raise InvalidParameter(f"budget.relation must be add/remove or replace, got {shorten(relation)}.")
+
+        def decide(entries: list[Entry]) -> None:
+            old, charges = budget_of(entries), charges_of(entries)
+            if old is not None and charges and old.relation != relation:
+                raise InvalidParameter(
+                    f"{dataset!r} has paid under {old.relation!r}; a budget of {relation!r} cannot cover that.",
+                    hint=f"keep relation={old.relation!r}",
+                )
+            total = total_of(charges, relation)
+            if not covers(new.epsilon, new.delta, total):
+                held = f"epsilon {epsilon_at(total, new.delta):g} at delta {new.delta:g}"
+                raise BudgetExhausted(
+                    f"{dataset!r} has paid more than the new budget: {held}, and epsilon {new.epsilon:g} was wanted.",
+                    hint="a budget can be lowered to what is spent, not below",
+                )
+
+        if not self._store.exists():
+            self._store.create()
+        self._write(Entry(0, "", "budget", who_asks(who), dataset, relation, new.epsilon, delta=new.delta), (), decide)
+        return new
+
+    def budget(self, dataset: str) -> Budget | None:
+        """The budget in force, or None."""
+        return budget_of(self._of(dataset))
+
+    def spent(self, dataset: str) -> Spent:
+        """What these people have paid so far, at the delta of their budget."""
+        return spent_of(self._of(dataset))
+
+    def left(self, dataset: str) -> Left:
+        """What may still be charged to all of these people; nothing without a budget."""
+        entries = self._of(dataset)
+        return left_of(budget_of(entries), entries)
+
+    # -- history
+
+    def datasets(self) -> list[str]:
+        return sorted({entry.dataset for entry in self.history()})
+
+    def history(self, dataset: str | None = None) -> list[Entry]:
+        """Every charge and every budget, in the order of writing."""
+        return self._of(dataset)
+
+    def answer(self, number: int) -> Answers:
+        """The noisy answers that charge `number` paid for."""
+        with self._reading() as run:
+            for entry in self._walk(run)[0] if run else ():
+                if (entry.number, entry.kind) == (number, "charge"):
+                    assert run is not None
+                    return self._answers(run, entry)
+        raise InvalidParameter(
+            f"the ledger {self.name!r} holds no charge {shorten(number)}.", hint="murmure ledger history lists them"
+        )
+
+    def verify(self) -> int:
+        """Every entry and every answer is as it was written, and none is missing: how many entries there are.
+
+        What no check can show: that the last entries were cut off, or the whole replaced by an older copy.
+        """
+        with self._reading() as run:
+            entries = self._walk(run)[0] if run else []
+            for entry in entries:
+                if entry.kind == "charge":
+                    assert run is not None
+                    self._answers(run, entry)
+            return len(entries)
+
+    # -- charges
+
+    def account(
+        self, dataset: str, who: str | None = None, fingerprint: str | None = None, part: Part | None = None
+    ) -> Account:
+        """The people of one data set, as somebody charges them.
+
+        fingerprint: what tells these very data from others; with it the same plan is answered again for nothing.
+        part: (partition, label), if only one part of a public partition of the people is asked.
+        """
+        named("dataset", dataset)
+        if fingerprint is not None:
+            named("fingerprint", fingerprint)
+        return Account(self, dataset, who_asks(who), fingerprint, checked_part(part))
+
+    # -- rows
+
+    @contextmanager
+    def _reading(self) -> Iterator[Run | None]:
+        """None: there is no ledger yet."""
+        if not self._store.exists():
+            yield None
+            return
+        with self._store.reading() as run:
+            self._known(run)
+            yield run
+
+    def _known(self, run: Run) -> None:
+        version = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version")
+        if version != [(VERSION,)]:
+            raise failed(
+                self.name,
+                f"it is of version {shorten(version[0][0] if version else None)}, and this software reads {VERSION}",
+                "install the release of murmure that wrote it",
+            )
+
+    def _of(self, dataset: str | None) -> list[Entry]:
+        with self._reading() as run:
+            entries = self._walk(run)[0] if run else []
+        return [entry for entry in entries if dataset in (None, entry.dataset)]
+
+    def _walk(self, run: Run) -> tuple[list[Entry], str]:
+        """Every entry, and the check of the last. All of them are read before anything is decided: a row that was
+        changed, lost or moved to other people would make room in a budget."""
+        out: list[Entry] = []
+        last = ""
+        for row in run(f'SELECT {listed(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
+            entry = Entry.read(row)
+            if entry is None or entry.number != len(out) + 1 or entry.previous != last:
+                raise self._changed(len(out) + 1, "is missing, or was changed")
+            out.append(entry)
+            last = row[-1]
+        return out, last
+
+    def _answers(self, run: Run, entry: Entry) -> Answers:
+        rows = run(
+            f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
+        )
+        if answers_seal(rows) != entry.answers:
+            raise self._changed(entry.number, "has other answers than it paid for")
+        held = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
+        return Answers(entry.number, entry.at, bool(entry.seeded), held)
+
+    def _changed(self, number: object, what: str) -> LedgerFailed:
+        return failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
+
+    def _write(
+        self, entry: Entry, answers: Sequence[tuple[int, str, str]], decide: Callable[[list[Entry]], None]
+    ) -> int:
+        """Decide and write, with nobody in between; on the disk when this returns."""
+        with self._store.writing() as run:
+            self._known(run)
+            entries, check = self._walk(run)
+            decide([held for held in entries if held.dataset == entry.dataset])
+            last = len(entries)
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            row = replace(entry, number=last + 1, at=now, previous=check).row()
+            run(insert(ENTRIES), *row, seal(row))
+            for one in answers:
+                run(insert(ANSWERS), last + 1, *one)
+            return last + 1
+
+
+@dataclass(frozen=True)
+class Account:
+    """The people of one data set, as somebody charges them; made by Ledger.account."""
+
+    ledger: Ledger
+    dataset: str
+    who: str
+    fingerprint: str | None = None
+    part: Part | None = None
+
+    def of_file(self, source: str | os.PathLike[str]) -> Account:
+        """The same account, of the very data in this file (folder, pattern): fingerprinted by all their bytes."""
+        if not self.ledger._store.exists():
+            return self  # nothing was ever paid
+        place = self.ledger._store.key
+        try:
+            key = key_at(place)
+        except OSError as error:
+            why = os.strerror(error.errno).lower() if error.errno else str(error)
+            raise failed(
+                self.ledger.name, f"the key {str(place)!r} of its fingerprints cannot be used, {why}"
+            ) from None
+        return replace(self, fingerprint=fingerprint(files_of(source), key))
+
+    def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
+        """Refuse early what could not be paid now. Nothing is written or kept free: `pay` decides."""
+        self._decide(cost, relation, part or self.part)(self.ledger._of(self.dataset))
+
+    def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> Answers | None:
+        """What this plan was answered about these very data, or None. It is paid for: to show it again costs nothing.
+
+        Without a fingerprint nobody can say that the data are the same, and there is no answer. Answers with noise from
+        a seed are kept apart.
+        """
+        if self.fingerprint is None:
+            return None
+        with self.ledger._reading() as run:
+            for entry in self.ledger._walk(run)[0] if run else ():
+                held = (entry.dataset, entry.plan, entry.fingerprint, entry.seeded, (entry.partition, entry.part))
+                if held == (self.dataset, plan, self.fingerprint, seeded, part or self.part or (None, None)):
+                    assert run is not None
+                    return self.ledger._answers(run, entry)
+        return None
+
+    def pay(
+        self,
+        *,
+        plan: str,
+        about: str,
+        cost: Cost,
+        answers: Sequence[Mapping[str, Any]],
+        seeded: bool = False,
+        certificate: Mapping[str, Any] | None = None,
+        relation: Relation | None = None,
+        part: Part | None = None,
+    ) -> int:
+        """Charge, and keep the noisy answers with the charge: {"question": digest, "answer": [integers]} each.
+
+        When this returns, both are on the disk, and the answers may be released; when it raises, they may not.
+        relation: under which the cost was certified; what the certificate says, unless said here.
+        """
+        relation = relation or (certificate or {}).get("relation")
+        if relation not in RELATIONS:
+            raise InvalidParameter(
+                f"a charge to {self.dataset!r} must say which relation its cost was certified under, "
+                f"got {shorten(relation)}.",
+                hint='relation="add/remove" or "replace"',
+            )
+        part = checked_part(part) or self.part
+        rows = answer_rows(answers)
+        entry = Entry(
+            0,
+            "",
+            "charge",
+            self.who,
+            self.dataset,
+            relation,
+            cost.epsilon,
+            rho=cost.rho,
+            partition=part and part[0],
+            part=part and part[1],
+            fingerprint=self.fingerprint,
+            plan=str(plan),
+            about=plain_text(about),
+            seeded=bool(seeded),
+            certificate=None if certificate is None else plain(certificate),
+            answers=answers_seal(rows),
+        )
+        if not self.ledger._store.exists():
+            raise self._no_budget()
+        return self.ledger._write(entry, rows, self._decide(cost, relation, part))
+
+    def _decide(self, cost: Cost, relation: Relation | None, part: Part | None) -> Callable[[list[Entry]], None]:
+        def decide(entries: list[Entry]) -> None:
+            budget = budget_of(entries)
+            if budget is None:
+                raise self._no_budget()
+            if relation is not None and relation != budget.relation:
+                raise InvalidParameter(
+                    f"the budget of {self.dataset!r} counts {budget.relation!r}, and this plan is certified under "
+                    f"{relation!r}: the two do not add up.",
+                    hint=f"give the plan relation={budget.relation!r}",
+                )
+            total = total_of([*charges_of(entries), (cost, part)], budget.relation)
+            if not covers(budget.epsilon, budget.delta, total):
+                raise BudgetExhausted(
+                    f"the budget of {self.dataset!r} does not cover this: asked for epsilon {cost.epsilon!r} "
+                    f"(rho {cost.rho!r}), left {left_of(budget, entries)} of epsilon {budget.epsilon!r}, delta "
+                    f"{budget.delta!r}. Nothing was charged.",
+                    hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
+                    f"{_command(self.dataset, 'MORE')}",
+                )
+
+        return decide
+
+    def _no_budget(self) -> BudgetExhausted:
+        return BudgetExhausted(
+            f"no budget is set for {self.dataset!r} in the ledger {self.ledger.name!r}: nothing is released.",
+            hint=f"set one: {_command(self.dataset, '1')}",
+        )
+
+
+def _command(dataset: str, epsilon: str) -> str:
+    return f"murmure ledger budget {shlex.quote(dataset)} --epsilon {epsilon}"

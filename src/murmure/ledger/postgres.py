@@ -1,0 +1,130 @@
+"""A ledger in PostgreSQL, for several machines.
+
+A charge locks the table of entries before its first read: reads go on, other charges wait. It is committed when the
+server has it on its disk (synchronous_commit; a server that runs with fsync off is refused). If the connection is lost
+while a charge is being committed, nobody knows whether it was: nothing is released, and if it was, the answer is there
+to be fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError
+from murmure.ledger.store import PATIENCE, Run, failed
+from murmure.ledger.tables import ENTRIES, INDEXES, META, TABLES, VERSION, insert
+
+CONNECT = 10  # seconds until a server that does not answer is taken for gone
+KEY = "MURMURE_LEDGER_KEY"  # names the file of the key; several machines recognise the same data by the same key
+CREATING = 0x6D75726D757265  # "murmure": who makes the tables holds this advisory lock
+
+
+class Postgres:
+    """Three tables of a database, which may hold others."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingExtra("a ledger in PostgreSQL", "psycopg", "postgres") from None
+        try:
+            held = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:  # its message may quote the password
+            raise InvalidParameter(
+                "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
+            ) from None
+        self._url = url
+        # Lost packets must not look like a slow server for ever.
+        self._options = {
+            "connect_timeout": CONNECT,
+            "tcp_user_timeout": 1000 * PATIENCE,
+            "application_name": "murmure ledger",
+            "client_encoding": "utf8",
+        }
+        self.key = Path(os.environ.get(KEY) or Path.home() / ".murmure-ledger.key")  # of this user, on this machine
+        user, host = held.get("user"), held.get("host")
+        self.name = f"postgresql://{f'{user}@' if user else ''}{host or ''}/{held.get('dbname') or ''}"
+
+    def __repr__(self) -> str:
+        return f"Postgres({self.name!r})"  # without the password
+
+    def __deepcopy__(self, memo: object) -> Postgres:
+        return self  # nothing in it changes; scikit-learn copies what estimators hold
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickled model must not carry the password away; whoever loads it has one in ~/.pgpass, or none."""
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+        held = {name: value for name, value in conninfo_to_dict(self._url).items() if name != "password"}
+        return {**vars(self), "_url": make_conninfo("", **held)}
+
+    def exists(self) -> bool:
+        with self.reading() as run:
+            return run("SELECT to_regclass(?)", META) != [(None,)]
+
+    def look(self) -> None:
+        with self.reading() as run:
+            if run("SELECT current_setting('fsync')") != [("on",)]:
+                raise failed(
+                    self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"
+                )
+            for table in TABLES:
+                if run("SELECT to_regclass(?)", table) == [(None,)]:
+                    raise failed(self.name, f"there is no table {table}", "restore the database from a copy")
+
+    def create(self) -> None:
+        with self._transaction(write=True) as run:
+            run("SELECT pg_advisory_xact_lock(?)", CREATING)
+            if run("SELECT to_regclass(?)", META) != [(None,)]:
+                return  # another process was first
+            for table, columns in TABLES.items():
+                defined = ", ".join(f'"{name}" {kind}' for name, (kind, _) in columns.items())
+                run(f'CREATE TABLE "{table}" ({defined})')
+                for name, (_, comment) in columns.items():
+                    run(f'COMMENT ON COLUMN "{table}"."{name}" IS \'{comment}\'')
+            for index in INDEXES:
+                run(index)
+            run(insert(META), "version", VERSION)
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        with self._transaction(write=False) as run:
+            yield run
+
+    @contextmanager
+    def writing(self) -> Iterator[Run]:
+        with self._transaction(write=True) as run:
+            run(f'LOCK TABLE "{ENTRIES}" IN EXCLUSIVE MODE')
+            yield run
+
+    @contextmanager
+    def _transaction(self, write: bool) -> Iterator[Run]:
+        import psycopg
+
+        try:
+            with psycopg.connect(self._url, **self._options) as connection:  # type: ignore[arg-type]
+                # A writer reads after its lock, and sees what was committed until then; readers see one moment.
+                level = psycopg.IsolationLevel
+                connection.isolation_level = level.READ_COMMITTED if write else level.REPEATABLE_READ
+                connection.read_only = not write
+
+                def run(sql: str, *values: Any) -> list[tuple[Any, ...]]:
+                    cursor = connection.execute(sql.replace("?", "%s").encode(), values or None)
+                    return cursor.fetchall() if cursor.description else []
+
+                run(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
+                if write and run("SELECT current_setting('synchronous_commit')") == [("off",)]:
+                    run("SET LOCAL synchronous_commit = on")
+                yield run
+        except MurmureError:
+            raise
+        except psycopg.errors.LockNotAvailable:
+            raise failed(self.name, f"other processes have held it for {PATIENCE} s", "try again") from None
+        except psycopg.OperationalError as error:
+            raise failed(self.name, error, "look whether the server runs and takes this user") from None
+        except (psycopg.Error, UnicodeError) as error:
+            raise failed(self.name, error) from None

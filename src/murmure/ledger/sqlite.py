@@ -1,0 +1,162 @@
+"""A ledger in one file, by SQLite.
+
+journal_mode DELETE and synchronous EXTRA: when a transaction has ended, everything is in the one file and on the disk,
+and so is the folder's entry. (WAL would be quicker, but the last charges would stand in a second file, and whoever
+copies the first alone would forget them.) BEGIN IMMEDIATE takes the lock before the first read, so no other process can
+charge between the check of a budget and the charge.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.ledger.store import PATIENCE, Run, failed
+from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
+
+DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+SMALLEST = 512  # bytes of a page of SQLite
+
+
+class SQLite:
+    """One file; made whole under another name and then linked, so that an empty file is never a ledger."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.name = str(self.path)
+        self.key = self.path.with_name(f".{self.path.name}.key")
+        if "\0" in self.name:
+            raise InvalidParameter(f"no file can be called {shorten(self.name)}.")
+
+    def exists(self) -> bool:
+        with self._said():
+            return self.path.exists() or self.path.is_symlink()
+
+    def look(self) -> None:
+        with self._said():
+            if not self.path.is_file():
+                raise failed(self.name, "it is not a file", "name another ledger")
+            if self.path.stat().st_size < SMALLEST:
+                raise failed(self.name, "the file is empty or cut short", DAMAGED)
+        with self.reading() as run:
+            said = [text for (text,) in run("PRAGMA quick_check(1)")]
+            if said != ["ok"]:
+                raise failed(self.name, f"the file is damaged ({said[0]})", DAMAGED)
+            ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
+            if self.path.stat().st_size < pages * size:  # less than a page is missing: SQLite takes it for zeros
+                raise failed(self.name, "the file is cut short", DAMAGED)
+            if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
+                raise failed(self.name, "it is a database of another program", "name another file for the ledger")
+
+    def create(self) -> None:
+        part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
+        with self._said():
+            if not self.path.parent.is_dir():
+                raise failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
+            try:
+                part.unlink(missing_ok=True)
+                os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                with self._transaction(part, "IMMEDIATE") as run:
+                    for table, columns in TABLES.items():
+                        run(_create(table, columns))
+                    for index in INDEXES:
+                        run(index)
+                    run(insert(META), "version", VERSION)
+                with suppress(FileExistsError):  # another process was first: its ledger is as good
+                    _name(part, self.path)
+                _sync_folder(self.path.parent)
+            finally:
+                part.unlink(missing_ok=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        with self._said(), self._transaction(self.path, "DEFERRED") as run:
+            yield run
+
+    @contextmanager
+    def writing(self) -> Iterator[Run]:
+        with self._said(), self._transaction(self.path, "IMMEDIATE") as run:
+            yield run
+
+    @contextmanager
+    def _transaction(self, path: Path, kind: str) -> Iterator[Run]:
+        # mode=rw: opening never makes a file. A file that may not be written is opened for reading.
+        address = f"{path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute(f"BEGIN {kind}")
+
+            def run(sql: str, *values: Any) -> list[tuple[Any, ...]]:
+                return connection.execute(sql, values).fetchall()
+
+            try:
+                yield run
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # closing rolls back as well
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        try:
+            yield
+        except MurmureError:
+            raise
+        except (sqlite3.Error, OSError, UnicodeError) as error:
+            raise failed(self.name, *_why(error)) from None
+
+
+def _why(error: Exception) -> tuple[str, str | None]:
+    if isinstance(error, OSError):
+        return (os.strerror(error.errno).lower() if error.errno else str(error)), "name another ledger"
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return f"other processes have held it for {PATIENCE} s", "try again"
+    if "malformed" in text:
+        return "the file is damaged", DAMAGED
+    if "not a database" in text:
+        return "the file is not a ledger, or it is damaged", DAMAGED
+    if "readonly" in text:
+        return "it may not be written", "ask its owner, or name another ledger"
+    if "unable to open" in text:
+        return "it cannot be opened", "look whether the file and its folder may be read and written"
+    if "full" in text:
+        return "the disk is full", "make room, then try again"
+    return text, None
+
+
+def _create(table: str, columns: dict[str, tuple[str, str]]) -> str:
+    """With its comments: SQLite keeps the text."""
+    end = list(columns)[-1]
+    lines = [
+        f'  "{name}" {kind}{"" if name == end else ","}  -- {comment}' for name, (kind, comment) in columns.items()
+    ]
+    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"
+
+
+def _name(part: Path, path: Path) -> None:
+    """Give a file its name, unless there is one of that name."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError from None
+        os.rename(part, path)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # some systems know no such thing
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

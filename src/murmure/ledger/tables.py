@@ -1,0 +1,55 @@
+"""The tables of a ledger, written once for both databases. Rows are added, and never changed.
+
+Numbers with a fraction are kept as text: the shortest that reads back as the same float, or "inf".
+"""
+
+from __future__ import annotations
+
+VERSION = "1"
+META, ENTRIES, ANSWERS = "murmure_meta", "murmure_entries", "murmure_answers"
+
+TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    META: {
+        "key": ("TEXT PRIMARY KEY", "what is said about the ledger itself"),
+        "value": ("TEXT NOT NULL", "its value; version: that of these tables"),
+    },
+    ENTRIES: {
+        "number": ("BIGINT PRIMARY KEY", "1, 2, 3, ... in the order of writing, without gaps"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+        "kind": ("TEXT NOT NULL", "charge, or budget: a budget was set"),
+        "who": ("TEXT NOT NULL", "who asked, or set the budget"),
+        "dataset": ("TEXT NOT NULL", "the name of the people who pay"),
+        "relation": ("TEXT NOT NULL", "which two data sets must look alike: add/remove or replace"),
+        "epsilon": ("TEXT NOT NULL", "charge: its pure epsilon, inf if it has none; budget: the most at delta"),
+        "rho": ("TEXT", "charge: its rho of zero-concentrated privacy"),
+        "delta": ("TEXT", "budget: its delta"),
+        "partition": ("TEXT", "charge: the public partition of the people, if a part of them paid"),
+        "part": ("TEXT", "charge: the part that paid"),
+        "fingerprint": ("TEXT", "charge: what the data were recognised by, if they were"),
+        "plan": ("TEXT", "charge: the digest of the plan"),
+        "about": ("TEXT", "charge: the plan in words"),
+        "seeded": ("BIGINT", "charge: 1 if the noise came from a seed, which protects nobody"),
+        "certificate": ("TEXT", "charge: what was promised, as JSON"),
+        "answers": ("TEXT", "charge: SHA-256 of the noisy answers that it paid for"),
+        "previous": ("TEXT NOT NULL", "the check of the entry before; empty in the first"),
+        "check": ("TEXT NOT NULL", "SHA-256 of all the columns before this one"),
+    },
+    ANSWERS: {
+        "entry": ("BIGINT NOT NULL", "the number of the charge that paid for it"),
+        "place": ("BIGINT NOT NULL", "0, 1, 2, ... in the order of asking"),
+        "question": ("TEXT NOT NULL", "the digest of the question"),
+        "answer": ("TEXT NOT NULL", "the noisy integers that were released, as JSON; never a true sum"),
+    },
+}
+COLUMNS = tuple(TABLES[ENTRIES])
+INDEXES = (f'CREATE UNIQUE INDEX "{ANSWERS}_entry" ON "{ANSWERS}" ("entry", "place")',)
+
+
+def listed(columns: tuple[str, ...]) -> str:
+    """Their names, in quotation marks: some are words of SQL."""
+    return ", ".join(f'"{name}"' for name in columns)
+
+
+def insert(table: str) -> str:
+    columns = tuple(TABLES[table])
+    return f'INSERT INTO "{table}" ({listed(columns)}) VALUES ({", ".join("?" * len(columns))})'

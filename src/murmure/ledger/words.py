@@ -1,0 +1,61 @@
+"""What may be written into a ledger: names, and plain text."""
+
+from __future__ import annotations
+
+import getpass
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.ledger.entries import Part
+
+LONGEST = 200  # letters of a name
+
+
+def named(what: str, name: object) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable() or name.strip() != name:
+        raise InvalidParameter(
+            f"the name of a {what} must be 1 to {LONGEST} letters without control characters or space around them, got "
+            f"{shorten(name)}."
+        )
+    return name
+
+
+def who_asks(who: str | None) -> str:
+    if who is None:
+        try:
+            who = getpass.getuser()
+        except (OSError, KeyError, ImportError):  # a container without names
+            who = "unknown"
+    return named("person", who)
+
+
+def checked_delta(delta: object) -> float:
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
+        raise InvalidParameter(
+            f"budget.delta must be at least 0 and below 1, got {shorten(delta)}.",
+            hint="delta is far below one in the number of people: 1e-6 for a hundred thousand",
+        )
+    return float(delta)
+
+
+def plain_text(about: object) -> str:
+    return str(about).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+
+
+def plain(value: Any) -> Any:
+    """For JSON: an infinite number is the text "inf", anything unknown its text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return plain_text(value)
+
+
+def checked_part(part: Part | None) -> Part | None:
+    return None if part is None else (named("partition", part[0]), named("part", part[1]))

@@ -1,0 +1,159 @@
+"""The head of a report, and its first section: what was asked, and how."""
+
+from __future__ import annotations
+
+import html
+import math
+
+from murmure.core.estimate import Estimate
+from murmure.core.show import no_figure
+from murmure.pages.page import WIDE, Words, facts
+from murmure.pages.story import Story
+
+CONTENTS = 4  # columns from which there is a table of contents
+
+ASKED = {
+    "Marginals": (
+        "The share of every answer, and the mean of every number, column by column.",
+        "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne.",
+    ),
+    "Pair": ("The share of every pair of answers.", "La part de chaque couple de réponses."),
+    "Histogram": ("The share of every answer.", "La part de chaque réponse."),
+    "Mean": ("The mean.", "La moyenne."),
+}
+HOW = {
+    "SPL": (
+        "every column is randomised with its share of the budget, and all of them are reported.",
+        "chaque colonne est rendue aléatoire avec sa part du budget, et toutes sont envoyées.",
+    ),
+    "Plain": (
+        "every column is randomised with its share of the budget; numbers stay numbers within their bounds.",
+        "chaque colonne est rendue aléatoire avec sa part du budget ; les nombres restent des nombres, dans leurs "
+        "bornes.",
+    ),
+    "SMP": (
+        "some columns of a person are drawn by lot, randomised and reported; the others stay with the person.",
+        "quelques colonnes de la personne sont tirées au sort, rendues aléatoires et envoyées ; les autres restent "
+        "chez elle.",
+    ),
+    "RSFD": (
+        "one column of a person is randomised, the others are invented, and nobody is told which.",
+        "une colonne de la personne est rendue aléatoire, les autres sont inventées, et nul ne sait laquelle.",
+    ),
+    "RSRFD": (
+        "one column of a person is randomised, the others are invented after public shares, and nobody is told which.",
+        "une colonne de la personne est rendue aléatoire, les autres sont inventées d’après des parts publiques, et "
+        "nul ne sait laquelle.",
+    ),
+    "ADP": (
+        "for each column the protocol with the smaller exact variance.",
+        "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
+    ),
+}
+ANY = (
+    "every answer is randomised before it leaves the person.",
+    "chaque réponse est rendue aléatoire avant de partir.",
+)
+
+
+def epsilon_text(value: float, w: Words) -> str:
+    return w.plain(value) if math.isfinite(value) else w("none", "aucun")
+
+
+def head(story: Story, w: Words) -> str:
+    release, warnings = story.release, []
+    if release.seeded:
+        warnings.append(
+            w(
+                "Seeded experiment: anyone can replay these reports. Never for real people.",
+                f"Expérience à graine{WIDE}: chacun peut rejouer ces réponses. Jamais avec de vraies personnes.",
+            )
+        )
+    if story.simulated:
+        warnings.append(
+            w(
+                "Simulation: the true values are shown because these people are invented or known.",
+                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
+            )
+        )
+    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
+    names = {
+        "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
+        if story.of_records
+        else w("epsilon of an answer", "epsilon d’une réponse"),
+        "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
+    }
+    held = [(w.number(story.rows, 0), w("rows", "lignes") if story.of_records else w("answers", "réponses"))]
+    dropped = getattr(story.receipt, "dropped", None)
+    if dropped is not None:
+        held.append((w.number(dropped, 0), w("rows dropped", "lignes écartées")))
+    held += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in story.certificates]
+    held.append((story.protects(w), w("protected unit", "unité protégée")))
+    randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
+    if story.mechanism:
+        held.append((randomness, w("randomness", "hasard")))
+    return f"""<h1>{html.escape(story.title(w))}</h1>
+<p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
+{warn}{facts(held)}"""
+
+
+def asked_of(story: Story, w: Words) -> str:
+    asked = w(*ASKED.get(story.statistic, (html.escape(story.statistic), html.escape(story.statistic))))
+    how = w(
+        "Nothing was randomised: these are exact figures of real answers.",
+        f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
+    )
+    if story.mechanism:
+        said = w(*HOW.get(story.mechanism, ANY)).replace(" ;", f"{WIDE};")
+        name = f"<b>{html.escape(story.mechanism)}</b>"
+        how = w(f"By {name}: {said}", f"Par {name}{WIDE}: {said}")
+    if story.weights is not None:
+        column = f"<b>{html.escape(story.weights)}</b>"
+        how += w(
+            f" Figures are weighted: each person counts as the public column {column} says.",
+            f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
+        )
+    dropped = getattr(story.receipt, "dropped", 0) or 0
+    left = ""
+    if dropped:
+        count = w.number(dropped, 0)
+        beyond = ("", "")
+        if story.rows_per_person is not None:
+            beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
+        left = w(
+            f"{count} rows were left out: outside the schema{beyond[0]}. The figures say nothing about them.",
+            f"{count} lignes ont été écartées{WIDE}: hors du schéma{beyond[1]}. Les chiffres n’en disent rien.",
+        )
+        left = f"<p>{left}</p>"
+    return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
+<p>{asked} {how}</p>{left}{contents(story, w)}"""
+
+
+def contents(story: Story, w: Words) -> str:
+    """Of many columns every one: where it is, what is shown of it, and how it was randomised."""
+    if len(story.columns) < CONTENTS:
+        return ""
+    rows = []
+    protocols = any(story.protocol(column.name) for column in story.columns)
+    some = any(hasattr(column.estimate.reading, "shown") for column in story.columns)
+    for column in story.columns:
+        shown = getattr(column.estimate.reading, "shown", None)
+        cells = f'<th scope="row"><a href="#{w.lang}-{column.number}">{html.escape(column.name)}</a></th>'
+        cells += f"<td>{kind(column.estimate, w)}</td>"
+        cells += f"<td>{html.escape(story.protocol(column.name))}</td>" if protocols else ""
+        cells += f'<td class="num">{"" if shown is None else w.number(shown, 0)}</td>' if some else ""
+        rows.append(f"<tr>{cells}</tr>")
+    head = f'<th scope="col">{w("column", "colonne")}</th><th scope="col">{w("shown", "montré")}</th>'
+    head += f'<th scope="col">{w("protocol", "protocole")}</th>' if protocols else ""
+    head += f'<th scope="col" class="num">{w("reported by", "envoyée par")}</th>' if some else ""
+    return f'<table class="held toc"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+def kind(estimate: Estimate, w: Words) -> str:
+    if no_figure(estimate):
+        return w("no figure", "aucun chiffre")
+    k = w.number(len(estimate.mean), 0)
+    if estimate.unit != "share":
+        alone = list(estimate.labels) == ["mean"]
+        return w("mean", "moyenne") if alone else w(f"{k} figures", f"{k} chiffres")
+    return w(f"shares of {k} answers", f"parts de {k} réponses")

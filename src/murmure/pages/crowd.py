@@ -1,0 +1,229 @@
+"""The second section of a report: every figure with its interval and a picture of both."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+import numpy as np
+
+from murmure.core.show import no_figure, window
+from murmure.pages.asked import kind
+from murmure.pages.curated import curated_notes
+from murmure.pages.page import NARROW, WIDE, Scale, Words, figures, key
+from murmure.pages.story import Column, Story
+
+FOLDED = 20  # a column with more figures shows the largest, and folds the rest
+UNFOLDED = 12
+
+
+OWN = {  # figures that are named after what they are
+    "mean": "moyenne",
+    "count": "effectif",
+    "sum": "somme",
+    "variance": "variance",
+    "median": "médiane",
+}
+
+
+def crowd(story: Story, w: Words) -> str:
+    title = f"<h2>{w('2. What the crowd says', '2. Ce que dit la foule')}</h2>"
+    if story.chosen is not None:
+        return f"{title}\n{_chosen(story, w)}"
+    known = w("truth (simulation)", "vérité (simulation)") if story.simulated else None
+    bars = any(column.estimate.reading is not None for column in story.columns)
+    marks = key(w, story.level, known, story.each if story.simultaneous else None) if bars else ""
+    parts = [_column(story, column, w) for column in story.columns]
+    return f"""{title}
+{marks}
+{"".join(parts)}
+{_notes(story, w)}"""
+
+
+def _chosen(story: Story, w: Words) -> str:
+    """One label, drawn among public candidates."""
+    held = story.chosen
+    count, why = w.number(held.candidates, 0), w.term(held.reason)
+    return (
+        f'<ul class="facts"><li><b>{html.escape(held.label)}</b><span>'
+        f"{w(f'chosen among {count} public candidates', f'élu parmi {count} candidats publics')}</span></li></ul>"
+        f'<p class="note">{w("No error bar", f"Sans barre d’erreur{WIDE}")}: {why}.</p>'
+    )
+
+
+def _column(story: Story, column: Column, w: Words) -> str:
+    name = html.escape(story.named(column.name, w)) or kind(column.estimate, w)
+    title = f'<h3 id="{w.lang}-{column.number}">{name}</h3>'
+    if no_figure(column.estimate):
+        why = w.term(column.estimate.reason or "")
+        return f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
+    unit, shown = column.estimate.unit, _rows(story, column, w)
+    if len(shown) > FOLDED:
+        shown.sort(key=lambda row: -row["mean"])
+    scale, digits = _scale(shown, column, story.limits), 0 if unit == "count" else _digits(shown, unit == "share")
+    options: dict[str, Any] = {"level": story.level, "digits": digits, "kind": "crowd long" if story.long else "crowd"}
+    options["labelled"] = f"{w.lang}-{column.number}"
+    after = _mean(story, column, w) + _beyond(shown, scale, w)
+    what = w("answer", "réponse") if unit == "share" else w("group", "groupe") if _of_groups(story) else ""
+    if len(shown) <= FOLDED:
+        return title + figures(shown, w, scale, name=what, **options) + after
+    rest = len(shown) - UNFOLDED
+    largest = f"{what}, " if what else ""
+    largest += w("largest first", "par ordre décroissant")
+    folded = w(f"{rest} smaller shares", f"{rest} parts plus petites")
+    if unit != "share":
+        folded = w(f"{rest} smaller figures", f"{rest} chiffres plus petits")
+    return (
+        f"{title}{figures(shown[:UNFOLDED], w, scale, name=largest, **options)}<details><summary>{folded}</summary>"
+        f"{figures(shown[UNFOLDED:], w, scale, name=what, **options)}</details>{after}"
+    )
+
+
+def _of_groups(story: Story) -> bool:
+    return story.curated and not story.many and not story.question.alone
+
+
+def _rows(story: Story, column: Column, w: Words) -> list[dict[str, Any]]:
+    """Every figure with its label in HTML; the ends of counts are whole people, rounded outward."""
+    unit = column.estimate.unit
+    own = unit != "share" and not _of_groups(story)
+    rows, _ = column.estimate.rows_and_method(story.each, story.whom(column.estimate))
+    shown: list[dict[str, Any]] = []
+    for i, row in enumerate(rows):
+        label = w(row["label"], _own(row["label"])) if own else row["label"]
+        held = {"label": html.escape(label), "mean": row[unit]}
+        held |= {end: row[end] for end in ("low", "high") if end in row}
+        if unit == "count" and "low" in held:
+            held |= {"low": float(math.floor(held["low"])), "high": float(math.ceil(held["high"]))}
+        shown.append(held | ({} if column.truth is None else {"truth": float(column.truth[i])}))
+    return shown
+
+
+def _own(label: str) -> str:
+    return OWN.get(label, label.replace(".", ",") if label.startswith("quantile ") else label)
+
+
+def _scale(rows: list[dict[str, Any]], column: Column, limits: tuple[float, float] | None) -> Scale:
+    """What the pictures of a column show; limits: the public ones of its values, beyond which nothing lies."""
+    values = [row[key] for row in rows for key in ("mean", "low", "high", "truth") if key in row]
+    low, high = min(values), max(values)
+    if column.estimate.unit == "share":
+        return Scale.of_shares(low, high)
+    if column.estimate.unit == "count" and len(rows) > 1:
+        return Scale.of_counts(low, high)
+    if column.bounds is not None:
+        return Scale.between(min(low, column.bounds[0]), max(high, column.bounds[1]))
+    low, high = window([(row.get("low", row["mean"]), row.get("high", row["mean"])) for row in rows]) or (low, high)
+    pad = 0.5 * (high - low) or abs(high) or 1.0
+    digits = 1 - math.floor(math.log10(pad))
+    left, right = round(low - pad, digits), round(high + pad, digits)
+    if limits is not None and limits[0] <= low and high <= limits[1]:
+        left, right = max(left, limits[0]), min(right, limits[1])
+    return Scale.between(left, right)
+
+
+def _beyond(rows: list[dict[str, Any]], scale: Scale, w: Words) -> str:
+    """Where an interval is much wider than the others, the picture shows the others, and says so."""
+    if not any(row.get("low", scale.low) < scale.low or row.get("high", scale.high) > scale.high for row in rows):
+        return ""
+    return f"""<p class="note">{
+        w(
+            "A bar that ends in an arrow goes on beyond the picture; its numbers are complete.",
+            f"Une barre qui finit en flèche continue hors de l’image{WIDE}; ses nombres sont complets.",
+        )
+    }</p>"""
+
+
+def _digits(rows: list[dict[str, Any]], shares: bool) -> int:
+    """Enough digits to tell the ends of an interval apart, and not more."""
+    if not shares and all(row[end] == round(row[end]) for row in rows for end in ("mean", "low", "high") if end in row):
+        return 0  # quantiles of whole numbers
+    widths = [row["high"] - row["low"] for row in rows if row.get("high", 0.0) > row.get("low", 0.0)]
+    if not widths:
+        return 1 if shares else 2
+    width = float(np.median(widths)) * (100 if shares else 1)
+    return min(max(1 - math.floor(math.log10(width)), 1 if shares else 0), 6)
+
+
+def _mean(story: Story, column: Column, w: Words) -> str:
+    """The mean that the shares of a number give."""
+    if column.mean is None:
+        return ""
+    ((row), *_), method = column.mean.rows_and_method(story.each, story.whom(column.estimate))
+    digits = _digits([row], False)
+    said = [w.number(row[end], digits) for end in ("value", "low", "high")]
+    by = w.term(method)
+    return f"""<p class="note">{
+        w(
+            f"Mean <b>{said[0]}</b>, {said[1]} to {said[2]}, by the {by} method.",
+            f"Moyenne <b>{said[0]}</b>, de {said[1]} à {said[2]}, par {by}.",
+        )
+    }</p>"""
+
+
+def _notes(story: Story, w: Words) -> str:
+    """Whom the intervals speak of and how they were found; how often they hold the truth."""
+    methods: dict[str, None] = {}
+    inside = asked = 0
+    below = False
+    for column in story.columns:
+        if no_figure(column.estimate) or column.estimate.reading is None:
+            continue
+        ends, method = column.estimate.interval_and_method(story.each, story.whom(column.estimate))
+        methods[w.term(method.removesuffix(", weighted") if story.weights else method)] = None
+        below = below or (column.estimate.unit != "value" and bool((column.estimate.mean < 0).any()))
+        if column.truth is not None:
+            inside += int(((ends[:, 0] <= column.truth) & (column.truth <= ends[:, 1])).sum())
+            asked += len(ends)
+    if story.curated:
+        notes = curated_notes(story, methods, below, w)
+        why = dict.fromkeys(w.term(c.estimate.reason) for c in story.columns if c.estimate.reason)
+        notes += [w(f"No error bar: {text}.", f"Sans barre d’erreur{WIDE}: {text}.") for text in why]
+        methods = {}
+    else:
+        notes = []
+    if methods:
+        how = w(f"by {', '.join(methods)}", f"par {', '.join(methods)}")
+        if story.weights is not None:
+            by = html.escape(story.weights)
+            how += w(f"; weighted by {by}", f"{WIDE}; pondéré par {by}")
+        if all(story.whom(c.estimate) == "fixed" for c in story.columns):
+            notes.append(
+                w(
+                    f"Intervals speak of these people, a fixed population ({how}): only the mechanism is random.",
+                    f"Les intervalles parlent de ces personnes-ci, population fixe ({how}){WIDE}: seul le mécanisme "
+                    "est aléatoire.",
+                )
+            )
+        else:
+            notes.append(
+                w(
+                    f"Intervals speak of the larger population that these people stand for, a superpopulation ({how}): "
+                    "sampling adds its own error.",
+                    f"Les intervalles parlent de la population plus vaste que ces personnes représentent, la "
+                    f"superpopulation ({how}){WIDE}: l’échantillonnage ajoute son erreur.",
+                )
+            )
+    if asked:
+        sure = f"{w.plain(100 * story.level)}{NARROW}%"
+        should = w(f"{sure} of them should hold it", f"{sure} devraient la contenir")
+        if story.simultaneous:
+            should = w(f"{sure} of the time all should hold it", f"{sure} du temps, tous devraient la contenir")
+        notes.append(
+            w(
+                f"The truth lies inside {inside} of {asked} intervals; {should}.",
+                f"La vérité est dans {inside} des {asked} intervalles{WIDE}; {should}.",
+            )
+        )
+    if below and not story.curated:
+        notes.append(
+            w(
+                "An unbiased estimate errs to both sides, so one may fall below zero, far below when few people or "
+                "little budget stand behind it; its interval is cut to what is possible.",
+                f"Une estimation sans biais se trompe des deux côtés{WIDE}: elle peut donc passer sous zéro, et de "
+                f"loin quand peu de personnes ou un petit budget la portent{WIDE}; son intervalle est coupé à ce qui "
+                "est possible.",
+            )
+        )
+    return f'<p class="note">{" ".join(notes)}</p>' if notes else ""

@@ -1,0 +1,39 @@
+"""What a guarantee takes for public knowledge; column by column where the plan is known."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from murmure.core.schema import Schema
+from murmure.core.types import Certificate
+from murmure.pages.page import WIDE, Words
+from murmure.pages.story import Story
+
+
+def public(story: Story, c: Certificate, w: Words) -> str:
+    items = [w.term(item) for item in c.public]
+    domain = getattr(getattr(story.plan, "statistic", None), "domain", None)
+    if isinstance(domain, Schema) and (story.of_records or story.curated):
+        items = [_column(name, domain[name], domain.about[name].public, w) for name in domain.columns] + items[1:]
+    elif domain is not None and story.curated:
+        items[0] = _column(domain.column or w("the question", "la question"), domain, False, w)
+    if story.curated:
+        items.insert(1, w("the question, and its plan", "la question et son plan"))
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    said = w("What was taken for public", "Ce qui a été tenu pour public")
+    return f"<details><summary>{said}</summary><ul>{listed}</ul></details>"
+
+
+def _column(name: str, domain: Any, as_it_is: bool, w: Words) -> str:
+    if hasattr(domain, "cells"):
+        low, high, cells = w.plain(domain.low), w.plain(domain.high), w.number(domain.cells, 0)
+        said = w(f"numbers from {low} to {high} in {cells} cells", f"nombres de {low} à {high} en {cells} cases")
+    elif hasattr(domain, "low"):
+        low, high = w.number(domain.low, 0), w.number(domain.high, 0)
+        said = w(f"whole numbers from {low} to {high}", f"nombres entiers de {low} à {high}")
+    else:
+        said = w(f"{w.number(domain.size, 0)} possible answers", f"{w.number(domain.size, 0)} réponses possibles")
+    if as_it_is:
+        said += w("; public, not randomised", f"{WIDE}; publique, telle quelle")
+    return f"<b>{html.escape(name)}</b>{w('', WIDE)}: {said}"

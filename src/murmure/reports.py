@@ -1,0 +1,77 @@
+"""Randomised answers on their way from people to the adder, with the digest of the plan they answer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.types import Array
+from murmure.laws.records import Records
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reports:
+    """Randomised answers and the digest of the plan they answer."""
+
+    data: Array | Records = field(repr=False)
+    plan: str
+    seeded: bool
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"Reports({len(self)} reports, plan {self.plan[:12]}, {'seeded' if self.seeded else 'secure'})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all or nothing: a killed run leaves no file that looks finished."""
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise InvalidParameter(f"Reports.save: there is no folder {str(target.parent)!r}.", hint="make it first")
+        handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                np.savez(out, **_arrays(self.data), plan=np.array(self.plan), seeded=np.array(self.seeded))
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Reports:
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+                return cls(_reports(held), str(held["plan"]), bool(held["seeded"]))
+        except FileNotFoundError:
+            raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
+        except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InvalidParameter(
+                f"{str(path)!r} is not a report file ({type(error).__name__}).",
+                hint="report files are written by Reports.save; a truncated one cannot be read",
+            ) from None
+
+
+def _arrays(data: Array | Records) -> dict[str, Any]:
+    if not isinstance(data, Records):
+        return {"data": data}
+    out = {f"part{i}": part for i, part in enumerate(data.parts)}
+    if data.rows is not None:
+        out |= {f"rows{i}": rows for i, rows in enumerate(data.rows)}
+    return {"people": np.array(data.n), **out}
+
+
+def _reports(held: Any) -> Array | Records:
+    if "data" in held:
+        return np.asarray(held["data"])
+    count = sum(name.startswith("part") for name in held.files)
+    rows = tuple(held[f"rows{i}"] for i in range(count)) if "rows0" in held else None
+    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows)

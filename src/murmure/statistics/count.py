@@ -1,0 +1,77 @@
+"""How many rows hold a value of the domain.
+
+g(x) = 1;  a label that the domain does not hold adds nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimate import Estimate
+from murmure.core.noisy_reading import CountReading, recalled
+from murmure.core.types import Array, Ints
+from murmure.statistics.shared import CURATOR_ONLY, people, stand_in
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group."""
+
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise InvalidParameter(
+                f"Count.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.",
+                hint='any column will do: Count(schema["age"])',
+            )
+
+    width = 1
+    largest = 1
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (Block("count", 1, 1, 1, 1.0, 1, 1),)  # exchanging a row: one that counts for one that does not
+
+    def encode(self, column: Any) -> Array:
+        return self.domain.encode(column)
+
+    def stand(self, column: Any) -> Array:
+        return stand_in(self.domain, column)
+
+    def lift(self, x: Array) -> Ints:
+        return (np.asarray(x)[:, None] < self.domain.size).astype(np.int64)
+
+    def tally(self, x: Array) -> Ints:
+        return np.array([np.count_nonzero(np.asarray(x) < self.domain.size)], np.int64)
+
+    def from_counts(self, counts: Ints) -> Ints:
+        return np.asarray(counts.sum(axis=-1, keepdims=True))
+
+    def read(self, noisy: Noisy) -> Estimate:
+        noisy = recalled(noisy)
+        counts, law = noisy["count"], noisy.law("count")
+        reading = CountReading(counts, law)
+        return Estimate(["count"], counts.astype(float), people(counts[0]), "count", reading, noisy=law is not None)
+
+    def clear(self, total: Ints, n: int) -> Estimate:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, estimate: Estimate) -> Estimate:
+        return estimate
+
+    def reference(self, x: Array) -> NDArray[np.float64]:
+        return np.array([float(np.sum(x < self.domain.size))])
+
+
+EXAMPLES = (Count(Categories(["no", "yes"])), Count(Integers(0, 99)))

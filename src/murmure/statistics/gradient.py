@@ -1,0 +1,195 @@
+"""The gradient of the logistic loss at a public point, and where it is asked for its curvature.
+
+    z = w.v,  r = sigma(z) - 1[y = positive];   g(row) = (r v_j | h v_j v_k for j <= k, h = sigma'(z))
+
+All in whole numbers: w = at / 2**16, z is an exact sum rounded to steps of 2**-11, sigma is a table of whole
+numbers out of Q = 2**14. So |r| <= Q whatever the row, and one row moves the gradient by at most Q |v|_1 (l1) or
+Q^2 |v|_2^2 (l2), with v in its shape (design.py; a row outside counts less, its z does not change). The curvature is
+for learning in the clear.
+
+Noisy gradients: Song, Chaudhuri, Sarwate, GlobalSIP 2013; Bassily, Smith, Thakurta, FOCS 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.core.standing import stand_schema
+from murmure.core.types import Array, Ints
+from murmure.statistics.design import Axis, Design, Floats
+from murmure.statistics.gram import product_block, symmetric, upper_of
+from murmure.statistics.shared import CURATOR_ONLY
+from murmure.statistics.taylor import check_classes
+
+FINE = 16  # bits of a weight below one
+MOST_WEIGHT = 1 << 24  # |w| <= 256
+STEPS = 11  # bits of z below one
+FAR = 16  # |z| beyond which sigma is flat
+Q = 1 << 14  # sigma = 1
+H = 1 << 6  # curvature 1: coarse, since it only has to point the right way
+
+
+@cache
+def _sigma() -> tuple[Floats, Floats]:
+    """sigma(z) in Q-ths and sigma'(z) in H-ths at steps of z from -FAR to FAR, as whole numbers."""
+    z = np.arange(-FAR << STEPS, (FAR << STEPS) + 1) / (1 << STEPS)
+    sigma = 1 / (1 + np.exp(-z))
+    return np.rint(Q * sigma), np.maximum(np.rint(H * sigma * (1 - sigma)), 1)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The gradient, in half ranges, its noise, and the curvature where it was asked for; a release."""
+
+    names: tuple[str, ...]
+    gradient: Floats
+    noise: float  # the variance in each entry
+    curvature: Floats | None
+
+    @property
+    def labels(self) -> list[str]:
+        names = self.names
+        more = [] if self.curvature is None else list(zip(*upper_of(len(names)), strict=True))
+        return [f"slope in {name}" for name in names] + [f"curvature in {names[j]} and {names[k]}" for j, k in more]
+
+    @property
+    def mean(self) -> Floats:
+        if self.curvature is None:
+            return self.gradient
+        return np.concatenate([self.gradient, self.curvature[upper_of(len(self.names))]])
+
+    def variance(self, target: str = "fixed") -> Floats:
+        return np.full(len(self.labels), self.noise)
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The slope of the loss at w = at / 2**16, for the class numbered `positive` against the rest."""
+
+    domain: Schema
+    target: str
+    at: tuple[int, ...]
+    positive: int = 1
+    shape: str = "diamond"
+    radius: float | None = None
+    bits: int = 14
+    curvature: bool = False
+
+    def __post_init__(self) -> None:
+        check_classes("Gradient", self.domain, self.target)
+        object.__setattr__(self, "at", tuple(self.at))
+        whole = all(isinstance(w, int) and abs(w) <= MOST_WEIGHT for w in self.at)
+        if len(self.at) != self.design.width or not whole:
+            raise InvalidParameter(
+                f"Gradient.at must be {self.design.width} whole numbers up to 2**24, got {shorten(self.at)}."
+            )
+        if not 0 <= self.positive < self.domain[self.target].size:
+            raise InvalidParameter(f"Gradient.positive must be the code of a class, got {shorten(self.positive)}.")
+
+    @cached_property
+    def design(self) -> Design:
+        return Design(self.domain, self.target, True, self.shape, self.radius, self.bits)
+
+    @property
+    def width(self) -> int:
+        p = self.design.width
+        return p + (p * (p + 1) // 2 if self.curvature else 0)
+
+    @property
+    def largest(self) -> int:
+        return max(Q * self.design.g, H // 4 * self.design.g**2 if self.curvature else 0)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        L, S, p = self.design.most_l1, self.design.most_squares, self.design.width
+        out = (Block("slope", p, Q * L, Q**2 * S),)
+        if not self.curvature:
+            return out
+        most = H // 4  # sigma' <= 1/4
+        return (*out, product_block("curvature", most, most, self.design, p * (p + 1) // 2))
+
+    @property
+    def tight(self) -> bool:
+        """Whether rows on the grid can attain the bounds exactly: the point must be far enough out, too."""
+        return self.design.corners and not self.curvature and abs(self.at[0]) == MOST_WEIGHT
+
+    def encode(self, batch: Any) -> tuple[Array, ...]:
+        return self.domain.encode(batch)
+
+    def stand(self, batch: Any) -> tuple[Array, ...]:
+        return stand_schema(self.domain, batch)
+
+    def _parts(self, x: tuple[Array, ...]) -> Any:
+        """Of a few rows at a time: the weighed grid vectors, r and h."""
+        p, weights = self.design.width, np.array(self.at, np.float64)
+        sigma, bend = _sigma()
+        classes = Axis(self.domain[self.target], self.design.g, baseline=False)
+        two = classes.width == 1
+        for z in self.design.blocks(x, classes, weighed=False):
+            v = z[:p]
+            hit = (z[p] > 0) == bool(self.positive) if two else z[p + self.positive] > 0
+            # |w.v| <= 2**11 columns x 2**24 x 2**16 = 2**51: exact in any order; powers of two scale exactly
+            steps = np.rint((weights @ v) * 2.0 ** (STEPS - FINE - self.design.bits))
+            entry = (np.clip(steps, -FAR << STEPS, FAR << STEPS) + (FAR << STEPS)).astype(np.int64)
+            self.design.weigh(v)
+            yield v, sigma[entry] - Q * hit, bend[entry]
+
+    def lift(self, x: tuple[Array, ...]) -> Ints:
+        parts, (j, k) = [np.empty((0, self.width))], upper_of(self.design.width)
+        for v, r, h in self._parts(x):
+            part = [(r * v).T]
+            if self.curvature:
+                part.append((h * v[j] * v[k]).T)
+            parts.append(np.concatenate(part, axis=1))
+        return np.concatenate(parts).astype(np.int64)
+
+    def tally(self, x: tuple[Array, ...]) -> Ints:
+        p = self.design.width
+        slope, bend = np.zeros(p, np.int64), np.zeros((p, p), np.int64)
+        for v, r, h in self._parts(x):  # 2**13 rows of whole numbers up to 2**36: sums below 2**53
+            slope += (v @ r).astype(np.int64)
+            if self.curvature:
+                bend += ((v * h) @ v.T).astype(np.int64)
+        return np.concatenate([slope, bend[upper_of(p)]]) if self.curvature else slope
+
+    def read(self, noisy: Noisy) -> Slope:
+        p, g = self.design.width, float(self.design.g)
+        curvature = None
+        if self.curvature:
+            half = np.zeros((p, p))
+            half[upper_of(p)] = noisy["curvature"] / (H * g * g)
+            curvature = symmetric(half)
+        noise = noisy.variance("slope") / (Q * g) ** 2
+        return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature)
+
+    def clear(self, total: Ints, n: int) -> Slope:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: Any) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, released: Slope) -> Slope:
+        return released
+
+    def reference(self, x: tuple[Array, ...]) -> Floats:
+        total = self.lift(x).sum(axis=0)
+        p, g = self.design.width, float(self.design.g)
+        return np.concatenate([total[:p] / (Q * g), total[p:] / (H * g * g)])
+
+
+_TWO = Schema({"age": Integers(0, 4), "income": Interval(0.0, 2.0, cells=4), "sick": Categories(["no", "yes"])})
+_THREE = Schema({"age": Integers(0, 8), "smoker": Categories([False, True]), "kind": Categories(3)})
+
+EXAMPLES = (
+    Gradient(_TWO, "sick", (-(1 << 24), 1 << 20, -(1 << 20)), shape="box", bits=4),
+    Gradient(_TWO, "sick", (1 << 14, 1 << 16, -(1 << 17)), bits=6),
+    Gradient(_THREE, "kind", (0, 1 << 24, 0), positive=2, shape="box", bits=3, curvature=True),
+)

@@ -1,0 +1,186 @@
+"""A question about each of several groups, which public keys name.
+
+g(x) = the inner g(x), in the place of the row's key; zero in all other places.
+
+A row is in one group, so every block of the inner question, repeated for each key, is moved no more than before: groups
+cost nothing (parallel composition). Keys are public and all of them are answered, empty groups too. Under replacement a
+row may change its group: it leaves one and enters another, twice the inner bound whatever the inner question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimate import Estimate
+from murmure.core.estimates import Estimates
+from murmure.core.noisy_reading import recalled, stacked
+from murmure.core.schema import Schema
+from murmure.core.types import Array, Ints
+from murmure.laws.counting import histogram
+from murmure.statistics.count import Count
+from murmure.statistics.histogram import Histogram
+from murmure.statistics.mean import Mean
+from murmure.statistics.shared import CURATOR_ONLY, MOST_CELLS, joined, joint_codes, part_of, rows_of, stand_in
+
+
+def need_sum(owner: str, statistic: Any) -> None:
+    if not hasattr(statistic, "blocks") or not hasattr(statistic, "read"):
+        raise InvalidParameter(
+            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
+            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
+        )
+
+
+@dataclass(frozen=True)
+class GroupBy:
+    """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
+
+    by: the domain of a column, or a Schema of several, whose combinations are then the keys.
+    """
+
+    statistic: Any
+    by: Domain | Schema
+
+    def __post_init__(self) -> None:
+        need_sum("GroupBy", self.statistic)
+        if not isinstance(self.by, Domain | Schema):
+            raise InvalidParameter(
+                f"GroupBy.by must be a domain or a Schema, got {shorten(self.by)}.",
+                hint='keys are public: GroupBy(Count(schema["age"]), by=schema["region"])',
+            )
+        _ = self.domain  # columns without a name, or twice with different values, are refused now
+        if self.width > MOST_CELLS:
+            raise InvalidParameter(
+                f"GroupBy has {self.groups} groups of {self.statistic.width} sums, more than {MOST_CELLS} in all.",
+                hint="group by a column with fewer values",
+            )
+
+    @cached_property
+    def domain(self) -> Schema:
+        return joined("GroupBy", self.statistic.domain, self.by)
+
+    @cached_property
+    def _keys(self) -> tuple[Domain, ...]:
+        return tuple(self.by[name] for name in self.by.private) if isinstance(self.by, Schema) else (self.by,)
+
+    @property
+    def groups(self) -> int:
+        return math.prod(key.size for key in self._keys)
+
+    def labels(self) -> list[str]:
+        out = [""]
+        for key in self._keys:
+            out = [f"{head}, {label}" if head else label for head in out for label in key.labels()]
+        return out
+
+    @property
+    def width(self) -> int:
+        return self.groups * int(self.statistic.width)
+
+    @property
+    def largest(self) -> int:
+        return int(self.statistic.largest)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(
+            replace(
+                block,
+                width=self.groups * block.width,
+                replace_l1=2 * block.l1,
+                replace_l2=max(2 * block.l2, block.replace_l2 or 4 * block.l2),
+            )
+            for block in self.statistic.blocks
+        )
+
+    def encode(self, batch: Any) -> tuple[Array, ...]:
+        return self.domain.encode(batch)
+
+    def stand(self, batch: Any) -> tuple[Array, ...]:
+        return stand_in(self.domain, batch)
+
+    def _parts(self, x: tuple[Array, ...]) -> tuple[Array, Any]:
+        """The number of every row's group, and the codes of the inner question."""
+        held = part_of(x, self.domain, self.by)
+        key = joint_codes(held, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(held)
+        return key, part_of(x, self.domain, self.statistic.domain)
+
+    def _laid_out(self, groups: Ints) -> Ints:
+        """(..., groups, inner width) -> blocks one after the other, each with all its groups."""
+        out, at = [], 0
+        for block in self.statistic.blocks:
+            part = groups[..., at : at + block.width]
+            out.append(part.reshape(*part.shape[:-2], -1))
+            at += block.width
+        return np.concatenate(out, axis=-1)
+
+    def lift(self, x: tuple[Array, ...]) -> Ints:
+        key, inner = self._parts(x)
+        mine = (key[:, None] == np.arange(self.groups)).astype(np.int64)
+        return self._laid_out(mine[:, :, None] * self.statistic.lift(inner)[:, None, :])
+
+    def tally(self, x: tuple[Array, ...]) -> Ints:
+        key, inner = self._parts(x)
+        size = 0 if isinstance(inner, tuple) else self.statistic.domain.size + 1  # the last value is nobody
+        if size and hasattr(self.statistic, "from_counts") and (self.groups + 1) * size <= MOST_CELLS:
+            place = key.astype(np.int32) * np.int32(size) + inner.astype(np.int32)
+            counts = histogram(place, (self.groups + 1) * size).reshape(self.groups + 1, size)
+            return self._laid_out(self.statistic.from_counts(counts[:-1, :-1]))
+        order = np.argsort(key, kind="stable")
+        ends = np.searchsorted(key[order], np.arange(self.groups + 1))
+        out = np.zeros((self.groups, self.statistic.width), np.int64)
+        for group in range(self.groups):  # over public keys, not over people
+            out[group] = self.statistic.tally(rows_of(inner, order[ends[group] : ends[group + 1]]))
+        return self._laid_out(out)
+
+    def _each(self, noisy: Noisy) -> Iterator[Noisy]:
+        noisy = recalled(noisy)  # once for all groups
+        parts = [part.reshape(self.groups, -1) for _, part, _ in noisy]
+        for group in range(self.groups):
+            yield Noisy(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
+
+    def read(self, noisy: Noisy) -> Estimate | Estimates:
+        return self._together([self.statistic.read(one) for one in self._each(noisy)])
+
+    def _together(self, found: list[Any]) -> Estimate | Estimates:
+        """One figure a group: one table. Several: a table for every group."""
+        n = sum(one.n for one in found)
+        if all(isinstance(one, Estimate) and len(one.mean) == 1 for one in found):
+            return stacked(self.labels(), found, n)
+        tables: dict[str, Estimate] = {}
+        for label, one in zip(self.labels(), found, strict=True):
+            inner = {"": one} if isinstance(one, Estimate) else one
+            tables |= {f"{label}: {name}" if name else label: held for name, held in inner.items()}
+        return Estimates(tables, n, noisy=any(one.noisy for one in found))
+
+    def clear(self, total: Ints, n: int) -> Estimate | Estimates:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, estimate: Any) -> Any:
+        return estimate
+
+    def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
+        key, inner = self._parts(x)
+        return np.concatenate([self.statistic.reference(rows_of(inner, key == group)) for group in range(self.groups)])
+
+
+_REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99, "age")
+
+EXAMPLES = (
+    GroupBy(Mean(_AGE), _REGION),
+    GroupBy(Histogram(Categories(["no", "yes"], "smoker")), _REGION),
+    GroupBy(Count(_AGE), Schema({"region": _REGION, "smoker": Categories(["no", "yes"])})),
+)

@@ -1,0 +1,117 @@
+"""The value that most people hold.
+
+g(x) = the indicator of x;  a choice: the candidates are the values, their scores the counts. One person moves a score
+by at most 1, added, removed or exchanged. What is released is one label, and no count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Array, Ints
+from murmure.statistics.shared import CURATOR_ONLY, MOST_CELLS, counts_of, one_hot, stand_in
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One of several public candidates. There is no error bar: the law of the choice says how sure it is."""
+
+    label: str
+    index: int
+    candidates: int
+
+    n = None
+    reading = None
+    target = "fixed"
+    unit = "index"
+    noisy = True
+    reason = "a choice has none; it is the likelier the farther ahead the chosen one is"
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return [self.label]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The number of the candidate."""
+        return np.array([float(self.index)])
+
+    def variance(self, target: str = "fixed") -> NDArray[np.float64]:
+        return np.zeros(1)
+
+    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
+        return [{"label": self.label, "index": self.index}]
+
+    def __repr__(self) -> str:
+        return f"{self.label}\nchosen among {self.candidates} public candidates"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p><b>{html.escape(self.label)}</b>, chosen among {self.candidates} public candidates</p>"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`."""
+
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise InvalidParameter(f"Mode.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.")
+        if self.domain.size > MOST_CELLS:
+            raise InvalidParameter(
+                f"Mode.domain has {self.domain.size} values, more than {MOST_CELLS}.", hint="give it fewer cells"
+            )
+
+    largest = 1
+    score_sensitivity = 1
+
+    @property
+    def width(self) -> int:
+        return self.domain.size
+
+    @property
+    def candidates(self) -> int:
+        return self.domain.size
+
+    def encode(self, column: Any) -> Array:
+        return self.domain.encode(column)
+
+    def stand(self, column: Any) -> Array:
+        return stand_in(self.domain, column)
+
+    def lift(self, x: Array) -> Ints:
+        return one_hot(x, self.width)
+
+    def tally(self, x: Array) -> Ints:
+        return counts_of(x, self.width)
+
+    def scores(self, total: Ints) -> Ints:
+        return total
+
+    def chosen(self, index: int) -> Chosen:
+        return Chosen(self.domain.label(index), int(index), self.candidates)
+
+    def clear(self, total: Ints, n: int) -> Chosen:
+        return self.chosen(int(np.argmax(self.scores(total))))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, estimate: Chosen) -> Chosen:
+        return estimate
+
+    def reference(self, x: Array) -> NDArray[np.float64]:
+        return np.array([float(np.argmax(np.bincount(x, minlength=self.width)))])
+
+
+EXAMPLES = (Mode(Categories(["no", "yes"])), Mode(Integers(3, 9)))

@@ -1,0 +1,106 @@
+"""What statistics share: histograms of codes with nobody in them, and the columns that several questions read.
+
+A code that equals the size of its domain stands for nobody: a label that the domain does not hold. It adds zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Categories, Domain, named
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Column, Schema
+from murmure.core.standing import stand, stand_schema
+from murmure.core.types import Array, Ints
+from murmure.laws.counting import histogram
+
+DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
+MOST_CELLS = 1 << 20
+
+
+def counts_of(x: Array, size: int) -> Ints:
+    """How often each of 0 .. size-1 occurs; the code `size` is nobody, and is dropped."""
+    return histogram(x, size + 1)[:size]
+
+
+def one_hot(x: Array, size: int) -> Ints:
+    """The indicators of 0 .. size-1; nobody has none."""
+    return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
+
+
+def stand_in(domain: Domain | Schema, rows: Any) -> Any:
+    """Codes for every row, whatever it holds."""
+    return stand_schema(domain, rows) if isinstance(domain, Schema) else stand(domain, rows)
+
+
+def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:
+    """The number of a combination of values, the last column running fastest; nobody where one of them is."""
+    if len(codes) == 1:
+        return np.asarray(codes[0])
+    out, nobody = np.zeros(len(codes[0]), np.int64), np.zeros(len(codes[0]), bool)
+    for code, size in zip(codes, sizes, strict=True):
+        out *= size
+        out += code
+        nobody |= np.asarray(code) == size
+    if nobody.any():
+        out[nobody] = math.prod(sizes)
+    return out
+
+
+def holds_nobody(domain: Domain) -> bool:
+    """Whether a row can stand for nobody: a label that is not listed can, a number never does."""
+    return isinstance(domain, Categories)
+
+
+def columns_of(owner: str, domain: Domain | Schema) -> dict[str, Column]:
+    """The columns that a question reads, by name."""
+    if isinstance(domain, Schema):
+        return {name: domain.about[name] for name in domain.private}
+    if domain.column is None:
+        raise InvalidParameter(
+            f"{owner} reads several columns, and {shorten(domain, 80)} names none.",
+            hint='take domains from a schema, schema["age"], or name them: Integers(0, 99, column="age")',
+        )
+    return {domain.column: Column(domain)}
+
+
+def joined(owner: str, first: Domain | Schema, second: Domain | Schema) -> Schema:
+    """One schema of the columns of two questions."""
+    out: dict[str, Domain | Column] = dict(columns_of(owner, first))
+    for name, column in columns_of(owner, second).items():
+        held = out.get(name)
+        if isinstance(held, Column) and named(held.coded, name) != named(column.coded, name):
+            raise InvalidParameter(
+                f"{owner}: column {name!r} is {held.domain.describe()} in one place, and "
+                f"{column.domain.describe()} in another.",
+                hint="take both from the same schema",
+            )
+        if held is None or (isinstance(held, Column) and held.missing == "refuse"):
+            out[name] = column  # the one that says what stands for a missing answer
+    return Schema(out)
+
+
+def part_of(x: tuple[Array, ...], whole: Schema, domain: Domain | Schema) -> Any:
+    """The codes that a question about `domain` reads, out of those of the whole schema."""
+    at: Mapping[str, int] = {name: i for i, name in enumerate(whole.private)}
+    if isinstance(domain, Schema):
+        return tuple(x[at[name]] for name in domain.private)
+    assert domain.column is not None
+    return x[at[domain.column]]
+
+
+def rows_of(x: Any, which: Any) -> Any:
+    """Some of the people."""
+    return tuple(part[which] for part in x) if isinstance(x, tuple) else x[which]
+
+
+def people(noisy_count: float) -> int:
+    """A noisy count as a number of people: whole, and not negative."""
+    return max(0, round(noisy_count))
+
+
+CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"

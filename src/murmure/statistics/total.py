@@ -1,0 +1,115 @@
+"""The sum of a number.
+
+g(x) = (1, v)  with v the value in whole grid units: the number itself for Integers, half cells for an Interval.
+
+Not centred: centring would bring the count's noise back, times the middle of the range. One row adds at most
+max(|low|, |high|). A tenth of the budget goes to the count, which says how much rounding to the grid can have moved the
+sum, and gives back what the lower bound is off its grid (at most a quarter of a cell a row).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.domain import Integers, Interval
+from murmure.core.estimate import Estimate
+from murmure.core.noisy_reading import SumReading, recalled
+from murmure.core.types import Array, Ints
+from murmure.statistics.mean import CHUNK, need_number
+from murmure.statistics.shared import CURATOR_ONLY, DENSE, counts_of, people, stand_in
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of Integers or of an Interval's grid."""
+
+    domain: Integers | Interval
+
+    def __post_init__(self) -> None:
+        need_number("Sum", self.domain)
+
+    width = 2
+
+    @cached_property
+    def _grid(self) -> tuple[int, int, float, float]:
+        """v = first + times * code;  value = unit * v + rest."""
+        if isinstance(self.domain, Integers):
+            return self.domain.low, 1, 1.0, 0.0
+        low = Fraction(self.domain.low)
+        unit = (Fraction(self.domain.high) - low) / (2 * self.domain.cells)
+        first = round(low / unit)
+        return first + 1, 2, float(unit), float(low - first * unit)
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        first, times, _, _ = self._grid
+        return first, first + times * (self.domain.size - 1)
+
+    @property
+    def largest(self) -> int:
+        return max(abs(end) for end in self._ends)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        most, (low, high) = self.largest, self._ends
+        return (
+            Block("count", 1, 1, 1, 1.0, 1, 1),
+            # An exchanged row moves it by high - low, but a row can also come or go where rows that cannot be read are
+            # left out; so never less than one row.
+            Block("sum", 1, most, most**2, 9.0, max(most, high - low), max(most, high - low) ** 2),
+        )
+
+    def encode(self, column: Any) -> Array:
+        return self.domain.encode(column)
+
+    def stand(self, column: Any) -> Array:
+        return stand_in(self.domain, column)
+
+    def lift(self, x: Array) -> Ints:
+        first, times, _, _ = self._grid
+        v = first + times * np.asarray(x).astype(np.int64)
+        return np.stack([np.ones_like(v), v], axis=-1)
+
+    def tally(self, x: Array) -> Ints:
+        if self.domain.size <= DENSE:
+            return self.from_counts(counts_of(x, self.domain.size))
+        first, times, _, _ = self._grid
+        codes = sum(int(x[a : a + CHUNK].sum(dtype=np.int64)) for a in range(0, len(x), CHUNK))
+        return np.array([len(x), first * len(x) + times * codes], np.int64)
+
+    def from_counts(self, counts: Ints) -> Ints:
+        return np.asarray(counts @ self.lift(np.arange(self.domain.size)))
+
+    def read(self, noisy: Noisy) -> Estimate:
+        noisy = recalled(noisy)
+        _, _, unit, rest = self._grid
+        count, total = int(noisy["count"][0]), int(noisy["sum"][0])
+        value = unit * total + rest * count
+        laws = (noisy.law("count"), noisy.law("sum"))
+        low, step, rounding = self.domain.scale()
+        high = low + step * (self.domain.size - 1)
+        reading = SumReading(value, count, laws, unit, rest, low, high, rounding)
+        exact = laws == (None, None)
+        return Estimate(["sum"], np.array([value]), people(count), "value", reading, noisy=not exact)
+
+    def clear(self, total: Ints, n: int) -> Estimate:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, estimate: Estimate) -> Estimate:
+        return estimate
+
+    def reference(self, x: Array) -> NDArray[np.float64]:
+        return np.array([self.domain.numbers()[x].sum()])
+
+
+EXAMPLES = (Sum(Integers(-5, 20)), Sum(Interval(0.0, 3.0, cells=300)), Sum(Interval(0.1, 0.7, cells=9)))

@@ -1,0 +1,173 @@
+"""A question about the rows that match a public condition.
+
+g(x) = the inner g(x) where the row matches, zero where it does not.
+
+Rows that do not match are added up too, as zeros: how many match is private, and is never looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.schema import Schema
+from murmure.core.types import Array, Ints
+from murmure.laws.counting import histogram
+from murmure.statistics.count import Count
+from murmure.statistics.group_by import need_sum
+from murmure.statistics.mean import Mean
+from murmure.statistics.shared import CURATOR_ONLY, DENSE, joined, part_of, rows_of, stand_in
+
+MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
+
+
+@dataclass(frozen=True)
+class Where:
+    """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
+
+    column: the domain of a column, or a Schema of one, which also says what stands for a missing answer.
+    is_in: values of the column. between: a number from one bound to another, both included (an Interval's by its grid).
+    """
+
+    statistic: Any
+    column: Domain | Schema
+    is_in: tuple[Any, ...] | None = None
+    between: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        need_sum("Where", self.statistic)
+        one = isinstance(self.column, Schema) and len(self.column.private) == 1
+        if not isinstance(self.column, Domain) and not one:
+            raise InvalidParameter(
+                f"Where.column must be the domain of a column, or a Schema of one, got {shorten(self.column)}.",
+                hint='Where(Count(schema["age"]), schema["region"], is_in=("north",))',
+            )
+        if (self.is_in is None) == (self.between is None):
+            raise InvalidParameter(
+                "Where needs one condition: is_in or between.", hint='is_in=("north", "west"), or between=(18, 65)'
+            )
+        for name in ("is_in", "between"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        _ = self.domain, self._matching
+
+    @property
+    def _held(self) -> Domain:
+        """What the column may hold."""
+        return self.column[self.column.private[0]] if isinstance(self.column, Schema) else self.column
+
+    @cached_property
+    def _matching(self) -> NDArray[np.bool_]:
+        """Which codes match; nobody (the last) does not."""
+        held = self._held
+        if held.size > MOST_VALUES:
+            raise InvalidParameter(
+                f"Where.column has {held.size} values, more than {MOST_VALUES}.",
+                hint="use an Interval with fewer cells",
+            )
+        out = np.zeros(held.size + 1, bool)
+        if self.is_in is not None:
+            if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(held, Interval):
+                raise InvalidParameter(
+                    f"Where.is_in must be a tuple of values of {held.describe()}, got {shorten(self.is_in)}.",
+                    hint="numbers between two bounds: between=(low, high)",
+                )
+            try:
+                out[held.encode(list(self.is_in))] = True
+            except OutsideDomain as outside:
+                raise InvalidParameter(f"Where.is_in: {outside}") from None
+            return out
+        ends = self.between
+        if isinstance(held, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
+            raise InvalidParameter(
+                f"Where.between must be two numbers, for a column of numbers, got {shorten(ends)} for "
+                f"{held.describe()}.",
+                hint="labels are listed: is_in=(...)",
+            )
+        values = held.numbers()
+        assert values is not None
+        out[:-1] = (values >= ends[0]) & (values <= ends[1])
+        if not out.any():
+            raise InvalidParameter(
+                f"Where.between = {ends} holds no value of {held.describe()}.",
+                hint="the lower bound comes first",
+            )
+        return out
+
+    @cached_property
+    def domain(self) -> Schema:
+        return joined("Where", self.statistic.domain, self.column)
+
+    @property
+    def width(self) -> int:
+        return int(self.statistic.width)
+
+    @property
+    def largest(self) -> int:
+        return int(self.statistic.largest)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Those of the inner question; but a row that matches may be exchanged for one that does not."""
+        return tuple(
+            replace(
+                block,
+                replace_l1=max(block.l1, block.replace_l1 or 2 * block.l1),
+                replace_l2=max(block.l2, block.replace_l2 or 4 * block.l2),
+            )
+            for block in self.statistic.blocks
+        )
+
+    def encode(self, batch: Any) -> tuple[Array, ...]:
+        return self.domain.encode(batch)
+
+    def stand(self, batch: Any) -> tuple[Array, ...]:
+        return stand_in(self.domain, batch)
+
+    def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
+        held = part_of(x, self.domain, self.column)
+        codes = held[0] if isinstance(held, tuple) else held
+        return np.asarray(self._matching.take(codes)), part_of(x, self.domain, self.statistic.domain)
+
+    def lift(self, x: tuple[Array, ...]) -> Ints:
+        matches, inner = self._parts(x)
+        return np.asarray(self.statistic.lift(inner) * matches[:, None])
+
+    def tally(self, x: tuple[Array, ...]) -> Ints:
+        matches, inner = self._parts(x)
+        size = 0 if isinstance(inner, tuple) else self.statistic.domain.size
+        if 0 < size <= DENSE and hasattr(self.statistic, "from_counts"):
+            place = inner + np.int32(size + 1) * ~matches  # rows that do not match are counted beyond
+            return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[:size]))
+        return np.asarray(self.statistic.tally(rows_of(inner, matches)))
+
+    def read(self, noisy: Noisy) -> Any:
+        return self.statistic.read(Noisy(self.statistic.blocks, noisy.sum, noisy.laws))
+
+    def clear(self, total: Ints, n: int) -> Any:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, estimate: Any) -> Any:
+        return estimate
+
+    def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
+        matches, inner = self._parts(x)
+        return np.asarray(self.statistic.reference(rows_of(inner, matches)))
+
+
+_REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99, "age")
+
+EXAMPLES = (
+    Where(Mean(_AGE), _REGION, is_in=("north", "west")),
+    Where(Count(_AGE), _AGE, between=(18, 65)),
+)

@@ -1,0 +1,68 @@
+"""zCDP to (epsilon, delta) and back: the paper's formula, rounded outward."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from murmure.core.concentrated import delta_of, epsilon_of, rho_of
+from murmure.core.errors import InvalidParameter
+from murmure.laws.noise_gaussian import DiscreteGaussianLaw
+
+
+def brute_delta(rho: float, epsilon: float) -> float:
+    """The formula on a fine grid of alpha."""
+    a = 1 + np.exp(np.linspace(-12, 12, 200_001))
+    log = (a - 1) * (a * rho - epsilon) - np.log(a - 1) + a * np.log1p(-1 / a)
+    return float(np.exp(log.min()))
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.01, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 5.0, 60.0])
+def test_delta_is_the_least_over_alpha(rho: float, epsilon: float) -> None:
+    """Agrees with a search by brute force to six digits, and is not above it."""
+    expected = min(1.0, brute_delta(rho, epsilon))
+
+    assert math.isclose(delta_of(rho, epsilon), expected, rel_tol=1e-6, abs_tol=1e-300)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
+@pytest.mark.parametrize("rho", [1e-6, 0.01, 1.0, 50.0])
+def test_the_three_agree(rho: float, delta: float) -> None:
+    """epsilon_of and delta_of undo one another; rho_of never gives back more than is allowed."""
+    epsilon = epsilon_of(rho, delta)
+    if epsilon == 0:
+        return
+
+    assert math.isclose(delta_of(rho, epsilon), delta, rel_tol=1e-9)
+    assert math.isclose(rho_of(epsilon, delta), rho, rel_tol=1e-9)
+    assert epsilon_of(rho_of(epsilon, delta), delta) <= epsilon * (1 + 1e-15)
+
+
+def test_known_figures() -> None:
+    """rho = 0.1 at delta = 1e-6: 2.1419 (Canonne, Kamath, Steinke's conversion; the simple one gives 2.4507)."""
+    assert math.isclose(epsilon_of(0.1, 1e-6), 2.141938928, rel_tol=1e-9)
+    assert epsilon_of(0.1, 1e-6) < 0.1 + 2 * math.sqrt(0.1 * math.log(1e6))
+    assert epsilon_of(0.0, 1e-6) == 0.0 and delta_of(0.0, 1.0) == 0.0
+    assert math.isinf(epsilon_of(math.inf, 1e-6)) and delta_of(math.inf, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("sigma2", [1, 7, 60])
+def test_the_conversion_covers_the_exact_delta(sigma2: int) -> None:
+    """delta of a discrete Gaussian, the sum of max(0, P[z] - e^eps P[z-1]): the bound holds and is not far off."""
+    law = DiscreteGaussianLaw.at_least(sigma2)  # type: ignore[arg-type]
+    z = np.arange(-400, 401)
+    p, q = np.exp(law.log_prob(z)), np.exp(law.log_prob(z - 1))
+    for epsilon in (0.2, 1.0, 2.0):
+        exact = float(np.maximum(0, p - math.exp(epsilon) * q).sum())
+        bound = delta_of(1 / (2 * sigma2), epsilon)
+        assert exact <= bound
+        assert bound <= 60 * exact or exact < 1e-12
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, math.nan, "x", True, None])
+def test_a_delta_that_is_none(delta: object) -> None:
+    with pytest.raises(InvalidParameter, match="delta"):
+        epsilon_of(1.0, delta)  # type: ignore[arg-type]
