@@ -13,7 +13,19 @@ import click
 
 from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
 from murmure.cli.estimate import PICTURES, check_places, naming_files
-from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, nearest, needs, print_json
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    OneOf,
+    all_or_nothing,
+    console,
+    grouped,
+    json_option,
+    nearest,
+    needs,
+    print_json,
+    rows_of_one_person,
+)
 from murmure.core.errors import CannotWrite, shorten
 
 if TYPE_CHECKING:
@@ -37,25 +49,8 @@ EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --eps
 MOST_SHOWN = 40  # figures on a terminal; beyond, the first
 
 
-class Question(click.ParamType):
-    """A name of the list, or the nearest."""
-
-    name = "question"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower() not in COLUMNS:
-            known = nearest(value, COLUMNS) or f"the questions are {', '.join(COLUMNS)}"
-            raise Misuse(f"there is no question {shorten(value)}.", known)
-        return str(value.lower())
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in COLUMNS if name.startswith(incomplete.lower())]
-
-
 @click.command(cls=Clear, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
-@click.argument("question", type=Question(), required=False)
+@click.argument("question", type=OneOf("question", tuple(COLUMNS)), required=False)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--column", "columns", metavar="C", help="What it is about; table takes two, A,B. A count takes none.")
@@ -138,7 +133,7 @@ def query(
     if question == "mode" and plot is not None:
         raise Misuse("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
     asked = Asked(question, _names(question, columns), _keys(keys), where, at)
-    rows = rows_of_one_person(unit, rows_per_person)
+    rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     from murmure.core.schema import Schema
     from murmure.plan import Plan
     from murmure.run import run
@@ -286,21 +281,6 @@ def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise Misuse(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
     return names
-
-
-def rows_of_one_person(unit: str, rows: int | None) -> int:
-    if unit == "row":
-        if rows is not None:
-            raise Misuse("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
-        return 1
-    if rows is None:
-        raise Misuse(
-            f"--unit {unit} needs --rows-per-person: the noise grows with the rows that one person has.",
-            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are read",
-        )
-    if rows < 1:
-        raise Misuse(f"--rows-per-person must be at least 1, got {rows}.")
-    return rows
 
 
 def curator(question: str, epsilon: float, delta: float | None, noise: str | None) -> Any:

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Clear, Misuse, Whole, console, grouped, json_option, nearest, needs, print_json
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    Whole,
+    console,
+    grouped,
+    json_option,
+    nearest,
+    needs,
+    print_json,
+    rows_of_one_person,
+)
 from murmure.cli.translate import option
 from murmure.core.errors import shorten
 
@@ -143,7 +154,7 @@ def sanitize(
     ]
     needs("murmure sanitize", missing, (), EXAMPLE)
     assert schema_file is not None and output is not None
-    rows = _rows_per_person(unit, rows_per_person)
+    rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
     from murmure.charges import Ledger
     from murmure.core.random import Random
     from murmure.core.schema import Schema
@@ -191,21 +202,6 @@ def sanitize(
         print_json(_as_json(receipt, made, till, output))
     else:
         _show(receipt, made, till, sources, output)
-
-
-def _rows_per_person(unit: str, rows: int | None) -> int:
-    if unit == "row":
-        if rows is not None:
-            raise Misuse("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
-        return 1
-    if rows is None:
-        raise Misuse(
-            f"--unit {unit} needs --rows-per-person: what one person pays grows with the rows they have.",
-            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
-        )
-    if rows < 1:
-        raise Misuse(f"--rows-per-person must be at least 1, got {rows}.")
-    return rows
 
 
 def _refuse_as_ledger(ledger: Path, output: Path) -> None:

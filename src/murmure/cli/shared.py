@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -239,6 +239,41 @@ class Numbers(click.ParamType):
                 param,
                 ctx,
             )
+
+
+class OneOf(click.ParamType):
+    """A name of a list, or the nearest; some have a second name."""
+
+    def __init__(self, what: str, names: Sequence[str], also: Mapping[str, str] | None = None) -> None:
+        self.name, self.names, self.also = what, tuple(names), dict(also or {})
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        name = self.also.get(value.lower(), value.lower())
+        if name not in self.names:
+            known = nearest(value, self.names) or f"the {self.name}s are {', '.join(self.names)}"
+            raise Misuse(f"there is no {self.name} {shorten(value)}.", known)
+        return str(name)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self.names if name.startswith(incomplete.lower())]
+
+
+def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
+    """--unit and --rows-per-person, which belong together; grows: what grows with the rows."""
+    if unit == "row":
+        if rows is not None:
+            raise Misuse("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
+        return 1
+    if rows is None:
+        raise Misuse(
+            f"--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
+            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
+        )
+    if rows < 1:
+        raise Misuse(f"--rows-per-person must be at least 1, got {rows}.")
+    return rows
 
 
 class Whole(click.ParamType):

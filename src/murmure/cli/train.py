@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
-from murmure.cli.query import rows_of_one_person
-from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, nearest, needs, print_json
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    OneOf,
+    all_or_nothing,
+    console,
+    grouped,
+    json_option,
+    nearest,
+    needs,
+    print_json,
+    rows_of_one_person,
+)
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
@@ -34,27 +45,10 @@ LOCAL = (
 )
 
 
-class Model(click.ParamType):
-    """A name of the list, or the nearest."""
-
-    name = "model"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        by_class = {long.lower(): short for short, long in MODELS.items()}
-        name = by_class.get(value.lower(), value.lower())
-        if name not in MODELS:
-            known = nearest(value, MODELS) or f"the models are {', '.join(MODELS)}"
-            raise Misuse(f"there is no model {shorten(value)}.", known)
-        return str(name)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in MODELS if name.startswith(incomplete.lower())]
-
-
 @click.command(cls=Clear, short_help="Learn a model from a table with noise, charged in a ledger.")
-@click.argument("model", type=Model(), required=False)
+@click.argument(
+    "model", type=OneOf("model", tuple(MODELS), {long.lower(): short for short, long in MODELS.items()}), required=False
+)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--target", metavar="Y", help="The column to predict.  [required, but for kmeans]")
@@ -197,7 +191,7 @@ def _privacy(
                 "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
             )
         return Local(epsilon, mechanism, not no_debias)
-    rows = rows_of_one_person(unit, rows_per_person)
+    rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     return Central(epsilon, delta or 0.0, relation, unit, rows)
 
 

@@ -33,6 +33,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.counting import histogram
+from murmure.statistics.shared import Curated
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
@@ -47,7 +48,7 @@ OFFSET = (1 + NOISE_RATIO - NOISE_RATIO**2 / 4) / 2  # m
 
 
 @dataclass(frozen=True)
-class ClassMoments:
+class ClassMoments(Curated):
     """Counts, moments and tables of every class of `target`; every other private column is an attribute.
 
     shares: the blocks' shares of the budget, in their order, instead of those of the split.
@@ -153,15 +154,6 @@ class ClassMoments:
 
     # -- the sum
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        """Codes for every row, whatever it holds; a class or a category that is not listed adds nothing."""
-        from murmure.core.standing import stand_schema
-
-        return stand_schema(self.domain, batch)
-
     def _codes(self, x: tuple[Array, ...]) -> dict[str, Array]:
         return dict(zip(self.domain.private, x, strict=True))
 
@@ -239,14 +231,8 @@ class ClassMoments:
             out += [f"{c}: {name} = {v}" for c in classes for v in self.domain[name].labels()]
         return out
 
-    def clear(self, total: Ints, n: int) -> ClassSummary:
-        return self.read(Noisy.exact(self.blocks, total))
-
     def reads(self, affine: Any) -> str | None:
         return "it asks for exact or noisy sums; of randomised rows ask ClassPairs"
-
-    def finish(self, summary: ClassSummary) -> ClassSummary:
-        return summary
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         codes = self._codes(x)

@@ -26,6 +26,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.compiled import kernels_for
+from murmure.statistics.shared import Curated
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "halves"]
@@ -38,7 +39,7 @@ EXACT = 1 << 53
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(Curated):
     """Counts and sums of every cluster.
 
     centres: one tuple of whole numbers each, in the scaled coordinates s_j t_j. scales: the s_j; None: all 1.
@@ -103,15 +104,6 @@ class Clusters:
     @property
     def largest(self) -> int:
         return max(1, *self.tops)
-
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        """Codes for every row, whatever it holds."""
-        from murmure.core.standing import stand_schema
-
-        return stand_schema(self.domain, batch)
 
     def nearest(self, x: tuple[Array, ...]) -> NDArray[np.intp]:
         """The number of every row's centre."""
@@ -182,14 +174,8 @@ class Clusters:
         k, names = len(self.centres), self.domain.private
         return [f"cluster {i}: people" for i in range(k)] + [f"cluster {i}: {n}" for i in range(k) for n in names]
 
-    def clear(self, total: Ints, n: int) -> ClusterSums:
-        return self.read(Noisy.exact(self.blocks, total))
-
     def reads(self, affine: Any) -> str | None:
         return "the nearest centre of a randomised row is not that of the row"
-
-    def finish(self, sums: ClusterSums) -> ClusterSums:
-        return sums
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         """By Python's integers, row by row."""

@@ -6,7 +6,6 @@ g(x) = 1;  a label that the domain does not hold adds nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import CountReading, recalled
 from murmure.core.types import Array, Ints
-from murmure.statistics.shared import CURATOR_ONLY, people, stand_in
+from murmure.statistics.shared import Curated, people
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Curated):
     """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group."""
 
     domain: Domain
@@ -40,12 +39,6 @@ class Count:
     def blocks(self) -> tuple[Block, ...]:
         return (Block("count", 1, 1, 1, 1.0, 1, 1),)  # exchanging a row: one that counts for one that does not
 
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
-
     def lift(self, x: Array) -> Ints:
         return (np.asarray(x)[:, None] < self.domain.size).astype(np.int64)
 
@@ -60,15 +53,6 @@ class Count:
         counts, law = noisy["count"], noisy.law("count")
         reading = CountReading(counts, law)
         return Estimate(["count"], counts.astype(float), people(counts[0]), "count", reading, noisy=law is not None)
-
-    def clear(self, total: Ints, n: int) -> Estimate:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        return estimate
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([float(np.sum(x < self.domain.size))])

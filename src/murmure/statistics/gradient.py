@@ -22,11 +22,10 @@ from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.standing import stand_schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.design import Axis, Design, Floats
 from murmure.statistics.gram import product_block, symmetric, upper_of
-from murmure.statistics.shared import CURATOR_ONLY
+from murmure.statistics.shared import Curated
 from murmure.statistics.taylor import check_classes
 
 FINE = 16  # bits of a weight below one
@@ -71,7 +70,7 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(Curated):
     """The slope of the loss at w = at / 2**16, for the class numbered `positive` against the rest."""
 
     domain: Schema
@@ -121,12 +120,6 @@ class Gradient:
         """Whether rows on the grid can attain the bounds exactly: the point must be far enough out, too."""
         return self.design.corners and not self.curvature and abs(self.at[0]) == MOST_WEIGHT
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_schema(self.domain, batch)
-
     def _parts(self, x: tuple[Array, ...]) -> Any:
         """Of a few rows at a time: the weighed grid vectors, r and h."""
         p, weights = self.design.width, np.array(self.at, np.float64)
@@ -169,15 +162,6 @@ class Gradient:
             curvature = symmetric(half)
         noise = noisy.variance("slope") / (Q * g) ** 2
         return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature)
-
-    def clear(self, total: Ints, n: int) -> Slope:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: Any) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, released: Slope) -> Slope:
-        return released
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         total = self.lift(x).sum(axis=0)

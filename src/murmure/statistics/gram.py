@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,10 +25,9 @@ from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.standing import stand_schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.design import Axis, Design, Floats, check_target
-from murmure.statistics.shared import CURATOR_ONLY
+from murmure.statistics.shared import Curated
 
 FACTORS = {"l1": (1, 2), "l2": (5, 7)}  # of squares and of products, by the norm that the noise counts in
 
@@ -64,7 +63,7 @@ class Products:
 
 
 @dataclass(frozen=True)
-class Gram:
+class Gram(Curated):
     """All products of the constant, the columns and the target.
 
     shape, radius: which rows count in full (design.py); both are public. bits: of the grid. norm: of the noise.
@@ -130,12 +129,6 @@ class Gram:
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_schema(self.domain, batch)
-
     def lift(self, x: tuple[Array, ...]) -> Ints:
         j, k = upper_of(self.side)
         parts = [(z[j] * z[k]).T * self._factors for z in self.design.blocks(x, self.outcome)]
@@ -161,15 +154,6 @@ class Gram:
         sums[upper] = noisy["products"] / unit
         noise[upper] = noisy.variance("products") / unit**2
         return Products((*self.design.names, self.target), symmetric(sums), symmetric(noise))
-
-    def clear(self, total: Ints, n: int) -> Products:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: Any) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, released: Products) -> Products:
-        return released
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         z = np.concatenate([part / self.design.g for part in map(np.copy, self.design.blocks(x, self.outcome))], axis=1)

@@ -30,7 +30,7 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import CURATOR_ONLY, MOST_CELLS, joined, joint_codes, part_of, rows_of, stand_in
+from murmure.statistics.shared import MOST_CELLS, Curated, joined, joint_codes, part_of, rows_of
 
 
 def need_sum(owner: str, statistic: Any) -> None:
@@ -42,7 +42,7 @@ def need_sum(owner: str, statistic: Any) -> None:
 
 
 @dataclass(frozen=True)
-class GroupBy:
+class GroupBy(Curated):
     """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
 
     by: the domain of a column, or a Schema of several, whose combinations are then the keys.
@@ -103,12 +103,6 @@ class GroupBy:
             for block in self.statistic.blocks
         )
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_in(self.domain, batch)
-
     def _parts(self, x: tuple[Array, ...]) -> tuple[Array, Any]:
         """The number of every row's group, and the codes of the inner question."""
         held = part_of(x, self.domain, self.by)
@@ -162,15 +156,6 @@ class GroupBy:
             inner = {"": one} if isinstance(one, Estimate) else one
             tables |= {f"{label}: {name}" if name else label: held for name, held in inner.items()}
         return Estimates(tables, n, noisy=any(one.noisy for one in found))
-
-    def clear(self, total: Ints, n: int) -> Estimate | Estimates:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Any) -> Any:
-        return estimate
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         key, inner = self._parts(x)

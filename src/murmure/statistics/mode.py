@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.types import Array, Ints
-from murmure.statistics.shared import CURATOR_ONLY, MOST_CELLS, counts_of, one_hot, stand_in
+from murmure.statistics.shared import MOST_CELLS, Curated, counts_of, one_hot
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Mode:
+class Mode(Curated):
     """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`."""
 
     domain: Domain
@@ -83,12 +83,6 @@ class Mode:
     def candidates(self) -> int:
         return self.domain.size
 
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
-
     def lift(self, x: Array) -> Ints:
         return one_hot(x, self.width)
 
@@ -103,12 +97,6 @@ class Mode:
 
     def clear(self, total: Ints, n: int) -> Chosen:
         return self.chosen(int(np.argmax(self.scores(total))))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Chosen) -> Chosen:
-        return estimate
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([float(np.argmax(np.bincount(x, minlength=self.width)))])

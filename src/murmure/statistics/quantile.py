@@ -27,7 +27,7 @@ from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import QuantileReading, recalled, variance_of
 from murmure.core.types import Array, Ints
 from murmure.statistics.mean import need_number
-from murmure.statistics.shared import CURATOR_ONLY, MOST_CELLS, counts_of, people, stand_in
+from murmure.statistics.shared import MOST_CELLS, Curated, counts_of, people
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def branching(size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(Curated):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`."""
 
     domain: Integers | Interval
@@ -90,12 +90,6 @@ class Quantile:
     def blocks(self) -> tuple[Block, ...]:
         return tuple(Block(f"level {i}", size, 1, 1, 1.0, 2, 2) for i, size in enumerate(self.levels, 1))
 
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
-
     def lift(self, x: Array) -> Ints:
         x, b = np.asarray(x).astype(np.int64), branching(self.domain.size)
         out: list[Ints] = []
@@ -127,15 +121,6 @@ class Quantile:
 
     def _values(self) -> tuple[Floats, float]:
         return self.domain.numbers(), self.domain.scale()[2]
-
-    def clear(self, total: Ints, n: int) -> Estimate:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        return estimate
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.quantile(self.domain.numbers()[x], self.probabilities, method="inverted_cdf")

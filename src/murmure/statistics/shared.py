@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.blocks import Noisy
 from murmure.core.domain import Categories, Domain, named
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Column, Schema
@@ -20,6 +21,26 @@ from murmure.laws.counting import histogram
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
 MOST_CELLS = 1 << 20
+CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
+
+
+class Curated:
+    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are."""
+
+    def encode(self: Any, rows: Any) -> Any:
+        return self.domain.encode(rows)
+
+    def stand(self: Any, rows: Any) -> Any:
+        return stand_in(self.domain, rows)
+
+    def clear(self: Any, total: Ints, n: int) -> Any:
+        return self.read(Noisy.exact(self.blocks, total))
+
+    def reads(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, released: Any) -> Any:
+        return released
 
 
 def counts_of(x: Array, size: int) -> Ints:
@@ -101,6 +122,3 @@ def rows_of(x: Any, which: Any) -> Any:
 def people(noisy_count: float) -> int:
     """A noisy count as a number of people: whole, and not negative."""
     return max(0, round(noisy_count))
-
-
-CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,11 +23,10 @@ from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.standing import stand_schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.design import Axis, Design, Floats, check_target
 from murmure.statistics.gram import FACTORS, product_block, symmetric, upper_of
-from murmure.statistics.shared import CURATOR_ONLY
+from murmure.statistics.shared import Curated
 
 
 def check_classes(owner: str, domain: Schema, target: str) -> None:
@@ -65,7 +64,7 @@ class Parabola:
 
 
 @dataclass(frozen=True)
-class Taylor:
+class Taylor(Curated):
     """Products of the constant and the columns with one another, and with the classes."""
 
     domain: Schema
@@ -121,12 +120,6 @@ class Taylor:
         """Whether rows on the grid attain the bounds exactly."""
         return self.design.corners
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_schema(self.domain, batch)
-
     def lift(self, x: tuple[Array, ...]) -> Ints:
         p, (j, k) = self.design.width, upper_of(self.design.width)
         parts = [np.empty((0, self.width))]
@@ -159,15 +152,6 @@ class Taylor:
         names = tuple(classes[1:] if len(classes) == 2 else classes)
         cross_noise = noisy.variance("cross") / square**2
         return Parabola(tuple(self.design.names), names, symmetric(design), cross, symmetric(noise), cross_noise)
-
-    def clear(self, total: Ints, n: int) -> Parabola:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: Any) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, released: Parabola) -> Parabola:
-        return released
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         p, g = self.design.width, self.design.g

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +22,11 @@ from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import SumReading, recalled
 from murmure.core.types import Array, Ints
 from murmure.statistics.mean import CHUNK, need_number
-from murmure.statistics.shared import CURATOR_ONLY, DENSE, counts_of, people, stand_in
+from murmure.statistics.shared import DENSE, Curated, counts_of, people
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Curated):
     """The sum of Integers or of an Interval's grid."""
 
     domain: Integers | Interval
@@ -66,12 +65,6 @@ class Sum:
             Block("sum", 1, most, most**2, 9.0, max(most, high - low), max(most, high - low) ** 2),
         )
 
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
-
     def lift(self, x: Array) -> Ints:
         first, times, _, _ = self._grid
         v = first + times * np.asarray(x).astype(np.int64)
@@ -98,15 +91,6 @@ class Sum:
         reading = SumReading(value, count, laws, unit, rest, low, high, rounding)
         exact = laws == (None, None)
         return Estimate(["sum"], np.array([value]), people(count), "value", reading, noisy=not exact)
-
-    def clear(self, total: Ints, n: int) -> Estimate:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        return estimate
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([self.domain.numbers()[x].sum()])

@@ -10,7 +10,6 @@ coefficient; with a mean of r / sqrt 8 and a standard deviation of 0.4 r that is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,11 @@ from murmure.statistics.mean import (
     need_number,
     tally_moments,
 )
-from murmure.statistics.shared import CURATOR_ONLY, people, stand_in
+from murmure.statistics.shared import Curated, people
 
 
 @dataclass(frozen=True)
-class Variance:
+class Variance(Curated):
     """The variance of Integers or of an Interval's grid."""
 
     domain: Integers | Interval
@@ -50,12 +49,6 @@ class Variance:
     def blocks(self) -> tuple[Block, ...]:
         return moment_blocks(self.domain.size - 1, 3.0, 4.0, 3.0)
 
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
-
     def lift(self, x: Array) -> Ints:
         return lift_moments(x, self.domain.size)
 
@@ -69,15 +62,6 @@ class Variance:
         m = moments_of(self.domain, noisy)
         value = np.array([m.half**2 * m.spread])
         return Estimate(["variance"], value, people(m.count), "value", VarianceReading(m), noisy=not m.exact)
-
-    def clear(self, total: Ints, n: int) -> Estimate:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        return estimate
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([self.domain.numbers()[x].var()])

@@ -23,13 +23,13 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import need_sum
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import CURATOR_ONLY, DENSE, joined, part_of, rows_of, stand_in
+from murmure.statistics.shared import DENSE, Curated, joined, part_of, rows_of
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
 
 @dataclass(frozen=True)
-class Where:
+class Where(Curated):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
     column: the domain of a column, or a Schema of one, which also says what stands for a missing answer.
@@ -125,12 +125,6 @@ class Where:
             for block in self.statistic.blocks
         )
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_in(self.domain, batch)
-
     def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
         held = part_of(x, self.domain, self.column)
         codes = held[0] if isinstance(held, tuple) else held
@@ -150,15 +144,6 @@ class Where:
 
     def read(self, noisy: Noisy) -> Any:
         return self.statistic.read(Noisy(self.statistic.blocks, noisy.sum, noisy.laws))
-
-    def clear(self, total: Ints, n: int) -> Any:
-        return self.read(Noisy.exact(self.blocks, total))
-
-    def reads(self, affine: object) -> str | None:
-        return CURATOR_ONLY
-
-    def finish(self, estimate: Any) -> Any:
-        return estimate
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         matches, inner = self._parts(x)
