@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
+from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.predicting import categories_to_predict, numbers_to_predict
 
@@ -35,6 +36,15 @@ class Solved:
     weights: Floats
     said: str
     plain: bool
+
+
+def check_ridge(owner: Any) -> None:
+    """The parameter that both regressions have: how many deviations of the noise are added to the diagonal."""
+    number = isinstance(owner.ridge, int | float) and not isinstance(owner.ridge, bool)
+    if owner.ridge != "auto" and not (number and 0 <= owner.ridge < math.inf):
+        raise InvalidParameter(
+            f'{type(owner).__name__}.ridge must be "auto" or a number of deviations, got {shorten(owner.ridge)}.'
+        )
 
 
 def clear_of_noise(columns: int, deviation: float) -> float:

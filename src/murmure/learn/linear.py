@@ -26,7 +26,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner
-from murmure.learn.least_squares import Floats, product_variance, rows_to_predict, solve, spread_of
+from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, spread_of
 from murmure.learn.predicting import numbers_to_predict
 from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
@@ -106,11 +106,7 @@ class LinearRegression(Learner):
             raise InvalidParameter(
                 f"LinearRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
             )
-        number = isinstance(self.ridge, int | float) and not isinstance(self.ridge, bool)
-        if self.ridge != "auto" and not (number and 0 <= self.ridge < math.inf):
-            raise InvalidParameter(
-                f'LinearRegression.ridge must be "auto" or a number of deviations, got {shorten(self.ridge)}.'
-            )
+        check_ridge(self)
         if isinstance(self.privacy, Central) and self.method != "functional":
             pure = self.privacy.pure
             if pure != (self.method == "lecture"):

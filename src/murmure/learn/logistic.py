@@ -28,7 +28,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner
-from murmure.learn.least_squares import Floats, rows_to_predict, solve
+from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
 from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
@@ -99,11 +99,7 @@ class LogisticRegression(Learner):
             raise InvalidParameter(
                 f"LogisticRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
             )
-        number = isinstance(self.ridge, int | float) and not isinstance(self.ridge, bool)
-        if self.ridge != "auto" and not (number and 0 <= self.ridge < math.inf):
-            raise InvalidParameter(
-                f'LogisticRegression.ridge must be "auto" or a number of deviations, got {shorten(self.ridge)}.'
-            )
+        check_ridge(self)
         for name in ("steps", "max_iter"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
