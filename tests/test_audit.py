@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import io
 import json
 import pkgutil
+import sys
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import murmure as mu
 import murmure.learn
 import murmure.statistics
 from murmure.audit import Audit, AuditFailed, Neighbours, Recorder, Replay, neighbours, replay_audit
@@ -35,7 +42,6 @@ def _controls() -> Any:
     spec = importlib.util.spec_from_file_location("controls", Path(__file__).parent / "audit" / "controls.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    import sys
 
     sys.modules[spec.name] = module  # its data classes look there for their annotations
     spec.loader.exec_module(module)
@@ -320,7 +326,7 @@ def test_results_are_compared_to_the_last_bit() -> None:
         return lambda rows, gate: value(len(rows))
 
     for same in (lambda n: float("nan"), lambda n: Learned(0.5), lambda n: {1, 2}, lambda n: [None, "x", 1j]):
-        replay_audit(returns(same), [1], [1, 2])
+        replay_audit(returns(same), [1], [1, 2], allow_no_question=True)
     different: tuple[tuple[Any, str], ...] = (
         (lambda n: 0.1 + n * 2e-17, "the result"),
         (lambda n: Learned(n), r"the result\.coef_\['a'\]\[0\]"),
@@ -331,7 +337,7 @@ def test_results_are_compared_to_the_last_bit() -> None:
     )
     for value, where in different:
         with pytest.raises(AuditFailed, match=f"differs in {where}"):
-            replay_audit(returns(value), [1], [1, 2])
+            replay_audit(returns(value), [1], [1, 2], allow_no_question=True)
 
 
 def test_costs_are_added_exactly() -> None:
@@ -347,3 +353,123 @@ def test_costs_are_added_exactly() -> None:
         replay_audit(ten, [1], [1, 2], claim=0.99)
     with pytest.raises(AuditFailed, match="rho"):
         replay_audit(ten, [1], [1, 2], claim=Cost(float("inf"), 1e-9))
+
+
+# -- an audit of nothing is no audit -----------------------------------------------------------------------------------
+
+
+def crashes(rows: Any, gate: Gate) -> Any:
+    return 1 / 0
+
+
+def crashes_late(rows: Any, gate: Gate) -> Any:
+    asked(gate, [len(rows)])
+    return 1 / 0
+
+
+def test_a_run_that_breaks_off_fails() -> None:
+    """Both runs raise the same error: nothing was audited, unless that error was declared."""
+    with pytest.raises(AuditFailed, match=r"ZeroDivisionError.* before the first question: no result was audited"):
+        replay_audit(crashes, [1], [1, 2])
+    with pytest.raises(AuditFailed, match="after 1 question: no result"):
+        replay_audit(crashes_late, [1], [1, 2])
+    with pytest.raises(AuditFailed, match="no result was audited"):
+        replay_audit(crashes, [1], [1, 2], allow_raise=(KeyError, ValueError))
+    for allowed in (True, ZeroDivisionError, (KeyError, ArithmeticError)):
+        found = replay_audit(crashes_late, [1], [1, 2], allow_raise=allowed)  # type: ignore[arg-type]
+
+        assert found.questions == 1 and found.raised == "ZeroDivisionError: division by zero"
+        assert replay_audit(crashes, [1], [1, 2], allow_raise=allowed).questions == 0  # type: ignore[arg-type]
+
+
+def test_declared_errors_must_still_be_the_same() -> None:
+    """An error that names the number of rows tells it, declared or not; so does one that only one run ends with."""
+
+    def says_n(rows: Any, gate: Gate) -> Any:
+        raise ValueError(f"{len(rows)} rows")
+
+    def only_one(rows: Any, gate: Gate) -> Any:
+        asked(gate, [len(rows)])
+        if len(rows) == 2:
+            raise ValueError("two")
+
+    for ask in (says_n, only_one):
+        with pytest.raises(AuditFailed, match="another error"):
+            replay_audit(ask, [1], [1, 2], allow_raise=True)
+
+
+def test_a_run_without_questions_fails() -> None:
+    """The gate was not passed on; or nothing is released that depends on anybody, which must be said."""
+
+    def constant(rows: Any, gate: Gate) -> int:
+        return 7
+
+    with pytest.raises(AuditFailed, match="asked the gate anything: nothing was audited"):
+        replay_audit(constant, [1], [1, 2])
+    assert replay_audit(constant, [1], [1, 2], allow_no_question=True).questions == 0
+
+
+def test_a_block_says_what_its_squares_must_be() -> None:
+    """l2 is a sum of squares; whoever takes it for a norm is told, and told what would fit."""
+    with pytest.raises(InvalidParameter, match=r"(?s)of 1 entry.*sum of SQUARES.*squares add up to 2500"):
+        Block("s", 1, l1=50, l2=50)
+    with pytest.raises(InvalidParameter, match=r"(?s)of 3 entries.*from 34 \(spread evenly\) to 100 \(in one"):
+        Block("s", 3, l1=10, l2=10)
+    Block("s", 3, l1=10, l2=34), Block("s", 3, l1=10, l2=100)
+
+
+# ---- whatever a result is made of
+
+
+class Slots:
+    __slots__ = ("n",)
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def told(self) -> int:
+        return self.n
+
+
+class Named(list):  # type: ignore[type-arg]
+    """A list with room for a name."""
+
+
+def named(n: int) -> Named:
+    out = Named([1])
+    out.rng = n  # type: ignore[attr-defined]
+    return out
+
+
+HIDDEN = {
+    "slots": Slots,
+    "a method": lambda n: Slots(n).told,
+    "a decimal": Decimal,
+    "a time": timedelta,
+    "a closure": lambda n: lambda: n,
+    "a default": lambda n: lambda m=n: m,
+    "a partial": lambda n: partial(print, n),
+    "an iterator": lambda n: iter([n]),
+    "a buffer": lambda n: io.BytesIO(b"x" * n),
+    "a view": lambda n: {"a": n}.values(),
+    "an error": ValueError,
+    "a list with a name": named,
+    "a class": lambda n: type("Made", (), {"n": n}),
+    "a key": lambda n: {Slots(n): 1},
+    "an Arrow table": lambda n: pa.table({"x": range(n)}),
+    "a frame": lambda n: pd.DataFrame({"x": range(n)}),
+    "a printed line": lambda n: print("n =", n),
+    "a line on stderr": lambda n: print("n =", n, file=sys.stderr) or 1,
+}
+
+
+@pytest.mark.parametrize("hides", HIDDEN)
+def test_an_exact_number_is_found_wherever_it_hides(hides: str) -> None:
+    """All that a result carries is compared, and what cannot be looked into is refused."""
+    plan = mu.Plan(mu.Count(mu.Integers(0, 20)), curator=mu.DiscreteLaplace(epsilon=1.0))
+
+    def ask(rows: Any, gate: Any) -> Any:
+        return mu.run(plan, rows, gate=gate), HIDDEN[hides](len(rows))
+
+    with pytest.raises(AuditFailed):
+        replay_audit(ask, list(range(10)), list(range(11)))

@@ -17,7 +17,7 @@ import pytest
 import murmure as mu
 from murmure.central.gate import Gate
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.run import total
+from murmure.run import Fit, drive, total
 
 SCHEMA = mu.Schema(
     {
@@ -184,6 +184,63 @@ def test_names_in_another_encoding_stay_apart(tmp_path: Path) -> None:
     plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE, unit="id", rows_per_person=1)
 
     assert total(plan, tmp_path / "rows.csv", None, mu.Random.seeded(1)).sum.tolist() == [1, 1]
+
+
+def test_the_same_question_at_the_same_moment_is_paid_once(tmp_path: Path) -> None:
+    """While one reads, another asks the same and pays; the first then hears that answer and is not charged."""
+    path = tmp_path / "rows.csv"
+    path.write_text("smoker\nno\nyes\n")
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", epsilon=9.0)
+    account = ledger.account("people")
+    plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE)
+    other: list[mu.Release] = []
+
+    class Slow:
+        """An engine during whose work somebody else asks the same."""
+
+        def total(self, step: Any, source: Any) -> Any:
+            other.append(mu.run(plan, path, ledger=account))
+            return mu.Memory().total(step, source)
+
+    gate = Gate()
+    mine = mu.run(plan, path, engine=Slow(), ledger=account, gate=gate)
+
+    assert ledger.spent("people").charges == 1 and gate.asked == []
+    assert (mine.estimate.mean == other[0].estimate.mean).all()
+
+
+def asked_by(ledger: mu.Ledger, steps: Any) -> Any:
+    """What a generator of plans returns, charged to an account."""
+    cost = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE).bound.cost
+    return drive(steps, ROWS, None, Fit("name", "a test", cost), ledger.account("people"))
+
+
+def test_an_error_after_an_answer_is_paid_for(tmp_path: Path) -> None:
+    """Whether it fails, and what it says, may depend on the noisy answer: it is one more way to hear it."""
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", epsilon=1.5)
+
+    def steps() -> Any:
+        found = yield mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE)
+        raise ValueError(f"{found.n} people")
+
+    with pytest.raises(ValueError, match="people"):
+        asked_by(ledger, steps)
+    assert ledger.spent("people").charges == 1
+    with pytest.raises(mu.MurmureError, match="does not cover"):  # and not the learner's own words
+        asked_by(ledger, steps)
+
+
+def test_a_protected_run_asks_nothing_in_the_clear(tmp_path: Path) -> None:
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", epsilon=1.5)
+
+    def steps() -> Any:
+        return (yield mu.Plan(mu.Histogram(SCHEMA["smoker"])))
+
+    with pytest.raises(PlanRefused, match="in the clear, in a run that is to cost"):
+        asked_by(ledger, steps)
 
 
 def test_an_unpaid_answer_is_forgotten(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from murmure.catalogue import load
 from murmure.cli import main
 from murmure.core.show import window
 from murmure.pages.page import Scale, Words
+from murmure.pages.public import _known
 from murmure.pages.report import report_html
 from murmure.pages.words import surest
 from murmure.statistics.mode import Chosen
@@ -118,7 +119,8 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
     english, french = said(page)
 
     in_french = page.split('<section lang="fr">')[1]
-    assert "<script" not in page and in_french.count('lang="en">') == (not known)  # the domain, in its own words
+    assert "<script" not in page and 'lang="en">' not in in_french  # domains say what they are in French, too
+    assert "de une" not in french
     about = f"about {release.estimate.n:,}".replace(",", " ")
     assert f"{about} people" in english and f"environ{about.removeprefix('about')} personnes" in french
     assert english.split(" Only noisy sums leave")[0].endswith(f"{about} people")  # the title
@@ -429,3 +431,64 @@ def test_an_answer_that_was_paid_is_shown_even_if_no_file_can_be_written(
     assert result.exit_code != 0 and "no space left" in result.output and "count" in result.output
     assert re.search(r"\b(99\d|10[01]\d)\b", result.output) and charges() == 1
     assert sorted(p.name for p in folder.iterdir() if "page" in p.name) == []
+
+
+# -- without the plan --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "french"),
+    [
+        ("marginals", "5 columns, ", "5 colonnes, "),
+        ("group", "Mean of age by region, ", "Moyenne de la colonne age par region, "),
+        ("where", "Mean of age, where region is 'north', ", "Moyenne de la colonne age, où region vaut 'north', "),
+        ("between", "Count, where bmi lies between 18.0 and 30.0, ", "Effectif, où bmi va de 18 à 30, "),
+    ],
+)
+def test_without_a_plan_the_title_says_what_the_release_knows(name: str, english: str, french: str) -> None:
+    """Columns are counted, and groups and conditions named, from the estimate and its own words."""
+    release = made(QUESTIONS[name])[1]
+    titles = [flat(html.unescape(text)) for text in re.findall("<h1>(.*?)</h1>", report_html(release))]
+
+    assert titles[0].startswith(f"{english}about ") and titles[1].startswith(f"{french}environ ")
+
+
+def test_a_histogram_of_numbers_keeps_their_order() -> None:
+    """Ages stand as ages do, all in sight where they are all that was asked; among many columns the rest is folded."""
+    release = made(mu.Histogram(SCHEMA["age"]))[1]
+    page = report_html(release).split('<section lang="fr">')[0]
+    shown = re.findall(r'<th scope="row" class="name">(\d+)</th>', page)
+
+    assert shown == [str(age) for age in range(101)] and "largest first" not in page
+    schema = mu.Schema({"age": mu.Integers(0, 40), "smoker": SCHEMA["smoker"]})
+    several = report_html(made(mu.Marginals(schema))[1]).split('<section lang="fr">')[0]
+    seen, folded = several.split("<h3")[1].split("<details>")
+    assert re.findall(r'class="name">(\d+)</th>', seen) == [str(age) for age in range(12)]
+    assert "29 more, in order" in folded
+    labels = mu.Categories([f"label {i}" for i in range(30)], column="c")
+    plan = mu.Plan(mu.Histogram(labels), curator=LAPLACE)
+    held = mu.run(plan, ["label 7"] * 90 + ["label 3"] * 40, rng=mu.Random.seeded(1))
+    sorted_ = re.findall(r'class="name">(label \d+)</th>', report_html(held))
+    assert sorted_[:2] == ["label 7", "label 3"], "labels have no order: the largest come first"
+
+
+def test_what_is_public_is_said_in_french() -> None:
+    """Every kind of domain, with its column; what has no French is marked as English."""
+    w, english = Words("fr"), Words("en")
+    said = {
+        "the 3 answers 0 to 2": "les 3 réponses de 0 à 2",
+        "the 2 answers 'a; the b', 'c' of column 'k'": "les 2 réponses 'a; the b', 'c' de la colonne « k »",
+        "the whole numbers -4 to 9 of column 'age', public and not randomised": (
+            "les nombres entiers de -4 à 9 de la colonne « age », publique, telle quelle"
+        ),
+        "the numbers 0.5 to 1e+06 in 10 cells": "les nombres de 0,5 à 1e+06 en 10 cases",
+        SCHEMA.public().split("; the 2")[0]: (
+            "les nombres entiers de 0 à 100 de la colonne « age » ; les nombres de 15 à 45 en 300 cases de la colonne "
+            "« bmi » ; les 3 réponses 'north', 'south', 'west' de la colonne « region »"
+        ),
+    }
+    for one, other in said.items():
+        assert flat(html.unescape(_known(one, w))) == other
+        assert html.unescape(_known(one, english)) == one
+    assert "<script" not in _known(SCHEMA.public(), w)
+    assert _known("the answers", w) == '<span lang="en">the answers</span>'

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
+from murmure.core.estimate import Estimate
+from murmure.core.show import _figure
 
 ANSWERS = mu.Categories(["never", "once", "often"])
 PEOPLE = ["never"] * 700 + ["once"] * 200 + ["often"] * 100
@@ -436,7 +438,11 @@ def test_coefficients_have_the_standard_errors_that_were_learned() -> None:
     assert line[1:] == [f"{v:.4g}" for v in (coef, error, coef - 1.96 * error, coef + 1.96 * error)]
     ridge = fitted("LinearRegression", mu.Central(epsilon=1.0), ridge=4.0)
     assert ridge.bse_ is None and "std err" not in ridge.summary().split("columns")[0]
-    assert "none: they belong to a noisy matrix" in " ".join(ridge.summary().split()) and "nan" not in ridge.summary()
+    assert (
+        "none: ridge=4 was asked for, whatever the noise is: the coefficients are biased towards zero"
+        in " ".join(ridge.summary().split())
+        and "nan" not in ridge.summary()
+    )
     origin = fitted("LinearRegression", mu.Clear(), fit_intercept=False)
     assert "intercept" not in origin.summary().split("columns")[0].split("\n", 1)[1]
 
@@ -463,3 +469,44 @@ def test_before_fit_there_is_nothing_to_sum_up() -> None:
     assert "Not fitted yet" in model._repr_html_() and "<b>bold" not in model._repr_html_()
     with pytest.raises(mu.MurmureError, match="not fitted yet"):
         model.summary()
+
+
+# -- digits ------------------------------------------------------------------------------------------------------------
+
+
+def test_large_sums_and_whole_numbers_are_written_out() -> None:
+    """No exponent below 10**15, thousands in groups, no decimals where every figure is whole."""
+    for value, said in ((11_630_712.4, "11 630 712"), (-12345.678, "-12 345.7"), (28.5, "28.5000"), (2e15, "2e+15")):
+        assert _figure(value, "value") == said
+    assert [_figure(v, "count") for v in (4999.0, -0.3, 999.0, 1e14)] == ["4 999", "0", "999", "100 000 000 000 000"]
+    assert _figure(float("nan"), "value") == "nan" and _figure(1.0) == "1.0000"
+    age = mu.Integers(18, 60, column="age")
+    held = {"age": [20, 29, 30] * 400}
+    for statistic, lines in (
+        (mu.Quantile(age, (0.25, 0.5)), ["quantile 0.25        20        20        20", "median               29"]),
+        (mu.Sum(mu.Integers(0, 10**5, column="age")), ["sum      31 600    31 600    31 600"]),
+    ):
+        shown = mu.run(mu.Plan(statistic), held).estimate
+        assert all(line in repr(shown) for line in lines), repr(shown)
+        assert ".0000" not in shown._repr_html_() and "e+" not in shown._repr_html_()
+    halves = Estimate(["a", "b"], np.array([20.0, 28.5]), 9, "value", reason="none")
+    assert "20.0000" in repr(halves), "one that is not whole has decimals, and then all of them"
+
+
+def test_json_says_whether_the_number_of_people_is_noisy() -> None:
+    """Under a curator's noise n is about so many; a choice says no number; in the clear it is exact."""
+    noisy = mu.run(mu.Plan(mu.Histogram(ANSWERS), curator=mu.DiscreteLaplace(epsilon=1.0)), PEOPLE)
+    chosen = mu.run(mu.Plan(mu.Mode(ANSWERS), curator=mu.PermuteAndFlip(epsilon=1.0)), PEOPLE)
+    held = [json.loads(r.to_json()) for r in (noisy, chosen, release())]
+
+    assert [h["people_noisy"] for h in held] == [True, False, False]
+    assert held[1]["people"] is None
+
+
+def test_a_choice_has_nothing_to_plot_and_says_so() -> None:
+    chosen = mu.run(mu.Plan(mu.Mode(ANSWERS), curator=mu.PermuteAndFlip(epsilon=1.0)), PEOPLE).estimate
+
+    for ask in (chosen.plot, chosen.interval):
+        with pytest.raises(mu.MurmureError, match=r"(?s)one label.*Histogram\(domain\)"):
+            ask()
+    assert hasattr(mu, mu.Mode.choose_with)

@@ -13,13 +13,18 @@ Re:cord-play, arXiv 2602.17454.
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +38,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Ints, Relation
+from murmure.learn.base import Learner
 
 Bound = BoundNoise | BoundChoice
 Ask = Callable[[Any, Gate], Any]
@@ -257,11 +263,16 @@ def replay_audit(
     relation: Relation = "add/remove",
     claim: float | Cost | None = None,
     seed: int = SEED,
+    allow_raise: bool | type[Exception] | tuple[type[Exception], ...] = False,
+    allow_no_question: bool = False,
 ) -> Audit:
     """Run `ask(data, gate)` and `ask(neighbour, gate)` with the answers of the first; raise AuditFailed if they differ.
 
     ask: anything that takes a gate: `lambda rows, gate: learner.fit(rows, gate=gate)`. neighbour: the data with one
     person added, removed or replaced (see `neighbours`). claim: what all answers may cost together, as epsilon or Cost.
+    allow_raise: True, or the errors that both runs may end with; otherwise an error fails the audit even if it is the
+    same in both, since a run that breaks off shows little of what it would release. allow_no_question: for code that
+    releases constants.
     """
     recorder = Recorder(Random.seeded(seed), Random.seeded(seed + 1))
     first = _observe(ask, data, recorder)
@@ -278,6 +289,7 @@ def replay_audit(
             "whether something fails may depend on noisy answers only: odd cells get a stand-in, empty classes noise",
         ),
         ("warning", first.warned, second.warned, "warn about noisy answers, or say it always"),
+        ("line on the terminal", first.printed, second.printed, "print what noisy answers give, and nothing else"),
     ):
         if one != other:
             raise AuditFailed(
@@ -286,6 +298,7 @@ def replay_audit(
                 hint=way_out,
             )
     replay.ends()
+    _refuse_nothing(first, len(recorder.passages), allow_raise, allow_no_question)
     for one_leaf, other_leaf in zip(first.released, second.released, strict=False):
         if one_leaf != other_leaf:
             raise AuditFailed(
@@ -299,6 +312,23 @@ def replay_audit(
     return Audit(
         len(recorder.passages), cost, replay.closest, abs(replay.loss) if pure else None, first.raised, first.warned
     )
+
+
+def _refuse_nothing(seen: _Seen, questions: int, allow_raise: Any, allow_no_question: bool) -> None:
+    """Two runs that break off alike, or that ask nothing, are alike and show nothing."""
+    if seen.kind is not None:
+        if allow_raise is True or (allow_raise is not False and issubclass(seen.kind, allow_raise)):
+            return
+        after = f"after {questions} question{'s' * (questions != 1)}" if questions else "before the first question"
+        raise AuditFailed(
+            f"both runs end with {shorten(seen.raised, 160)} {after}: no result was audited.",
+            hint="repair what is asked; where this error is meant, declare it: allow_raise=True, or its class",
+        )
+    if not questions and not allow_no_question:
+        raise AuditFailed(
+            "neither run asked the gate anything: nothing was audited.",
+            hint="pass the gate on, as in learner.fit(rows, gate=gate); allow_no_question=True if nothing is asked",
+        )
 
 
 def _costs(passages: Sequence[Passage], claim: float | Cost | None) -> Cost:
@@ -328,18 +358,24 @@ class _Seen:
     released: tuple[tuple[str, Any], ...]
     raised: str | None
     warned: tuple[str, ...]
+    printed: str
+    kind: type[Exception] | None = None  # of the error
 
 
 def _observe(ask: Ask, data: Any, gate: Gate) -> _Seen:
-    raised: str | None = None
+    raised, kind = None, None
     released: tuple[tuple[str, Any], ...] = ()
-    with warnings.catch_warnings(record=True) as heard:
+    printed = io.StringIO()
+    with warnings.catch_warnings(record=True) as heard, redirect_stdout(printed), redirect_stderr(printed):
         warnings.simplefilter("always")
         try:
-            released = tuple(_leaves(ask(data, gate), "the result", ()))  # now: a learner may be fitted again
+            result = ask(data, gate)
         except Exception as error:
-            raised = f"{type(error).__name__}: {error}"
-    return _Seen(released, raised, tuple(f"{w.category.__name__}: {w.message}" for w in heard))
+            raised, kind = f"{type(error).__name__}: {error}", type(error)
+        else:
+            released = tuple(_leaves(result, "the result", ()))  # now: a learner may be fitted again
+    told = tuple(f"{w.category.__name__}: {w.message}" for w in heard)
+    return _Seen(released, raised, told, printed.getvalue(), kind)
 
 
 def _at(one: tuple[str, Any], other: tuple[str, Any]) -> str:
@@ -359,30 +395,72 @@ def _leaves(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str
         yield path, (type(value).__name__, repr(value))
     elif isinstance(value, Random | types.ModuleType):
         return
-    elif isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
-        yield path, value.__qualname__
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict | types.MappingProxyType):
         yield path, (type(value).__name__, len(value))
-        for key, held in value.items():
+        for i, (key, held) in enumerate(value.items()):
+            yield from _leaves(key, f"{path}.keys[{i}]", above)
             yield from _leaves(held, f"{path}[{key!r}]", above)
-    elif isinstance(value, Set):
+    elif isinstance(value, set | frozenset):
         yield path, sorted(map(repr, value))
     elif isinstance(value, tuple | list) and set(map(type, value)) <= {int, str}:
         yield path, (type(value).__name__, tuple(value))
-    elif isinstance(value, Sequence | np.ndarray):
+    elif isinstance(value, tuple | list | deque | np.ndarray):
         yield path, (type(value).__name__, len(value))
         for i, held in enumerate(value):
             yield from _leaves(held, f"{path}[{i}]", above)
     else:
-        yield path, type(value).__name__
+        yield path, type(value).__qualname__
+        for name, held in _inside(value, path):
+            yield from _leaves(held, f"{path}.{name}", above)
+        return
+    if getattr(value, "__dict__", None):  # of a list with a name, say
         for name, held in _parts(value):
             yield from _leaves(held, f"{path}.{name}", above)
 
 
+def _inside(value: Any, path: str) -> list[tuple[str, Any]]:
+    """What a thing is made of: its attributes, what a function carries along, or what pickle would write.
+
+    What cannot be looked into fails the audit: anything could be in it.
+    """
+    if isinstance(value, types.FunctionType):
+        carried = [cell.cell_contents for cell in value.__closure__ or ()]
+        return [("name", value.__qualname__), ("carries", [carried, value.__defaults__, value.__kwdefaults__])]
+    if isinstance(value, types.MethodType):
+        return [("self", value.__self__), ("name", value.__qualname__)]
+    if isinstance(value, partial):
+        return [("function", value.func), ("arguments", [value.args, value.keywords])]
+    if isinstance(value, type):
+        known = getattr(sys.modules.get(value.__module__), value.__qualname__, None) is value
+        return [("name", value.__qualname__)] if known else [("name", value.__qualname__), ("holds", dict(_own(value)))]
+    if isinstance(value, types.BuiltinFunctionType):
+        return [("name", value.__qualname__)]
+    parts = _parts(value)
+    if parts or type(value).__module__.startswith("murmure."):
+        return parts
+    try:
+        return [("state", list(value.__reduce_ex__(4)[1:]))]
+    except Exception:
+        raise AuditFailed(
+            f"{path} is of type {type(value).__name__}, which the audit cannot look into.",
+            hint="release plain things: numbers, text, arrays, lists, dictionaries, data classes",
+        ) from None
+
+
+def _own(made: type) -> Iterator[tuple[str, Any]]:
+    """What a class holds that was made while it ran; not what every class has."""
+    return ((name, held) for name, held in sorted(vars(made).items()) if not name.startswith("__"))
+
+
 def _parts(value: Any) -> list[tuple[str, Any]]:
-    """Of a data class its fields, of anything else all that it holds: a model that is saved takes that along."""
-    names = [f.name for f in fields(value)] if is_dataclass(value) else sorted(getattr(value, "__dict__", {}))
-    return [(name, getattr(value, name)) for name in names if name not in UNSEEN]
+    """All attributes that an object holds, in slots too: a model that is saved takes them along."""
+    if is_dataclass(value) and type(value).__module__.startswith("murmure."):
+        return [(f.name, getattr(value, f.name)) for f in fields(value)]  # and not what it remembers of them
+    held = [vars(kind).get("__slots__", ()) for kind in type(value).__mro__]
+    slots = {n for some in held for n in ((some,) if isinstance(some, str) else some) if not n.startswith("__")}
+    names = sorted({*getattr(value, "__dict__", {}), *(name for name in slots if hasattr(value, name))})
+    unseen = UNSEEN if isinstance(value, Learner) else ()
+    return [(name, getattr(value, name)) for name in names if name not in unseen]
 
 
 # -- neighbours --------------------------------------------------------------------------------------------------------

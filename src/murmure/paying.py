@@ -9,7 +9,7 @@ from typing import Any
 
 from murmure.central.gate import Gate
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, PlanMismatch, PlanRefused
+from murmure.core.errors import AlreadyPaid, InvalidParameter, PlanMismatch, PlanRefused
 from murmure.core.fixed import sum_up
 from murmure.plan import Plan
 
@@ -72,14 +72,14 @@ class Payment:
         self.account.check(self.fit.cost, relation=self.fit.relation)
         return None
 
-    def pay(self, plans: Sequence[Plan], answers: Sequence[tuple[int, ...]]) -> None:
-        """Charge and answers, in one transaction."""
+    def pay(self, plans: Sequence[Plan], answers: Sequence[tuple[int, ...]]) -> Known | None:
+        """Charge and answers, in one transaction. If somebody else paid for the same in the meantime: their answers."""
         if self.account is None:
-            return
+            return None
         relations = {plan.relation for plan in plans}
         if len(relations) > 1:
             raise PlanRefused("Plan refused: one fit mixes two neighbouring relations, whose costs do not add up.")
-        self.account.pay(
+        charge = dict(
             plan=self.fit.name,
             about=self.fit.about,
             cost=together([plan.bound.cost for plan in plans]),
@@ -88,3 +88,8 @@ class Payment:
             certificate=plans[0].guarantees()["reader"].to_dict() if len(plans) == 1 else {},
             relation=relations.pop(),
         )
+        try:
+            self.account.pay(**charge, once=True)
+        except AlreadyPaid:
+            return self.found()
+        return None

@@ -26,6 +26,7 @@ from murmure.engines.task import Task, one_column
 from murmure.laws.records import Records
 from murmure.parts import part_from_dict, part_to_dict
 from murmure.reports import Reports
+from murmure.statistics.shared import in_words
 
 if TYPE_CHECKING:
     from murmure.central.bound import BoundNoise
@@ -131,7 +132,11 @@ class Plan:
         wanted = "candidates" if self.chooses else "blocks"
         if not hasattr(self.statistic, wanted):
             what = "choose among the answers of" if self.chooses else "protect"
-            raise PlanRefused(f"Plan refused: {type(self.curator).__name__} cannot {what} {self._asks}.")
+            chooser = getattr(self.statistic, "choose_with", None)
+            raise PlanRefused(
+                f"Plan refused: {type(self.curator).__name__} cannot {what} {self._asks}.",
+                hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
+            )
         if self.statistic.largest > LIMIT // MOST_ROWS:
             raise PlanRefused(
                 f"Plan refused: one row can add {self.statistic.largest:_} to {self._asks}; {MOST_ROWS:_} rows could "
@@ -308,19 +313,10 @@ class Plan:
         return replace(certificate, assumption=provided)
 
     def describe(self) -> str:
-        domain, slot = self.statistic.domain, self.person if self.curator is None else self.curator
-        if isinstance(domain, Schema):
-            column = f"{len(domain.private)} columns"
-            if hasattr(self.statistic, "first"):
-                column = f"{self.statistic.first} and {self.statistic.second}"  # type: ignore[attr-defined]
-        else:
-            column = domain.column or ""
-        return (
-            type(self.statistic).__name__
-            + (f" of {column}" if column else "")
-            + ("" if slot is None else f" through {type(slot).__name__}")
-            + (" in the clear" if slot is None else "")
-        )
+        """What is asked, of which columns, and through what."""
+        slot = self.person if self.curator is None else self.curator
+        through = "in the clear" if slot is None else f"through {type(slot).__name__}"
+        return f"{in_words(self.statistic)} {through}"
 
     def to_json(self) -> str:
         """Versioned; carries the integers of the law, so that no client ever computes an exponential."""

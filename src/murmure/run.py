@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -23,6 +23,7 @@ from murmure.plan import Plan
 
 if TYPE_CHECKING:
     from murmure.central.gate import Gate
+    from murmure.paying import Known
 
 T = TypeVar("T")
 
@@ -84,12 +85,17 @@ def _protected(plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, ga
         yield plan
 
     gate = gate or Gate(rng)
-    heard = drive(ask(), frame, engine, Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation), ledger, gate)
+    heard = drive(ask, frame, engine, Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation), ledger, gate)
     return plan.released(heard.answers[0], gate.rng.is_seeded)
 
 
 def drive(
-    steps: Generator[Plan, Any, T], frame: Any, engine: Any, fit: Fit, ledger: Any = None, gate: Gate | None = None
+    ask: Callable[[], Generator[Plan, Any, T]],
+    frame: Any,
+    engine: Any,
+    fit: Fit,
+    ledger: Any = None,
+    gate: Gate | None = None,
 ) -> Heard[T]:
     """Run every plan that the generator asks for, and send back what its statistic made of the answer.
 
@@ -101,31 +107,59 @@ def drive(
 
     gate = gate or Gate()
     payment = Payment.of(ledger, frame, gate, fit)
-    known = payment.found()
-    asked: list[Plan] = []
-    answers: list[tuple[int, ...]] = []
+    known, before = payment.found(), len(gate.asked)
+    hearing = Hearing(frame, engine, gate, fit)
     try:
-        plan = next(steps)
-        while True:
-            if plan.curator is None:
-                heard = plan.settle(total(plan, frame, engine, gate.rng)).estimate
-            else:
-                if known is None:
-                    answer = plan.protect(total(plan, frame, engine, gate.rng), gate)
-                else:
-                    answer = known.answer(len(answers), plan)
-                asked.append(plan)
-                answers.append(answer)
-                heard = plan.read(answer)
-            plan = steps.send(heard)
-    except StopIteration as end:
-        if known is None and asked:
-            try:
-                payment.pay(asked, answers)
-            except BaseException:
-                del gate.asked[-len(asked) :]  # unpaid: nobody hears them
-                raise
-        return Heard(end.value, tuple(asked), tuple(answers), known is not None)
+        try:
+            heard = hearing.of(ask(), known)
+        except (Exception, SystemExit):
+            if known is None and hearing.asked:  # an error that followed an answer is an answer too
+                payment.pay(hearing.asked, hearing.answers)
+                before = len(gate.asked)
+            raise
+        if known is None and heard.plans:
+            known = payment.pay(heard.plans, heard.answers)
+            if known is not None:  # somebody else asked the same at the same time, and paid
+                del gate.asked[before:]
+                heard = hearing.of(ask(), known)
+    except BaseException:
+        del gate.asked[before:]  # unpaid: nobody hears them
+        raise
+    return heard
+
+
+class Hearing:
+    """What a generator of plans has asked and heard so far: answers from the gate, or answers that are known."""
+
+    def __init__(self, frame: Any, engine: Any, gate: Gate, fit: Fit) -> None:
+        self.frame, self.engine, self.gate, self.fit = frame, engine, gate, fit
+        self.asked: list[Plan] = []
+        self.answers: list[tuple[int, ...]] = []
+
+    def of(self, steps: Generator[Plan, Any, T], known: Known | None) -> Heard[T]:
+        self.asked, self.answers = [], []
+        try:
+            plan = next(steps)
+            while True:
+                plan = steps.send(self._heard(plan, known))
+        except StopIteration as end:
+            return Heard(end.value, tuple(self.asked), tuple(self.answers), known is not None)
+
+    def _heard(self, plan: Plan, known: Known | None) -> Any:
+        if plan.curator is None:
+            if self.fit.cost.epsilon or self.fit.cost.rho:
+                raise PlanRefused(
+                    f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.fit.cost.epsilon:g}.",
+                    hint="every question of a protected run needs noise at the curator",
+                )
+            return plan.settle(total(plan, self.frame, self.engine, self.gate.rng)).estimate
+        if known is None:
+            answer = plan.protect(total(plan, self.frame, self.engine, self.gate.rng), self.gate)
+        else:
+            answer = known.answer(len(self.answers), plan)
+        self.asked.append(plan)
+        self.answers.append(answer)
+        return plan.read(answer)
 
 
 def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from click.testing import CliRunner, Result
 
 from murmure.cli import main
 from murmure.core.blocks import Cost
+from murmure.core.concentrated import rho_of
+from murmure.core.errors import BudgetExhausted
 from murmure.ledger import Ledger
 
 
@@ -42,14 +45,80 @@ def pay(place: Path, epsilon: float = 0.5, **more: Any) -> int:
     )
 
 
-def test_nothing_yet(place: Path) -> None:
-    """Looking makes no ledger."""
-    assert "no budget is set, so nothing is released" in " ".join(call("show").output.split())
+@pytest.mark.parametrize(
+    "args", [("show",), ("history",), ("history", "patients"), ("budget", "patients"), ("answer", 1)]
+)
+def test_a_ledger_that_is_not_there(place: Path, args: tuple[Any, ...]) -> None:
+    """A mistyped name is no empty ledger; looking makes none."""
+    ran, held = call(*args), json.loads(call(*args, "--json").output)
+
+    assert ran.exit_code == 2 and f"there is no ledger at {str(place)!r}; the first budget makes one" in ran.stderr
+    assert "there is no ledger at" in held["error"]["message"]
+    assert "empty" not in ran.output and not place.exists()
+
+
+def test_a_data_set_without_a_budget(place: Path) -> None:
+    call("budget", "others", "--epsilon", 1)
+
     assert "No budget is set for patients" in call("budget", "patients").output
-    assert "Nothing was charged" in call("history").output
-    assert data("show")["datasets"] == {} and data("history") == {"entries": []}
     assert data("budget", "patients")["budget"] is None
-    assert not place.exists()
+    assert "Nothing was charged" in call("history", "patients").output
+
+
+def test_after_gaussian_noise_there_is_something_left(place: Path) -> None:
+    """No pure epsilon is left of the budget, yet questions can be asked: what is said to fit fits, and no more does."""
+    call("budget", "patients", "--epsilon", 1, "--delta", 1e-6)
+    account = Ledger(place).account("patients")
+
+    def gaussian(epsilon: float) -> Cost:
+        return Cost(math.inf, rho_of(epsilon, 1e-6))
+
+    account.pay(plan="p", about="a count", cost=gaussian(0.3), answers=[], relation="add/remove")
+    left = data("show")["datasets"]["patients"]["left"]
+    pure, most = left["largest_pure"], left["largest_gaussian"]
+    shown = call("show").output
+
+    assert "left     a question of pure epsilon at most 0.208884, or Gaussian noise of rho at most 0.0218" in shown
+    assert f"(epsilon {most:g} at delta 1e-06)" in shown and "left     epsilon 0" not in shown
+    assert "no pure epsilon, after Gaussian noise" in shown and "inf" not in shown
+    account.check(Cost(pure, pure**2 / 2))
+    account.check(gaussian(most))
+    for cost in (Cost(1.001 * pure, (1.001 * pure) ** 2 / 2), gaussian(1.001 * most)):
+        with pytest.raises(BudgetExhausted, match=r"left a question of pure epsilon at most 0\.208884"):
+            account.check(cost)
+
+
+def test_a_spent_budget_has_nothing_left(place: Path) -> None:
+    call("budget", "patients", "--epsilon", 1, "--delta", 1e-6)
+    cost = Cost(1.0, rho_of(1.0, 1e-6))
+    Ledger(place).account("patients").pay(plan="p", about="a", cost=cost, answers=[], relation="add/remove")
+
+    assert "left     nothing\n" in call("show").output
+
+
+def test_a_lost_key_is_said(place: Path) -> None:
+    """With it went the means to recognise a file; a ledger that never recognised one says nothing."""
+    call("budget", "patients", "--epsilon", 2)
+    pay(place)
+    named = Ledger(place).account("patients", fingerprint="export of May")  # which needs no key
+    named.pay(plan="p", about="a", cost=Cost(0.1, 0.005), answers=[], relation="add/remove")
+    assert "WARNING" not in call("show").output
+    file = place.with_name("patients.csv")
+    file.write_text("age\n30\n")
+    Ledger(place).account("patients").of_file(file).pay(
+        plan="p", about="a", cost=Cost(0.1, 0.005), answers=[], relation="add/remove"
+    )
+    key = place.with_name(".ledger.db.key")
+    assert key.exists() and "WARNING" not in call("show").output
+    key.unlink()
+
+    assert f"WARNING: the key {key} of the ledger" in call("show").stderr
+    assert printed("show")["warnings"]
+    assert not key.exists()
+
+
+def printed(*args: Any) -> Any:
+    return json.loads(call(*args, "--json").stdout)
 
 
 def test_a_budget_is_set_shown_and_changed(place: Path) -> None:
@@ -76,7 +145,7 @@ def test_a_budget_is_set_shown_and_changed(place: Path) -> None:
         (("budget", "patients", "--delta", 1e-6), "--delta says nothing without --epsilon"),
         (("budget", "patients", "--epsilon", 1, "--relation", "swap"), "--relation"),
         (("budget", "a\nb", "--epsilon", 1), "the name of a dataset"),
-        (("answer", 7), "holds no charge 7"),
+        (("answer", 7), "there is no ledger"),
         (("answer", "x"), "not a valid integer"),
         (("shwo",), "did you mean show"),
         (("show", "--ledger", "mysql://root:secret@host/db"), "a ledger is a file or a database"),
@@ -96,14 +165,16 @@ def test_what_is_shown(place: Path) -> None:
     shown, history, answer = (call(*args).output for args in (("show",), ("history",), ("answer", 2)))
 
     assert "budget   epsilon 1, delta 0 (add/remove)" in shown
-    assert "spent    epsilon 0.2 in 2 charges" in shown and "left     epsilon 0.7999999999" in shown
+    assert "spent    epsilon 0.2 in 2 charges" in shown and "left     epsilon 0.799999\n" in shown
     assert "3 entries, as written" in " ".join(shown.split())
     assert "bob  patients (site = A)" in history and "SEEDED, protects nobody" in history
     assert "epsilon 0.1, rho 0.125: a count of people (plan 0123456789ab)" in history
     assert answer.startswith("fedcba987654  0, 1, 2") and "10 more" in answer.replace("\n", " ")
+    assert not [line for line in (shown + history + answer).splitlines() if line != line.rstrip()]
     assert data("answer", 2)["answers"][0]["answer"] == list(range(30))
     assert data("show", "--ledger", place)["sound"] is True
     assert data("history", "others") == {"entries": []}
+    assert "holds no charge 7" in call("answer", 7).stderr
 
 
 def test_damage_is_said(place: Path) -> None:

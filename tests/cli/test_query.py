@@ -426,3 +426,73 @@ def test_a_ledger_that_is_none_is_refused() -> None:
 
     assert result.exit_code == 2
     assert "ledger.db" in result.output
+
+
+# -- what is said beside the figures -----------------------------------------------------------------------------------
+
+
+def test_the_same_bytes_under_another_name_are_warned_about() -> None:
+    """A copy has a budget of its own; the ledger knows that it is one."""
+    answer("count", "--budget", 3)
+    Path("copy.parquet").write_bytes(Path("people.parquet").read_bytes())
+    words = call("count", "--budget", 3, data="copy.parquet")
+    held = json.loads(call("count", "--json", data="copy.parquet").stdout)
+
+    assert "WARNING: these very bytes were charged to 'people.parquet' before" in words.stderr
+    assert any("these very bytes" in one for one in held["warnings"])
+    assert answer("count", "--dataset", "people.parquet", data="copy.parquet")["ledger"]["again"] is True
+    assert "copy.parquet" in call("count").stderr  # and the other way round
+
+
+def test_a_lost_key_is_said_before_it_is_made_again() -> None:
+    answer("count", "--budget", 3)
+    Path(".murmure-ledger.db.key").unlink()
+
+    assert "is missing: files that it charged are not recognised" in call("count").stderr
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_fixed_notes(name: str) -> None:
+    """The same words whatever the rows hold; that a figure may lie outside its interval, where rules cut intervals."""
+    Path("none.csv").write_text("id,age,income,smoker,region\n")
+    given = ["--no-ledger", "--seed", 1]
+    held = [json.loads(call(*QUESTIONS[name], *given, "--json", data=d).stdout) for d in ("people.parquet", "none.csv")]
+    shown = " ".join(call(*QUESTIONS[name], *given).stdout.split())
+
+    assert held[0]["notes"] == held[1]["notes"]
+    assert "one out of range as the nearest bound" in shown and all(note in shown for note in held[0]["notes"])
+    cut = name.split()[0] in ("count", "histogram", "table")
+    assert ("may lie outside its interval" in shown) == cut == (len(held[0]["notes"]) == 2)
+
+
+def test_a_mode_is_a_value() -> None:
+    shown = call("mode", "--column", "region", "--no-ledger", "--seed", 1, epsilon=20).stdout
+
+    assert "the commonest value: A\n" in shown and "there is no interval" in shown and "index" not in shown
+
+
+def test_no_blanks_at_the_ends_of_lines() -> None:
+    for name in QUESTIONS:
+        shown = call(*QUESTIONS[name], "--no-ledger", "--seed", 1).stdout
+        assert shown and not [line for line in shown.splitlines() if line != line.rstrip()], shown
+
+
+@pytest.mark.parametrize("delta", ["0", "1", "-1", "nan"])
+def test_delta_is_an_option(delta: str) -> None:
+    refused(
+        call("count", "--noise", "gaussian", "--delta", delta, "--budget", 3), "--delta must lie strictly between 0"
+    )
+
+
+def test_figures_are_short() -> None:
+    """Six digits, in what is refused too."""
+    call("mode", "--column", "region", "--budget", 50, epsilon=20)
+    said = call("mode", "--column", "region", epsilon=49.99999999999909).stderr
+
+    assert "asked for epsilon 50, left epsilon 30" in said
+
+
+def test_gaussian_noise_leaves_something() -> None:
+    shown = call("count", "--noise", "gaussian", "--delta", 1e-6, "--budget", 1, epsilon=0.3).stdout
+
+    assert "Left: a question of pure epsilon at most 0.20888" in shown and "Left: epsilon 0" not in shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -372,3 +373,81 @@ def test_files_that_are_no_models() -> None:
     Path("model.json").write_text("nonsense")
     ran = CliRunner().invoke(main, ["predict", "model.json", "people.parquet", "-o", "out.csv"])
     assert ran.exit_code == 2 and "is not JSON" in ran.output
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [(), ("--local",)])
+def test_a_copy_of_the_training_rows_is_no_test(extra: tuple[str, ...]) -> None:
+    """Nor is a folder that holds one. In the clear there is no noise to undo."""
+    copied = Path("test")
+    copied.mkdir()
+    pq.write_table(people(9), copied / "a.parquet")
+    (copied / "b.parquet").write_bytes(Path("people.parquet").read_bytes())
+    given = [*MODELS["linear"], "--epsilon", 4, *extra]
+    for test in ("test/b.parquet", "test"):
+        refused(call("linear", *given, "--test", test), "holds the rows that the model learns from")
+
+    ran = call("linear", *MODELS["linear"], "--clear", "--test", "test/b.parquet")
+    assert ran.exit_code == 0 and "Rows that stand in both files cannot be seen" in " ".join(ran.stderr.split())
+
+
+def test_coefficients_have_names_and_classes() -> None:
+    shown = call("logistic", *MODELS["logistic"], "--epsilon", 4, "--no-ledger", "--seed", 5).stdout
+
+    assert "log-odds" in shown and "yes against no" in shown and "coefficient" not in shown
+    for name in ("intercept", "age", "weight"):
+        assert any(line.split()[:1] == [name] and len(line.split()) == 2 for line in shown.splitlines()), shown
+    assert any(line.split() == ["classes", "no,", "yes"] for line in shown.splitlines())
+
+
+def test_why_there_are_no_standard_errors() -> None:
+    given = [*MODELS["linear"], "--no-ledger", "--seed", 5, "--epsilon"]
+    repaired = " ".join(call("linear", *given, 0.01).stdout.split())
+    local = " ".join(call("linear", *MODELS["linear"], "--local", "--epsilon", 4, out="l.json").stdout.split())
+    fine = call("linear", *given, 8, out="other.json").stdout
+
+    assert "std err none: the noisy sums were repaired before they were solved" in repaired
+    assert "std err none: rows were randomised one by one" in local
+    assert "std err none" not in " ".join(fine.split()) and "std err" in fine
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_whom_a_model_protects(model: str) -> None:
+    given = [*MODELS[model], "--epsilon", 2, "--no-ledger", "--seed", 5]
+    row = " ".join(call(model, *given).stdout.split())
+    person = trained(model, *given[-5:], "--unit", "id", "--rows-per-person", 2, out="p.json")
+
+    assert "protects one row: whoever stands in several rows pays epsilon = 2 for each of them" in row
+    assert person["protects"] == "one person (id) of at most 2 rows: epsilon = 2 for all of them together"
+    assert trained(model, "--clear", out="c.json")["protects"] == "nobody"
+
+
+def test_clusters_are_about_so_large() -> None:
+    shown = call("kmeans", *MODELS["kmeans"], "--epsilon", 8, "--no-ledger", "--seed", 5).stdout.replace("\xa0", " ")
+
+    assert re.search(r"cluster 0  age [\d.]+, weight [\d.]+ \(about \d \d{3} rows\)", shown), shown
+    assert not [line for line in shown.splitlines() if line != line.rstrip()]
+
+
+def test_hints_are_about_the_model_that_was_asked_for() -> None:
+    refused(call("kmeans", "--epsilon", 1), "needs --clusters", "murmure train kmeans people.csv")
+    refused(call("linear", "--epsilon", 1), "needs --target", "murmure train linear people.csv")
+    refused(
+        call("linear", *MODELS["linear"], "--epsilon", 1, "--delta", 2), "--delta must lie strictly between 0 and 1"
+    )
+
+
+def test_other_names_for_the_same_bytes_are_warned_about() -> None:
+    call("kmeans", *MODELS["kmeans"], "--epsilon", 1, "--budget", 3)
+    ran = call("kmeans", *MODELS["kmeans"], "--epsilon", 1, "--budget", 3, "--dataset", "new", out="b.json")
+
+    assert ran.exit_code == 0 and "these very bytes were charged to 'people.parquet' before" in ran.stderr
+
+
+def test_predictions_are_counted_in_groups() -> None:
+    trained("linear", "--clear")
+    ran = CliRunner().invoke(main, ["predict", "model.json", "people.parquet", "-o", "out.csv"])
+
+    assert "4 000 predictions" in ran.stdout.replace("\xa0", " ")

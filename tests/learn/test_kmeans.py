@@ -15,7 +15,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.laws import compiled
-from murmure.learn.kmeans import KMeans, spread_start, steps_for
+from murmure.learn.kmeans import EXAMPLES, KMeans, spread_start, steps_for
 from murmure.learn.privacy import Central, Clear, Local
 from murmure.statistics import clusters
 from murmure.statistics.clusters import RHO, Clusters
@@ -273,3 +273,13 @@ def test_k_means_of_randomised_rows() -> None:
     assert np.abs(np.sort(centres[:, 0]) - [0.1, 0.9]).max() < 0.1
     assert model.guarantees_["collector"].epsilon <= 20.0 and model.spent_.epsilon <= 20.0
     assert "labels_" not in vars(model)
+
+
+def test_local_says_that_nothing_was_debiased() -> None:
+    """Centres of randomised rows are centres of randomised rows, with `debias` and without."""
+    rows = {"x": [1, 2, 18, 19] * 50, "y": [0.0, 0.1, 0.8, 0.9] * 50}
+    for debias in (True, False):
+        made = KMeans(2, EXAMPLES[0].schema, Local(4.0, debias=debias), rng=Random.seeded(1)).fit(rows)
+
+        assert made.post_.startswith("none: learned from randomised rows as they are, not debiased")
+        assert "as they are, not debiased" in " ".join(made.summary().split()) and "costs nothing" not in made.summary()

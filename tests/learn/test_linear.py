@@ -273,6 +273,33 @@ def test_no_bars_where_a_ridge_or_trimming_bites():
     assert forced.bse_ is None
 
 
+def test_the_summary_says_why_there_are_no_standard_errors():
+    """In words that somebody who fits a line understands: a ridge, whose it was, and what it does."""
+    biased = "the coefficients are biased towards zero, so no standard errors are given"
+    rows, seed = some_people(300), mu.Random.seeded(1)
+    flat = {**rows, "age": np.full(300, 40)}
+    for m, data, why in (
+        (
+            LinearRegression(PEOPLE, "y", Central(0.1), rng=seed),
+            rows,
+            f"a ridge was added because the noise is large compared with the data: {biased}",
+        ),
+        (
+            LinearRegression(PEOPLE, "y", Central(50.0), ridge=4.0, rng=seed),
+            rows,
+            f"ridge=4 was asked for, whatever the noise is: {biased}",
+        ),
+        (
+            LinearRegression(PEOPLE, "y", Central(9.0), method="lecture", rng=seed),
+            rows,
+            f"method='lecture' adds a ridge: {biased}",
+        ),
+        (LinearRegression(PEOPLE, "y", Clear()), flat, "some columns do not vary, or repeat others"),
+    ):
+        assert m.fit(data).bse_ is None
+        assert f"std err none: {why}" in " ".join(m.summary().split())
+
+
 def test_the_lectures_noise_costs_more_at_one_column_and_less_at_many():
     assert lecture_cost(10.0, 1) == 11.25
     assert lecture_cost(1.0, 1) == 1.125

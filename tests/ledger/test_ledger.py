@@ -23,7 +23,8 @@ from murmure.core.concentrated import epsilon_of, rho_of
 from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed
 from murmure.ledger import Account, Ledger, default_ledger
 from murmure.ledger.entries import seal
-from murmure.ledger.sums import total_of
+from murmure.ledger.figures import down, largest_gaussian, largest_pure, up
+from murmure.ledger.sums import Budget, Left, total_of
 from murmure.ledger.tables import TABLES
 
 CERTIFICATE = {"relation": "add/remove", "epsilon": 1.0, "delta": 0.0}
@@ -54,7 +55,7 @@ def test_a_budget_is_spent_to_the_end_and_not_further(place: str) -> None:
     ledger.set_budget("patients", 1.0, who="ann")
     account = ledger.account("patients", who="bob")
     numbers = [pay(account) for _ in range(4)]
-    with pytest.raises(BudgetExhausted, match=r"'patients'.*asked for epsilon 0\.25.*left epsilon 0\.0"):
+    with pytest.raises(BudgetExhausted, match=r"'patients'.*asked for epsilon 0\.25.*left epsilon 0, of epsilon 1\."):
         pay(account)
     with pytest.raises(BudgetExhausted):
         account.check(Cost(1e-9, 0.0))
@@ -86,7 +87,7 @@ def test_sums_are_exact(tmp_path: Path) -> None:
 def test_without_delta_only_pure_epsilon_counts(place: str) -> None:
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0)
-    with pytest.raises(BudgetExhausted, match="epsilon inf"):
+    with pytest.raises(BudgetExhausted, match="asked for Gaussian noise, which only a budget with a delta pays"):
         pay(ledger.account("patients"), math.inf, rho=1e-9)
 
     assert ledger.spent("patients").charges == 0
@@ -253,6 +254,58 @@ def test_the_very_same_file_is_recognised(place: str, tmp_path: Path, monkeypatc
     key.unlink()
     file.write_bytes((tmp_path / "copy.csv").read_bytes())
     assert ledger.account("patients").of_file(file).find("p") is None  # another key recognises nothing
+
+
+def test_the_same_bytes_under_another_name_are_seen(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two names are two budgets: the ledger cannot know people, but it knows the bytes of a file."""
+    monkeypatch.setenv("MURMURE_LEDGER_KEY", str(tmp_path / "key"))
+    file, copied = tmp_path / "patients.csv", tmp_path / "others.csv"
+    for one in (file, copied):
+        one.write_text("age\n30\n40\n")
+    ledger = Ledger(place)
+    for name in ("patients", "others"):
+        ledger.set_budget(name, 1.0)
+    pay(ledger.account("patients").of_file(file))
+    new = ledger.account("others").of_file(copied)
+
+    assert new.elsewhere() == ["patients"]
+    assert ledger.account("patients").of_file(copied).elsewhere() == []
+    assert ledger.account("others").elsewhere() == []  # nothing is known of these data
+    copied.write_text("age\n30\n41\n")
+    assert ledger.account("others").of_file(copied).elsewhere() == []
+
+
+@pytest.mark.parametrize(
+    ("value", "cost", "left"),
+    [
+        (49.99999999999909, "50", "49.9999"),
+        (6.750155989e-14, "6.75016e-14", "0"),
+        (0.1, "0.1", "0.1"),
+        (2.0000000001, "2.00001", "2"),
+        (0.0, "0", "0"),
+        (math.inf, "inf", "inf"),
+        (1234567.8, "1.23457e+06", "1.23456e+06"),
+    ],
+)
+def test_figures_in_words(value: float, cost: str, left: str) -> None:
+    """Six digits: costs rounded up, what is left rounded down."""
+    assert (up(value), down(value)) == (cost, left)
+    assert float(up(value)) >= value >= float(down(value))
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
+@pytest.mark.parametrize("rho", [1e-6, 0.0123456789, 0.7, 30.0])
+def test_what_may_be_asked_may_be_paid(rho: float, delta: float) -> None:
+    budget, left = Budget(100.0, delta, "add/remove"), Left(0.0, rho)
+    pure, gaussian = float(down(largest_pure(left))), largest_gaussian(budget, left)
+
+    assert pure**2 / 2 <= rho < (1.0001 * pure) ** 2 / 2
+    if gaussian == 0:  # so little that no epsilon is needed for it at this delta
+        assert rho < rho_of(1e-9, delta)
+    else:
+        assert rho_of(gaussian, delta) <= rho < rho_of(1.001 * gaussian, delta)
 
 
 def test_nothing_but_the_release_is_written(tmp_path: Path) -> None:

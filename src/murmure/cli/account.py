@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,9 +52,17 @@ class Payer:
     fresh: bool
     number: int | None = None  # of the charge that paid, now or earlier
     earlier: str | None = None  # when it was paid, if not now
+    warnings: list[str] = field(default_factory=list)
 
     def of_file(self, frame: Any) -> Payer:
         self.account = self.account.of_file(frame)
+        if others := self.account.elsewhere():
+            named = " and ".join(repr(name) for name in others)
+            warn(
+                self.warnings,
+                f"WARNING: these very bytes were charged to {named} before: the same people have more than one "
+                "budget, and pay from each. Give the same people one --dataset.",
+            )
         return self
 
     def find(self, plan: str, *args: Any, **how: Any) -> Any:
@@ -65,8 +74,8 @@ class Payer:
     def check(self, *args: Any, **how: Any) -> None:
         self.account.check(*args, **how)
 
-    def pay(self, **charge: Any) -> int:
-        self.number = self.account.pay(**charge)
+    def pay(self, once: bool = False, **charge: Any) -> int:
+        self.number = self.account.pay(once=once and not self.fresh, **charge)
         return self.number
 
 
@@ -88,19 +97,22 @@ class Till:
     def words(self) -> str:
         if self.ledger is None or self.account is None:
             return "Nothing was charged (--no-ledger)."
+        from murmure.ledger.figures import may_ask, up
+
         left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
         assert budget is not None
         paid = f"paid by charge {self.account.number}"
         if self.again:
             paid += f" on {self.account.earlier}: the same answer again, at no cost (--fresh draws a new one)"
-        whole = shown(budget.epsilon) + (f", delta {budget.delta:g}" if budget.delta else "")
-        more = f" (or rho {left.rho:.6g})" if budget.delta else ""
-        rest = f"Left: epsilon {shown(left.epsilon)}{more} of {whole}."
+        whole = f"epsilon {up(budget.epsilon)}, delta {budget.delta:g}" if budget.delta else up(budget.epsilon)
+        rest = f"Left: {may_ask(budget, left)}{', of' if budget.delta else ' of'} {whole}."
         return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {rest}"
 
     def to_dict(self) -> dict[str, Any] | None:
         if self.ledger is None or self.account is None:
             return None
+        from murmure.ledger.figures import largest_gaussian, largest_pure
+
         left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
         spent = self.ledger.spent(self.dataset)
         assert budget is not None
@@ -111,7 +123,12 @@ class Till:
             "again": self.again,
             "budget": {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation},
             "spent": {"epsilon": finite(spent.epsilon), "rho": finite(spent.rho), "charges": spent.charges},
-            "left": {"epsilon": left.epsilon, "rho": left.rho},
+            "left": {
+                "epsilon": left.epsilon,
+                "rho": left.rho,
+                "largest_pure": largest_pure(left),
+                "largest_gaussian": largest_gaussian(budget, left),
+            },
         }
 
 
@@ -139,17 +156,19 @@ def open_till(
 
     if budget is not None and not 0 < budget < math.inf:
         raise Misuse(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
-    name = dataset or _file_name(source)
-    book = Ledger(ledger or default_place())
+    name = _file_name(source) if dataset is None else dataset
+    book = Ledger(default_place() if ledger is None else ledger)
     held = book.budget(name)
-    command = f"murmure ledger budget {shlex.quote(name)}" + (f" --ledger {shlex.quote(ledger)}" if ledger else "")
+    command = f"murmure ledger budget {shlex.quote(name)}"
+    if ledger is not None:
+        command += f" --ledger {shlex.quote(book.name)}"  # not as it was typed: there may be a password in it
     if held is None and budget is None:
         raise BudgetExhausted(
             f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
             hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
         )
     if held is None and budget is not None:
-        book.set_budget(name, budget, delta or 0.0, who, relation)
+        book.set_budget(name, budget, delta or 0.0, who, relation, first=True)
     elif held is not None and held.relation != relation:
         raise Misuse(
             f"the budget of {name!r} counts {held.relation}, and --relation {relation} does not add up with it.",
@@ -165,8 +184,9 @@ def open_till(
             f"{name!r} has a budget of {held.epsilon:.10g} already, in {book.name}.",
             f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
         )
-    account = book.account(name, who)
-    return Till(name, book, Payer(account, fresh))
+    payer = Payer(book.account(name, who), fresh)
+    say_lost_key(book, payer.warnings)
+    return Till(name, book, payer, warnings=payer.warnings)
 
 
 def _unpaid(source: str, seed: int | None) -> Till:
@@ -202,9 +222,36 @@ def check_columns(source: Any, columns: Sequence[str], kinds: Mapping[str, str])
     open_table(source, list(columns), kinds, lenient=True)
 
 
-def shown(epsilon: float) -> str:
-    """What rounding left over is nothing."""
-    return f"{epsilon:.10g}" if epsilon >= 1e-9 else "0"
+def warn(kept: list[str], words: str) -> None:
+    """On stderr, and for JSON."""
+    if words not in kept:
+        kept.append(words)
+        click.echo(words, err=True)
+
+
+def say_lost_key(book: Ledger, kept: list[str]) -> None:
+    if (place := book.lost_key()) is not None:
+        warn(
+            kept,
+            f"WARNING: the key {place} of the ledger {book.name} is missing: files that it charged are not recognised, "
+            "and their questions are paid again. Bring the key back from a backup.",
+        )
+
+
+@contextmanager
+def tidily(out: Any) -> Iterator[None]:
+    """What is printed inside, without blanks at the ends of lines."""
+    with out.capture() as held:
+        yield
+    out.file.write("\n".join(line.rstrip(" ") for line in held.get().split("\n")))
+
+
+def checked_delta(delta: float | None) -> None:
+    if delta is not None and not 0 < delta < 1:
+        raise Misuse(
+            f"--delta must lie strictly between 0 and 1, got {delta:g}.",
+            "--delta 1e-6, for example: well below one over the people",
+        )
 
 
 def finite(value: float) -> float | str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.account import say_lost_key
 from murmure.cli.shared import Clear, ClearGroup, F, Misuse, console, json_option, print_json
 
 if TYPE_CHECKING:
@@ -37,10 +37,17 @@ def ledger_option(command: F) -> F:
     )(command)
 
 
-def opened(where: str | None) -> Ledger:
+def opened(where: str | None, new: bool = False) -> Ledger:
+    """new: there need be none yet. Where none is, nothing is said about budgets: the name may be mistyped."""
     from murmure.ledger import Ledger, default_place
 
-    return Ledger(where or default_place())
+    held = Ledger(where or default_place())
+    if not new and not held.exists():
+        raise Misuse(
+            f"there is no ledger at {held.name!r}; the first budget makes one.",
+            "--ledger or MURMURE_LEDGER names another; murmure ledger budget NAME --epsilon 1 makes this one",
+        )
+    return held
 
 
 # -- show --------------------------------------------------------------------------------------------------------------
@@ -52,45 +59,55 @@ def opened(where: str | None) -> Ledger:
 def show(where: str | None, as_json: bool) -> None:
     """What each data set has paid, and what is left of its budget. Every entry and answer is checked on the way."""
     held = opened(where)
+    warnings: list[str] = []
+    say_lost_key(held, warnings)
     entries = held.verify()
     about = {name: standing(held, name) for name in held.datasets()}
     if as_json:
-        print_json({"ledger": held.name, "entries": entries, "sound": True, "datasets": about})
+        print_json({"ledger": held.name, "entries": entries, "sound": True, "datasets": about, "warnings": warnings})
         return
     out = console()
     if not about:
-        out.print(f"The ledger {held.name} is empty: no budget is set, so nothing is released.")
+        out.print(f"The ledger {held.name} is empty: no budget is set, so nothing is released.", soft_wrap=True)
         out.print("murmure ledger budget NAME --epsilon 1 sets one.")
         return
-    for name, one in about.items():
+    for name in about:
         out.print(name, style="bold")
-        for line in _lines(one):
-            out.print(f"  {line}")
+        for line in _lines(held, name):
+            out.print(f"  {line}", soft_wrap=True)
     out.print()
-    out.print(f"{held.name}: {entries} {'entry' if entries == 1 else 'entries'}, as written.")
+    out.print(f"{held.name}: {entries} {'entry' if entries == 1 else 'entries'}, as written.", soft_wrap=True)
 
 
 def standing(held: Ledger, name: str) -> dict[str, Any]:
     """Budget, spent and left of one data set, for JSON."""
+    from murmure.ledger.figures import largest_gaussian, largest_pure
+
     budget, spent, left = held.budget(name), held.spent(name), held.left(name)
+    most = {"largest_pure": largest_pure(left), "largest_gaussian": largest_gaussian(budget, left) if budget else 0.0}
     return {
         "budget": None if budget is None else dict(vars(budget)),
         "spent": {key: _plain(value) for key, value in vars(spent).items()},
-        "left": dict(vars(left)),
+        "left": {**vars(left), **most},
     }
 
 
-def _lines(one: dict[str, Any]) -> list[str]:
-    budget, spent, left = one["budget"], one["spent"], one["left"]
-    many = "1 charge" if spent["charges"] == 1 else f"{spent['charges']} charges"
+def _lines(held: Ledger, name: str) -> list[str]:
+    from murmure.ledger.figures import may_ask, up
+
+    budget, spent, left = held.budget(name), held.spent(name), held.left(name)
+    assert budget is not None
+    many = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
     lines = [
-        f"budget   epsilon {_short(budget['epsilon'])}, delta {_short(budget['delta'])} ({budget['relation']})",
-        f"spent    epsilon {_short(spent['epsilon'])} in {many}",
-        f"left     epsilon {_down(left['epsilon'])}",
+        f"budget   epsilon {up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
+        f"spent    epsilon {up(spent.epsilon)} in {many}",
+        f"left     {may_ask(budget, left)}",
     ]
-    if budget["delta"] > 0:
-        lines[1] += f"; pure epsilon {_short(spent['pure'])}, rho {_short(spent['rho'])}"
-        lines[2] += f", or rho {_down(left['rho'])}"
+    if budget.delta > 0:
+        pure = f"pure epsilon {up(spent.pure)}" if spent.pure < math.inf else "no pure epsilon, after Gaussian noise"
+        lines[1] = (
+            f"spent    epsilon {up(spent.epsilon)} at delta {budget.delta:g} in {many}: {pure}; rho {up(spent.rho)}"
+        )
     return lines
 
 
@@ -123,24 +140,25 @@ def budget(
     It can be raised later, or lowered to what is spent; each time stays in the history. Decide before you look at
     answers: what is promised is the largest budget that was ever set.
     """
-    held = opened(where)
+    given = [name for name, v in (("--delta", delta), ("--relation", relation), ("--who", who)) if v is not None]
+    if epsilon is None and given:
+        raise Misuse(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
+    held = opened(where, new=epsilon is not None)
     if epsilon is not None:
         old = held.budget(dataset)  # what is not said stays as it is
         delta = delta if delta is not None else old.delta if old else 0.0
         held.set_budget(dataset, epsilon, delta, who, relation or (old.relation if old else "add/remove"))
-    elif given := [name for name, v in (("--delta", delta), ("--relation", relation), ("--who", who)) if v is not None]:
-        raise Misuse(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
     one = standing(held, dataset)
     if as_json:
         print_json({"ledger": held.name, "dataset": dataset, **one})
         return
     out = console()
     if one["budget"] is None:
-        out.print(f"No budget is set for {dataset}: nothing is released.")
+        out.print(f"No budget is set for {dataset}: nothing is released.", soft_wrap=True)
         out.print("Set one with --epsilon.")
         return
-    for line in _lines(one):
-        out.print(line)
+    for line in _lines(held, dataset):
+        out.print(line, soft_wrap=True)
 
 
 # -- history -----------------------------------------------------------------------------------------------------------
@@ -166,11 +184,14 @@ def history(dataset: str | None, where: str | None, as_json: bool) -> None:
 
 
 def _said(entry: Entry) -> str:
+    from murmure.ledger.figures import up
+
     if entry.kind == "budget":
-        return f"budget: epsilon {_short(entry.epsilon)}, delta {_short(entry.delta or 0.0)} ({entry.relation})"
+        return f"budget: epsilon {up(entry.epsilon)}, delta {entry.delta or 0:g} ({entry.relation})"
     mark = "; SEEDED, protects nobody" if entry.seeded else ""
     plan = f" (plan {entry.plan[:12]})" if entry.plan else ""
-    return f"epsilon {_short(entry.epsilon)}, rho {_short(entry.rho or 0.0)}: {entry.about or 'a release'}{plan}{mark}"
+    paid = f"epsilon {up(entry.epsilon)}, " if entry.epsilon < math.inf else ""
+    return f"{paid}rho {up(entry.rho or 0.0)}: {entry.about or 'a release'}{plan}{mark}"
 
 
 # -- answer ------------------------------------------------------------------------------------------------------------
@@ -190,18 +211,11 @@ def answer(number: int, where: str | None, as_json: bool) -> None:
     for one in found:
         shown = ", ".join(map(str, one["answer"][:MOST_SHOWN]))
         more = len(one["answer"]) - MOST_SHOWN
-        out.print(f"{one['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""))
+        out.print(
+            f"{one['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
+            soft_wrap=True,
+        )
 
 
 def _plain(value: Any) -> Any:
     return "inf" if value == math.inf else value
-
-
-def _short(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.10g}"
-
-
-def _down(value: float) -> str:
-    """What is left, to ten digits, and never more than there is."""
-    near = f"{value:.10g}"
-    return near if float(near) <= value else f"{float(Decimal(value).normalize(Context(10, ROUND_DOWN))):.10g}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from murmure.cli.shared import Clear, Misuse, all_or_nothing, json_option, needs, print_json
+from murmure.cli.shared import Clear, Misuse, all_or_nothing, grouped, json_option, needs, print_json
 from murmure.core.errors import InvalidParameter
 
 EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
@@ -57,7 +57,7 @@ def predict(
     if as_json:
         print_json({"output": str(output), "rows": len(predicted), "columns": list(columns)})
     else:
-        click.echo(f"{len(predicted)} predictions: {output}")
+        click.echo(f"{grouped(len(predicted))} predictions: {output}")
 
 
 def read_model(path: Path) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
+from murmure.cli.account import Till, check_columns, checked_delta, ledger_options, one_source, open_till, tidily
 from murmure.cli.estimate import PICTURES, check_places, naming_files
 from murmure.cli.shared import (
     Clear,
@@ -46,6 +46,12 @@ COLUMNS = {  # how many columns a question is about
 NUMBERS = ("sum", "mean", "variance", "quantile")
 NOISES = {"laplace": "DiscreteLaplace", "gaussian": "DiscreteGaussian", "staircase": "Staircase"}
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
+CUT = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
+STOOD = (  # the same whatever the rows hold
+    "Whatever the rows hold: a missing or unreadable number counts as the schema says (or as the middle), one out of "
+    "range as the nearest bound, an unknown label nowhere."
+)
+OUTSIDE = "Intervals are cut to what is possible, figures are not: a figure may lie outside its interval."
 MOST_SHOWN = 40  # figures on a terminal; beyond, the first
 
 
@@ -251,6 +257,11 @@ class Asked:
             raise Misuse("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
 
     @property
+    def notes(self) -> list[str]:
+        """What is true of every answer to this question, whatever the data."""
+        return [STOOD, *([OUTSIDE] if self.question in CUT else [])]
+
+    @property
     def title(self) -> str:
         words = self.question + (f" of {' and '.join(self.columns)}" if self.columns else "")
         words += f" by {' and '.join(self.by)}" if self.by else ""
@@ -287,6 +298,7 @@ def curator(question: str, epsilon: float, delta: float | None, noise: str | Non
     """The noise that the options ask for."""
     from murmure.catalogue import load
 
+    checked_delta(delta)
     if noise == "gaussian" and delta is None:
         raise Misuse("--noise gaussian needs --delta.", "--delta 1e-6, for example: well below one over the people")
     if noise != "gaussian" and delta is not None:
@@ -405,6 +417,7 @@ def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: floa
             for name, rows, method in figures(release, level, target)
             for row in rows
         ],
+        "notes": asked.notes,
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
         "relation": plan.relation,
@@ -416,12 +429,28 @@ def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: floa
 
 
 def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, target: Any) -> None:
+    from murmure.ledger.figures import up
     from murmure.pages.words import protects
 
     out = console()
-    out.print(f"{asked.title}", style="bold")
-    if release.seeded:
-        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+    with tidily(out):
+        out.print(f"{asked.title}", style="bold")
+        if release.seeded:
+            out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+        if asked.question == "mode":
+            out.print(f"\nthe commonest value: {release.estimate.labels[0]}\n", soft_wrap=True)
+            out.print("there is no interval: one value is chosen, likelier the farther it is ahead", style="dim")
+        else:
+            _show_figures(out, release, asked, level, target)
+        for note in asked.notes:
+            out.print(note, style="dim")
+        reader = release.guarantees["reader"]
+        cost = f"epsilon {up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
+        out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
+        out.print(till.words(), style=None if till.ledger else "bold red", soft_wrap=True)
+
+
+def _show_figures(out: Any, release: Release, asked: Asked, level: float, target: Any) -> None:
     left_out, notes = 0, []
     for name, rows, method in figures(release, level, target):
         table, hidden = _table(name, rows)
@@ -436,10 +465,6 @@ def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, 
         out.print(f"of about {grouped(release.estimate.n)} rows, a noisy number too", style="dim")
     if left_out:
         out.print(f"the first {MOST_SHOWN}; {grouped(left_out)} more with --json", style="dim")
-    reader = release.guarantees["reader"]
-    cost = f"epsilon {reader.epsilon:.10g}" + (f", delta {reader.delta:g}" if reader.delta else "")
-    out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
-    out.print(till.words(), style=None if till.ledger else "bold red", soft_wrap=True)
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.account import Till, check_columns, ledger_options, one_source, open_till
+from murmure.cli.account import Till, check_columns, checked_delta, ledger_options, one_source, open_till, tidily
 from murmure.cli.shared import (
     Clear,
     Misuse,
@@ -37,6 +37,16 @@ MODELS = {
     "kmeans": "KMeans",
 }
 EXAMPLE = "murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 -o model.json"
+EXAMPLES = {
+    "linear": "murmure train linear people.csv --schema schema.toml --target income --epsilon 1 -o line.json",
+    "logistic": "murmure train logistic people.csv --schema schema.toml --target sick --epsilon 1 -o odds.json",
+    "kmeans": "murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 "
+    "-o centres.json",
+}
+EXACT = (
+    "WARNING: the score is an exact figure about the rows of --test; nothing protects them if it is published. Rows "
+    "that stand in both files cannot be seen here: keep them apart yourself."
+)
 OURS = b'"murmure-model"'
 OPEN = "WARNING: --clear protects nobody: the model is an exact function of the rows."
 LOCAL = (
@@ -121,7 +131,7 @@ def train(
         )
         if not value and value != 0
     ]
-    needs("murmure train", missing, (), EXAMPLE)
+    needs("murmure train", missing, (), EXAMPLES.get(model or "", EXAMPLE))
     assert model is not None and schema_file is not None and output is not None
     if model == "kmeans" and target is not None:
         raise Misuse("kmeans predicts no column, and takes no --target.", "leave it out")
@@ -156,7 +166,8 @@ def train(
         part.write_text(json.dumps(held, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     score = None if test is None else scored(made, test)
     if as_json:
-        print_json({"output": str(output), **held, "score": score and score.to_dict(), "warnings": till.warnings})
+        more = {"protects": protected(made), "score": score and score.to_dict(), "warnings": till.warnings}
+        print_json({"output": str(output), **held, **more})
     else:
         _show(made, held, till, source, output, test, score)
 
@@ -185,6 +196,7 @@ def _privacy(
             raise Misuse("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
         return InTheClear()
     assert epsilon is not None
+    checked_delta(delta or None)  # 0 is no delta
     if local:
         if delta is not None or unit != "row" or relation != "add/remove":
             raise Misuse(
@@ -266,12 +278,21 @@ def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     """An exact score of the rows that pay would say about them what the noise hides."""
     from murmure.engines.tables import open_table
 
-    learned = open_table(source).paths
-    if not clear and any(one.samefile(other) for one in open_table(test).paths for other in learned):
+    if clear:
+        return
+    learned, tested = open_table(source).paths, open_table(test).paths
+    if any(_same_bytes(one, other) for one in tested for other in learned):
         raise Misuse(
             f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
             "keep some rows apart for the test, and never train on them",
         )
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    """The same file, or a copy of it. What cannot be seen: the same rows in another order, format or company."""
+    import filecmp
+
+    return one.samefile(other) or (one.stat().st_size > 0 and filecmp.cmp(one, other, shallow=False))
 
 
 def _written(made: Learner, till: Till) -> dict[str, Any]:
@@ -302,10 +323,7 @@ def scored(made: Any, test: str) -> Score:
 
     from murmure.engines.tables import open_table
 
-    click.echo(
-        "WARNING: the score is an exact figure about the rows of --test; nothing protects them if it is published.",
-        err=True,
-    )
+    click.echo(EXACT, err=True)
     schema = made.schema_
     table = open_table(test, list(schema.private), schema.kinds, lenient=True)
     batches, rows = [], 0
@@ -358,9 +376,6 @@ def _show(
     from rich.table import Table
 
     out = console()
-    out.print(f"{type(made).__name__} of {source} -> {output}", style="bold", end="\n\n")
-    if held["seeded"]:
-        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
@@ -375,38 +390,82 @@ def _show(
         out_of = f", {grouped(score.left_out)} left out that the schema does not hold" if score.left_out else ""
         figure = "none" if score.value is None else f"{score.value:.4f}"
         table.add_row(kind, f"{figure} on {grouped(score.rows)} rows of {test}{out_of}")
-    reader = made.guarantees_.get("reader")
-    if reader is not None:
-        table.add_row("costs", str(reader.to_text(public=False)).split("\n")[0])
-    out.print(table)
-    out.print()
-    out.print(till.words() if till.ledger else "Nothing was charged.", soft_wrap=True)
+    table.add_row("costs", _cost(made))
+    table.add_row("protects", protected(made))
+    with tidily(out):
+        out.print(f"{type(made).__name__} of {source} -> {output}", style="bold", end="\n\n")
+        if held["seeded"]:
+            out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+        for one in coefficients(made):
+            out.print(one)
+            out.print()
+        out.print(table)
+        out.print()
+        out.print(till.words() if till.ledger else "Nothing was charged.", soft_wrap=True)
+
+
+def _cost(made: Any) -> str:
+    from murmure.ledger.figures import up
+
+    reader = made.guarantees_["reader"]
+    if reader.epsilon == float("inf"):
+        return "no differential privacy"
+    return f"epsilon {up(reader.epsilon)}, delta {reader.delta:g} ({reader.relation}); {reader.method}"
+
+
+def protected(made: Any) -> str:
+    """Whom the guarantee is about, in the words of `murmure query`."""
+    from types import SimpleNamespace
+
+    from murmure.learn.privacy import Clear as InTheClear
+    from murmure.pages.words import protects
+
+    if isinstance(made.privacy, InTheClear):
+        return "nobody"
+    unit, rows = getattr(made.privacy, "unit", "row"), getattr(made.privacy, "rows_per_person", 1)
+    return protects(SimpleNamespace(guarantees=lambda: made.guarantees_, unit=unit, rows_per_person=rows))
+
+
+def coefficients(made: Any) -> list[Any]:
+    """The table of a regression, as its summary() has it: names, classes, standard errors."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from murmure.learn.show import tables_of
+
+    out = []
+    for held in tables_of(made) if hasattr(made, "coef_") else ():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+        for i, name in enumerate(held.head):
+            table.add_column(name, justify="right" if i else "left")
+        for row in held.rows:
+            table.add_row(*row)
+        out.append(table)
+    return out
 
 
 def learned(made: Any) -> list[tuple[str, str]]:
-    """The figures that people look for first."""
-
-    def row(values: Any) -> str:
-        return "  ".join(f"{float(v):.4g}" for v in values)
+    """The figures that people look for first; those of regressions stand in `coefficients`."""
+    from murmure.learn.privacy import Local
 
     out: list[tuple[str, str]] = []
     if hasattr(made, "class_prior_"):
         shares = zip(made.classes_, made.class_prior_, strict=True)
         out.append(("classes", "  ".join(f"{label}: {float(share):.3f}" for label, share in shares)))
-    if hasattr(made, "coef_"):
-        import numpy as np
-
-        values = [float(v) for v in np.ravel(made.intercept_)] + [float(v) for v in np.ravel(made.coef_)]
-        names = getattr(made, "names_", ("intercept", *(n for n in made.schema_.private if n != made._target)))
-        errors = getattr(made, "bse_", None)
-        for i, value in enumerate(values):
-            about = str(names[i]) if len(names) == len(values) else f"coefficient {i}"
-            bar = "" if errors is None or len(errors) != len(values) else f"  (standard error {float(errors[i]):.3g})"
-            out.append((about, f"{value:.4g}{bar}"))
-        if getattr(made, "post_", None):
-            out.append(("repaired", str(made.post_)))
+    elif hasattr(made, "classes_"):
+        out.append(("classes", ", ".join(str(label) for label in made.classes_)))
+    if getattr(made, "post_", None):
+        out.append(("repaired", str(made.post_)))
+    if getattr(made, "bse_", 0) is None:
+        why = (
+            "rows were randomised one by one, and the sums of their products do not tell how they vary together."
+            if isinstance(made.privacy, Local)
+            else "the noisy sums were repaired before they were solved, and no formula tells the error after that."
+        )
+        out.append(("std err", f"none: {why}"))
     if hasattr(made, "cluster_centers_"):
-        sizes = made.cluster_sizes_
-        for i, centre in enumerate(made.cluster_centers_):
-            out.append((f"cluster {i}", f"{row(centre)}  ({float(sizes[i]):.0f} rows)"))
+        names = [name for name in made.schema_.private if name != made._target]
+        for i, (centre, size) in enumerate(zip(made.cluster_centers_, made.cluster_sizes_, strict=True)):
+            figures = ", ".join(f"{name} {float(v):.4g}" for name, v in zip(names, centre, strict=True))
+            out.append((f"cluster {i}", f"{figures} (about {grouped(round(float(size)))} rows)"))
     return out

@@ -52,7 +52,14 @@ class Block:
                 "is left out."
             )
         if not self.l2 <= self.l1**2 <= self.width * self.l2:
-            raise InvalidParameter(f"Block {self.name!r}: l1 = {self.l1} and l2 = {self.l2} cannot both be true.")
+            least = -(-(self.l1**2) // self.width)
+            fit = f"{self.l1**2}" if self.width == 1 else f"from {least} (spread evenly) to {self.l1**2} (in one entry)"
+            raise InvalidParameter(
+                f"Block {self.name!r}: l1 = {self.l1} and l2 = {self.l2} cannot both be true of {self.width} "
+                f"entr{'y' if self.width == 1 else 'ies'}: l1 is the largest sum of absolute values that one row adds, "
+                "l2 the largest sum of SQUARES.",
+                hint=f"with l1 = {self.l1} the squares add up to {fit}",
+            )
 
     def moves(self, norm: Norm, relation: Relation, rows: int = 1) -> int:
         """How far one person with at most `rows` rows moves the sum: in L1, or squared in L2."""

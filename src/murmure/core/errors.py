@@ -11,6 +11,7 @@ MurmureError
 |-- UnsafeRandomness      seeded randomness where people are at stake
 |-- CannotWrite           a file that cannot be written: nothing of it is left behind
 |-- BudgetExhausted       a charge that the people's budget does not cover: nothing is released
+|-- AlreadyPaid           the same question was answered in the meantime: nothing was charged
 |-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
 |-- AuditFailed           an answer moved further than declared, or was not asked twice (murmure.audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
@@ -82,6 +83,10 @@ class CannotWrite(MurmureError):
 
 class BudgetExhausted(MurmureError):
     """The budget of these people does not cover the charge, or they have none; nothing was charged."""
+
+
+class AlreadyPaid(MurmureError):
+    """Somebody paid for the same answer in the meantime: it can be had for nothing."""
 
 
 class LedgerFailed(MurmureError):

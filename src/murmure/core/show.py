@@ -42,10 +42,22 @@ def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
 
 
-def _figure(value: float, unit: str = "share") -> str:
-    if unit == "count" and abs(value) < 1e12:
-        return f"{value:.0f}"
-    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"
+def _figure(value: float, unit: str = "share", whole: bool = False) -> str:
+    """Counts and whole numbers without decimals, others with four or with six digits in all; thousands are grouped."""
+    if not abs(value) < 1e15:
+        return f"{value:.6g}"
+    digits = 4
+    if whole or unit == "count":
+        digits = 0
+    elif abs(value) >= 1e4:
+        digits = max(0, 5 - math.floor(math.log10(abs(value))))
+    return f"{round(value, digits) + 0.0:,.{digits}f}".replace(",", " ")  # + 0.0: no "-0"
+
+
+def _whole(rows: list[dict[str, Any]], unit: str) -> bool:
+    """Whether all figures of a table are whole numbers of something, as quantiles of ages are."""
+    held = [row[name] for row in rows for name in (unit, "low", "high") if name in row]
+    return unit == "value" and all(math.isfinite(v) and v == round(v) for v in held)
 
 
 def people_text(n: int, noisy: bool) -> str:
@@ -75,7 +87,8 @@ def estimate_text(estimate: Estimate) -> str:
 def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]], width: int) -> list[str]:
     """A head, and a line for every figure; large numbers widen all columns."""
     names = [unit, *(name for name in ("low", "high") if name in rows[0])]
-    cells = [[_figure(row[name], unit) for name in names] for row in rows]
+    whole = _whole(rows, unit)
+    cells = [[_figure(row[name], unit, whole) for name in names] for row in rows]
     wide = max([8, *(len(cell) for line in cells for cell in line)])
     table = zip([title, *labels], [names, *cells], strict=True)
     return [f"{label:{width}}" + "".join(f"  {cell:>{wide}}" for cell in line) for label, line in table]
@@ -93,23 +106,28 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     bars = bool(rows) and "low" in rows[0]
     numbers = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
     low = float(min(numbers) if estimate.unit == "value" else min([0.0, *numbers]))
-    high = float(max([*numbers, low + 1e-12]))
+    high = float(max([*numbers, low + 1e-12 * max(1.0, abs(low))]))  # never the same, however large
     if estimate.unit == "value" and bars:
         low, high = padded(window((r["low"], r["high"]) for r in rows)) or (low, high)
 
     def place(value: float) -> float:
         return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
 
+    def said(value: float) -> str:
+        return _figure(value, estimate.unit, whole)
+
+    whole = _whole(rows, estimate.unit)
     drawn = len(rows) > 1  # one figure alone has nothing to be compared with
-    scale = f"<th class='bar'>{low:.3g} to {high:.3g}</th>" if drawn else ""
+    ends = " to ".join(f"{end:.3g}" if abs(end) < 1e3 else _figure(end, whole=True) for end in (low, high))
+    scale = f"<th class='bar'>{ends}</th>" if drawn else ""
     head = f"<tr><th class='name'></th><th>{estimate.unit}</th>{'<th>95 % interval</th>' if bars else ''}{scale}</tr>"
     body = []
     for r in rows:
         mean = r[estimate.unit]
-        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{_figure(mean, estimate.unit)}</td>"
+        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{said(mean)}</td>"
         span = ""
         if bars:
-            cells += f"<td>{_figure(r['low'], estimate.unit)} to {_figure(r['high'], estimate.unit)}</td>"
+            cells += f"<td>{said(r['low'])} to {said(r['high'])}</td>"
             left, right = place(r["low"]), place(r["high"])
             span = f"<i style='left:{left}%;width:{right - left:.2f}%'></i>"
         if drawn:

@@ -239,6 +239,7 @@ class Release:
             "plan": self.plan,
             "seeded": self.seeded,
             "people": e.n,
+            "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum: about so many
             "level": level if bars else None,
             "target": e.target if bars else None,
             "figures": e.to_rows(level),

@@ -32,6 +32,7 @@ codecs.register_error(
 )
 BLOCK = 1 << 21  # bytes that are parsed at once
 LARGEST_BLOCK = 1 << 30
+OPENS = b',\n\r"'  # what may stand before a quote that opens a field
 HEAD = 1 << 20  # bytes in which the header ends
 MAGIC = {
     b"PAR1": "a Parquet file",
@@ -144,6 +145,7 @@ class _Text(io.RawIOBase):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path, self.lines, self.bytes, self.quotes = path, 1, 0, 0
+        self.last = b"\n"  # the byte before those that come
         self.file = open(path, "rb")  # noqa: SIM115
         self.size: int | None = os.fstat(self.file.fileno()).st_size
         if path.suffix.lower() == ".gz":
@@ -157,11 +159,29 @@ class _Text(io.RawIOBase):
         if b"\0" in data:
             raise self.no_text(data)
         self.lines += data.count(b"\n")
+        self.look_at_quotes(data)
         self.bytes += len(data)
-        self.quotes += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"')))
         if size and not data:
             self.ends()
         return data
+
+    def look_at_quotes(self, data: bytes) -> None:
+        """The first, third, ... quote of a CSV opens a field, or is the second of two that stand for one.
+
+        Anywhere else, as in 5"9, a later one may open a field by chance, and close it many rows further down.
+        """
+        if self.bytes == 0 and data.startswith(codecs.BOM_UTF8):
+            data = data[len(codecs.BOM_UTF8) :]
+        at = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
+        opening = at[self.quotes % 2 :: 2]
+        before = np.frombuffer(self.last + data, np.uint8)[opening]
+        self.quotes += len(at)
+        self.last = data[-1:] or self.last
+        if not np.isin(before, np.frombuffer(OPENS, np.uint8)).all():
+            raise InvalidParameter(
+                f"{self.path.name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
+                hint='a field with quotes is quoted, and they are written twice ("5\'9"" tall")',
+            )
 
     def ends(self) -> None:
         if self.size not in (None, self.bytes):
@@ -171,7 +191,7 @@ class _Text(io.RawIOBase):
             )
         if self.quotes % 2:
             raise InvalidParameter(
-                f"{self.path.name!r} opens a quote that it never closes: it holds {self.quotes}.",
+                f"{self.path.name!r} opens a quote that it never closes.",
                 hint='a quote inside a quoted field is written twice ("say ""yes""")',
             )
 
@@ -200,8 +220,8 @@ class _Lenient(_Text):
     def read(self, size: int = -1) -> bytes:
         # up to three bytes wait for their rest, and a byte that is no letter becomes three
         data: bytes = self.file.read(max(1, (size - 4) // 3) if size > 0 else size)
+        self.look_at_quotes(data)
         self.bytes += len(data)
-        self.quotes += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"')))
         text = self.decoder.decode(data, final=not data)
         if data and not text:  # nothing but the start of a letter; an empty answer would be the end
             return self.read(size)

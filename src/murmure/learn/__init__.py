@@ -1,4 +1,8 @@
-"""Learners in scikit-learn's style: naive Bayes, linear and logistic regression, k-means."""
+"""Learners in scikit-learn's style: naive Bayes, linear and logistic regression, k-means.
+
+save_model(learner, "model.json")       what was released, as JSON, whole or not at all
+learner = load_model("model.json")      it predicts as it did; reading runs nothing that the file holds
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ if TYPE_CHECKING:
     from murmure.learn.privacy import Central as Central
     from murmure.learn.privacy import Clear as Clear
     from murmure.learn.privacy import Local as Local
+    from murmure.learn.saved import load_model as load_model
+    from murmure.learn.saved import save_model as save_model
 
 LEARNERS = {
     "NaiveBayes": "murmure.learn.naive_bayes",
@@ -20,8 +26,22 @@ LEARNERS = {
     "LogisticRegression": "murmure.learn.logistic",
     "KMeans": "murmure.learn.kmeans",
 }
-PUBLIC = {**LEARNERS, **dict.fromkeys(("Clear", "Central", "Local"), "murmure.learn.privacy")}
-__all__ = ["Central", "Clear", "KMeans", "LinearRegression", "Local", "LogisticRegression", "NaiveBayes"]
+PUBLIC = {
+    **LEARNERS,
+    **dict.fromkeys(("Clear", "Central", "Local"), "murmure.learn.privacy"),
+    **dict.fromkeys(("save_model", "load_model"), "murmure.learn.saved"),
+}
+__all__ = [
+    "Central",
+    "Clear",
+    "KMeans",
+    "LinearRegression",
+    "Local",
+    "LogisticRegression",
+    "NaiveBayes",
+    "load_model",
+    "save_model",
+]
 
 
 def __getattr__(name: str) -> Any:

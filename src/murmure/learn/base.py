@@ -117,7 +117,7 @@ class Learner:
         ledger = None
         if isinstance(privacy, Central):
             fit, ledger = replace(fit, cost=privacy.cost, relation=privacy.relation), self.ledger
-        heard = drive(self._steps(rows.schema, privacy), rows.frame, self.engine, fit, ledger, gate)
+        heard = drive(lambda: self._steps(rows.schema, privacy), rows.frame, self.engine, fit, ledger, gate)
         spent = together([plan.bound.cost for plan in heard.plans])
         return {
             "guarantees_": self._guarantees(heard, privacy),

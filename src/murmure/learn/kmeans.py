@@ -44,6 +44,9 @@ Floats = NDArray[np.float64]
 STEPS, FEWEST, MOST = 5, 2, 7
 PATIENCE = 300  # steps in the clear, where nothing is spent
 FINEST = 1 << 22  # how far the box reaches in whole numbers
+AS_THEY_ARE = (
+    "none: learned from randomised rows as they are, not debiased; centres lean to the middle, and sizes to one another"
+)
 START = 2016  # the public seed of the start
 
 
@@ -87,6 +90,7 @@ class KMeans(Learner):
     cluster_centers_: Floats  # in the units of the columns
     cluster_sizes_: Floats  # how many rows each has: noisy numbers, of the last step
     n_iter_: int  # steps taken
+    post_: str  # under Local: that nothing undoes the randomisation of rows
 
     def __init__(
         self,
@@ -212,7 +216,7 @@ class KMeans(Learner):
         said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
         fitted = KMeans(**said).fit(table)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
-        return {"guarantees_": guarantees, **learned}
+        return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

@@ -136,15 +136,7 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
         free = noisy and not done.startswith("none")
         yield "post-processing", f"{done} (of what was released: it costs nothing)" if free else done
     if getattr(learner, "bse_", 0) is None:
-        yield (
-            "std err",
-            "none: "
-            + (
-                "products of randomised columns vary together in ways that sums do not tell"
-                if isinstance(learner.privacy, Local)
-                else "they belong to a noisy matrix that was taken as it is"
-            ),
-        )
+        yield "std err", f"none: {_no_errors(learner)}"
     spent = getattr(learner, "spent_", None)
     if isinstance(learner.privacy, Central) and spent is not None:
         yield "cost", f"epsilon = {spent.epsilon:.6g}" if learner.privacy.pure else f"rho = {spent.rho:.6g}"
@@ -165,6 +157,22 @@ def _done(learner: Any) -> str:
     if getattr(learner, "shrink", False):
         return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
     return "sizes below zero are shown as 0" if hasattr(learner, "cluster_sizes_") else ""
+
+
+def _no_errors(learner: Any) -> str:
+    """Why a regression has no standard errors."""
+    if isinstance(learner.privacy, Local):
+        return "products of randomised columns vary together in ways that sums do not tell"
+    biased = "the coefficients are biased towards zero, so no standard errors are given"
+    if isinstance(learner.privacy, Clear):
+        return "some columns do not vary, or repeat others: other coefficients would fit as well"
+    if learner.ridge != "auto":
+        return f"ridge={learner.ridge:g} was asked for, whatever the noise is: {biased}"
+    if learner.method in ("adassp", "lecture") and "ridge" in learner.post_:
+        return f"method={learner.method!r} adds a ridge: {biased}"
+    if "ridge" in learner.post_:
+        return f"a ridge was added because the noise is large compared with the data: {biased}"
+    return "the noise is large compared with the number of people, so no standard errors can be told"
 
 
 def _guarantee(c: Certificate) -> str:

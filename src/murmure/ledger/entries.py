@@ -62,10 +62,15 @@ class Entry:
         except TypeError:  # bytes, where there was text
             return None
         held = dict(zip(COLUMNS, columns, strict=False))
-        for name in ("epsilon", "rho", "delta"):
-            held[name] = None if held[name] is None else float(held[name])
-        held["seeded"] = None if held["seeded"] is None else bool(held["seeded"])
-        held["certificate"] = None if held["certificate"] is None else json.loads(held["certificate"])
+        try:
+            for name in ("epsilon", "rho", "delta"):
+                held[name] = None if held[name] is None else float(held[name])
+            held["seeded"] = None if held["seeded"] is None else bool(held["seeded"])
+            held["certificate"] = None if held["certificate"] is None else json.loads(held["certificate"])
+            if held["kind"] == "charge" and not (held["epsilon"] >= 0 and held["rho"] >= 0):
+                return None
+        except (ValueError, TypeError, RecursionError):  # sealed again by somebody who wrote something else
+            return None
         return cls(**held)
 
     def to_dict(self) -> dict[str, Any]:

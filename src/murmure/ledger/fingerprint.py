@@ -37,10 +37,21 @@ def fingerprint(paths: Sequence[Path], key: bytes) -> str:
     return out.hexdigest()
 
 
+def is_keyed(text: str | None) -> bool:
+    """Whether this is a fingerprint of files, and not a name that somebody gave their data."""
+    return text is not None and len(text) == 64 and set(text) <= set("0123456789abcdef")
+
+
 def key_at(path: Path) -> bytes:
     """The key, made by whoever comes first, and readable by its owner alone. OSError where that cannot be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as handle:
+        held = os.fstat(handle)
+        if hasattr(os, "geteuid") and (held.st_uid != os.geteuid() or held.st_mode & 0o077):
+            raise InvalidParameter(
+                f"{str(path)!r}, the key of a ledger, may be read or written by others.",
+                hint=f"it must belong to you alone: chmod 600 {path.name}",
+            )
         key = os.read(handle, KEY + 1)
         if len(key) < KEY:  # new, or cut short by a crash before anybody used it
             key = Random.secure().words(KEY // 8).tobytes()

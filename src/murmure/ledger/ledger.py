@@ -9,6 +9,7 @@ is paid and can be fetched again, or neither. No seed, noise, true sum or value 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import time
@@ -19,11 +20,12 @@ from typing import Any
 
 from murmure.certify.accounting import covers, epsilon_at
 from murmure.core.blocks import Cost
-from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Relation
 from murmure.ledger.entries import Answers, Entry, Part, answer_rows, answers_seal, seal
-from murmure.ledger.fingerprint import files_of, fingerprint, key_at
+from murmure.ledger.figures import may_ask, up
+from murmure.ledger.fingerprint import files_of, fingerprint, is_keyed, key_at
 from murmure.ledger.store import Run, failed, open_store
 from murmure.ledger.sums import Budget, Left, Spent, budget_of, charges_of, left_of, spent_of, total_of
 from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, listed
@@ -61,6 +63,17 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self.name!r})"
 
+    def exists(self) -> bool:
+        """Whether there is one; the first budget makes it."""
+        return self._store.exists()
+
+    def lost_key(self) -> str | None:
+        """Where the key should be by which files were recognised, if it is not: then nothing is found again."""
+        if os.path.exists(self._store.key):
+            return None
+        known = any(is_keyed(entry.fingerprint) for entry in self.history())
+        return str(self._store.key) if known else None
+
     # -- budgets
 
     def set_budget(
@@ -70,8 +83,12 @@ class Ledger:
         delta: float = 0.0,
         who: str | None = None,
         relation: Relation = "add/remove",
+        first: bool = False,
     ) -> Budget:
-        """Set what these people may pay in all; again later, but never below what they have paid."""
+        """Set what these people may pay in all; again later, but never below what they have paid.
+
+        first: refuse if there is another budget by now, instead of changing it.
+        """
         named("dataset", dataset)
         new = Budget(positive_epsilon("budget", epsilon), checked_delta(delta), relation)
         if relation not in RELATIONS:
@@ -79,6 +96,11 @@ class Ledger:
 
         def decide(entries: list[Entry]) -> None:
             old, charges = budget_of(entries), charges_of(entries)
+            if first and old not in (None, new):
+                raise InvalidParameter(
+                    f"{dataset!r} has a budget already: epsilon {old.epsilon:g}, delta {old.delta:g}, {old.relation}.",
+                    hint=f"it is changed by {_command(dataset, f'{new.epsilon:g}')}",
+                )
             if old is not None and charges and old.relation != relation:
                 raise InvalidParameter(
                     f"{dataset!r} has paid under {old.relation!r}; a budget of {relation!r} cannot cover that.",
@@ -86,7 +108,7 @@ class Ledger:
                 )
             total = total_of(charges, relation)
             if not covers(new.epsilon, new.delta, total):
-                held = f"epsilon {epsilon_at(total, new.delta):g} at delta {new.delta:g}"
+                held = f"epsilon {up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
                 raise BudgetExhausted(
                     f"{dataset!r} has paid more than the new budget: {held}, and epsilon {new.epsilon:g} was wanted.",
                     hint="a budget can be lowered to what is spent, not below",
@@ -223,6 +245,9 @@ class Ledger:
             run(insert(ENTRIES), *row, seal(row))
             for one in answers:
                 run(insert(ANSWERS), last + 1, *one)
+            kept = run(f'SELECT {listed(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
+            if [tuple(one) for one in kept] != [(*row, seal(row))]:
+                raise failed(self.name, "the charge did not stay as it was written", CHANGED)
             return last + 1
 
 
@@ -250,6 +275,13 @@ class Account:
             ) from None
         return replace(self, fingerprint=fingerprint(files_of(source), key))
 
+    def elsewhere(self) -> list[str]:
+        """Other names in this ledger that these very data were charged to: then the same people have two budgets."""
+        if self.fingerprint is None:
+            return []
+        same = {entry.dataset for entry in self.ledger.history() if entry.fingerprint == self.fingerprint}
+        return sorted(same - {self.dataset})
+
     def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
         """Refuse early what could not be paid now. Nothing is written or kept free: `pay` decides."""
         self._decide(cost, relation, part or self.part)(self.ledger._of(self.dataset))
@@ -260,14 +292,18 @@ class Account:
         Without a fingerprint nobody can say that the data are the same, and there is no answer. Answers with noise from
         a seed are kept apart.
         """
+        with self.ledger._reading() as run:
+            entry = self._paid(self.ledger._walk(run)[0] if run else [], plan, part or self.part, seeded)
+            return None if run is None or entry is None else self.ledger._answers(run, entry)
+
+    def _paid(self, entries: Sequence[Entry], plan: str, part: Part | None, seeded: bool) -> Entry | None:
+        """The charge that paid for this plan on these very data."""
         if self.fingerprint is None:
             return None
-        with self.ledger._reading() as run:
-            for entry in self.ledger._walk(run)[0] if run else ():
-                held = (entry.dataset, entry.plan, entry.fingerprint, entry.seeded, (entry.partition, entry.part))
-                if held == (self.dataset, plan, self.fingerprint, seeded, part or self.part or (None, None)):
-                    assert run is not None
-                    return self.ledger._answers(run, entry)
+        wanted = (self.dataset, plan, self.fingerprint, seeded, part or (None, None))
+        for entry in entries:
+            if wanted == (entry.dataset, entry.plan, entry.fingerprint, entry.seeded, (entry.partition, entry.part)):
+                return entry
         return None
 
     def pay(
@@ -281,11 +317,13 @@ class Account:
         certificate: Mapping[str, Any] | None = None,
         relation: Relation | None = None,
         part: Part | None = None,
+        once: bool = False,
     ) -> int:
         """Charge, and keep the noisy answers with the charge: {"question": digest, "answer": [integers]} each.
 
         When this returns, both are on the disk, and the answers may be released; when it raises, they may not.
-        relation: under which the cost was certified; what the certificate says, unless said here.
+        relation: under which the cost was certified; what the certificate says, unless said here. once: refuse with
+        `AlreadyPaid` if these very data have an answer to this plan by now, which `find` then gives.
         """
         relation = relation or (certificate or {}).get("relation")
         if relation not in RELATIONS:
@@ -316,7 +354,14 @@ class Account:
         )
         if not self.ledger._store.exists():
             raise self._no_budget()
-        return self.ledger._write(entry, rows, self._decide(cost, relation, part))
+        enough = self._decide(cost, relation, part)
+
+        def decide(entries: list[Entry]) -> None:
+            if once and self._paid(entries, str(plan), part, bool(seeded)) is not None:
+                raise AlreadyPaid(f"plan {str(plan)[:12]} was answered about these data in the meantime.")
+            enough(entries)
+
+        return self.ledger._write(entry, rows, decide)
 
     def _decide(self, cost: Cost, relation: Relation | None, part: Part | None) -> Callable[[list[Entry]], None]:
         def decide(entries: list[Entry]) -> None:
@@ -331,10 +376,13 @@ class Account:
                 )
             total = total_of([*charges_of(entries), (cost, part)], budget.relation)
             if not covers(budget.epsilon, budget.delta, total):
+                pure = f"epsilon {up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
+                pays = f" (rho {up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
+                asked = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
+                whole = f"epsilon {up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
                 raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for epsilon {cost.epsilon!r} "
-                    f"(rho {cost.rho!r}), left {left_of(budget, entries)} of epsilon {budget.epsilon!r}, delta "
-                    f"{budget.delta!r}. Nothing was charged.",
+                    f"the budget of {self.dataset!r} does not cover this: asked for {asked}, left "
+                    f"{may_ask(budget, left_of(budget, entries))}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
                     f"{_command(self.dataset, 'MORE')}",
                 )

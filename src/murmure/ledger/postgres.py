@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError
+from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, MurmureError
 from murmure.ledger.store import PATIENCE, Run, failed
 from murmure.ledger.tables import ENTRIES, INDEXES, META, TABLES, VERSION, insert
 
@@ -46,8 +46,9 @@ class Postgres:
             "client_encoding": "utf8",
         }
         self.key = Path(os.environ.get(KEY) or Path.home() / ".murmure-ledger.key")  # of this user, on this machine
-        user, host = held.get("user"), held.get("host")
-        self.name = f"postgresql://{f'{user}@' if user else ''}{host or ''}/{held.get('dbname') or ''}"
+        user, host, port = held.get("user"), held.get("host") or "", held.get("port")
+        where = f"{user}@{host}" if user else host
+        self.name = f"postgresql://{where}{f':{port}' if port else ''}/{held.get('dbname') or ''}"
 
     def __repr__(self) -> str:
         return f"Postgres({self.name!r})"  # without the password
@@ -59,7 +60,8 @@ class Postgres:
         """A pickled model must not carry the password away; whoever loads it has one in ~/.pgpass, or none."""
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        held = {name: value for name, value in conninfo_to_dict(self._url).items() if name != "password"}
+        secret = {"password", "sslpassword"}
+        held = {name: value for name, value in conninfo_to_dict(self._url).items() if name not in secret}
         return {**vars(self), "_url": make_conninfo("", **held)}
 
     def exists(self) -> bool:
@@ -68,13 +70,15 @@ class Postgres:
 
     def look(self) -> None:
         with self.reading() as run:
-            if run("SELECT current_setting('fsync')") != [("on",)]:
-                raise failed(
-                    self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"
-                )
+            self._refuse_forgetful(run)
             for table in TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
                     raise failed(self.name, f"there is no table {table}", "restore the database from a copy")
+                kept = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
+                if kept != [("p", "r")]:
+                    raise failed(self.name, f"{table} is no table that survives a crash of the server", "make it one")
+                if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):
+                    raise failed(self.name, f"{table} has triggers, which could undo a charge", "remove them")
 
     def create(self) -> None:
         with self._transaction(write=True) as run:
@@ -105,6 +109,7 @@ class Postgres:
     def _transaction(self, write: bool) -> Iterator[Run]:
         import psycopg
 
+        committing = False
         try:
             with psycopg.connect(self._url, **self._options) as connection:  # type: ignore[arg-type]
                 # A writer reads after its lock, and sees what was committed until then; readers see one moment.
@@ -117,14 +122,32 @@ class Postgres:
                     return cursor.fetchall() if cursor.description else []
 
                 run(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
-                if write and run("SELECT current_setting('synchronous_commit')") == [("off",)]:
-                    run("SET LOCAL synchronous_commit = on")
+                if write:
+                    self._refuse_forgetful(run)
+                    if run("SELECT current_setting('synchronous_commit')") == [("off",)]:
+                        run("SET LOCAL synchronous_commit = on")
                 yield run
+                committing = write
+                connection.commit()
+                committing = False
         except MurmureError:
             raise
         except psycopg.errors.LockNotAvailable:
             raise failed(self.name, f"other processes have held it for {PATIENCE} s", "try again") from None
         except psycopg.OperationalError as error:
+            if committing:
+                raise LedgerFailed(
+                    f"the ledger {self.name!r} was lost while a charge was being written: whether it was charged is "
+                    "not known, and nothing may be released.",
+                    hint="ask the same again: an answer about the same file that was paid for is found",
+                ) from None
             raise failed(self.name, error, "look whether the server runs and takes this user") from None
         except (psycopg.Error, UnicodeError) as error:
             raise failed(self.name, error) from None
+
+    def _refuse_forgetful(self, run: Run) -> None:
+        """A server that forgets what it acknowledged would make room in budgets."""
+        if run("SELECT current_setting('fsync')") != [("on",)]:
+            raise failed(
+                self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"
+            )

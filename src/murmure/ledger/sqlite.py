@@ -28,11 +28,12 @@ class SQLite:
     """One file; made whole under another name and then linked, so that an empty file is never a ledger."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.name = str(self.path)
-        self.key = self.path.with_name(f".{self.path.name}.key")
+        self.name = str(path)
         if "\0" in self.name:
             raise InvalidParameter(f"no file can be called {shorten(self.name)}.")
+        self.path = Path(path).absolute()  # whoever changes folders later still means the same
+        real = Path(os.path.realpath(self.path))
+        self.key = real.with_name(f".{real.name}.key")  # beside the file itself, by whichever link it was named
 
     def exists(self) -> bool:
         with self._said():
@@ -53,6 +54,8 @@ class SQLite:
                 raise failed(self.name, "the file is cut short", DAMAGED)
             if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
                 raise failed(self.name, "it is a database of another program", "name another file for the ledger")
+            if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
+                raise failed(self.name, "it has triggers or views, which could undo a charge", "remove them")
 
     def create(self) -> None:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")

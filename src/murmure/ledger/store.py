@@ -34,6 +34,10 @@ def open_store(where: str | os.PathLike[str]) -> Store:
         from murmure.ledger.postgres import Postgres
 
         return Postgres(where)
+    if isinstance(where, str) and (where.startswith(("postgresql:", "postgres:")) or "password=" in where):
+        raise InvalidParameter(  # without a word of it: there may be a password in it
+            "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
+        )
     if isinstance(where, str) and "://" in where:
         kind = where.split("://")[0]
         raise InvalidParameter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,11 @@ def named(what: str, name: object) -> str:
         raise InvalidParameter(
             f"the name of a {what} must be 1 to {LONGEST} letters without control characters or space around them, got "
             f"{shorten(name)}."
+        )
+    if unicodedata.normalize("NFKC", name) != name:
+        raise InvalidParameter(
+            f"the name {shorten(name)} of a {what} can be written in several ways that look the same.",
+            hint=f"write {unicodedata.normalize('NFKC', name)!r}: two names are two budgets",
         )
     return name
 
@@ -41,7 +47,9 @@ def checked_delta(delta: object) -> float:
 
 
 def plain_text(about: object) -> str:
-    return str(about).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    """Letters only: what a column is called must not move the cursor of whoever reads the history."""
+    text = str(about).encode("utf-8", "replace").decode("utf-8")
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def plain(value: Any) -> Any:

@@ -61,9 +61,9 @@ def _promise(story: Story, w: Words) -> str:
             "À cet epsilon, ce qui est publié peut presque trahir une personne.",
         )
     who = w("one row", "une ligne") if story.rows_per_person is None else w("one person", "une personne")
-    two = w(f"whether {who} is in the data", f"la présence et l’absence de {who} dans les données")
+    two = w(f"whether {who} is in the data", f"la présence et l’absence d’{who} dans les données")
     if c.relation == "replace":
-        two = w(f"between two things that {who} may hold", f"deux contenus possibles de {who}")
+        two = w(f"between two things that {who} may hold", f"deux contenus possibles d’{who}")
     most = surest(c.epsilon, c.delta)
     if c.delta:
         return w(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from murmure.pages.story import Column, Story
 
 FOLDED = 20  # a column with more figures shows the largest, and folds the rest
 UNFOLDED = 12
+IN_ORDER = 128  # figures of numbers keep their order, and so many are in sight where they are all that was asked
 
 
 OWN = {  # figures that are named after what they are
@@ -59,25 +62,37 @@ def _column(story: Story, column: Column, w: Words) -> str:
         why = w.term(column.estimate.reason or "")
         return f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
     unit, shown = column.estimate.unit, _rows(story, column, w)
-    if len(shown) > FOLDED:
+    ordered = _in_order(column.estimate.labels)
+    if len(shown) > FOLDED and not ordered:
         shown.sort(key=lambda row: -row["mean"])
     scale, digits = _scale(shown, column, story.limits), 0 if unit == "count" else _digits(shown, unit == "share")
     options: dict[str, Any] = {"level": story.level, "digits": digits, "kind": "crowd long" if story.long else "crowd"}
     options["labelled"] = f"{w.lang}-{column.number}"
     after = _mean(story, column, w) + _beyond(shown, scale, w)
     what = w("answer", "réponse") if unit == "share" else w("group", "groupe") if _of_groups(story) else ""
-    if len(shown) <= FOLDED:
+    if len(shown) <= (IN_ORDER if ordered and not story.many else FOLDED):
         return title + figures(shown, w, scale, name=what, **options) + after
     rest = len(shown) - UNFOLDED
     largest = f"{what}, " if what else ""
     largest += w("largest first", "par ordre décroissant")
     folded = w(f"{rest} smaller shares", f"{rest} parts plus petites")
-    if unit != "share":
+    if ordered:
+        largest, folded = what, w(f"{rest} more, in order", f"{rest} autres, dans l’ordre")
+    elif unit != "share":
         folded = w(f"{rest} smaller figures", f"{rest} chiffres plus petits")
     return (
         f"{title}{figures(shown[:UNFOLDED], w, scale, name=largest, **options)}<details><summary>{folded}</summary>"
         f"{figures(shown[UNFOLDED:], w, scale, name=what, **options)}</details>{after}"
     )
+
+
+def _in_order(labels: Sequence[Any]) -> bool:
+    """Whether labels are numbers that ascend, as ages and cells do: sorted by share they would hide the shape."""
+    try:
+        values = [float(label) for label in labels]
+    except ValueError:
+        return False
+    return all(one < two for one, two in pairwise(values))
 
 
 def _of_groups(story: Story) -> bool:

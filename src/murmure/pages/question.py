@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +46,12 @@ WITHOUT = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked, taken apart. Without the plan only the kind and the column are known."""
+    """What was asked, taken apart. Without the plan only what the release says of itself is known."""
 
     kind: str
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
-    where: tuple[Any, ...] = ()  # the statistics that say which rows count
+    where: tuple[Any, ...] = ()  # the statistics that say which rows count; without a plan, their words
     of_labels: bool = False  # a count of rows that hold one of the labels
 
     @classmethod
@@ -66,6 +67,14 @@ class Question:
         kind, domain = type(statistic).__name__, statistic.domain
         columns = (statistic.first, statistic.second) if hasattr(statistic, "first") else _names(domain)
         return cls(kind, tuple(columns), tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories))
+
+    @classmethod
+    def heard(cls, kind: str, asked: str) -> Question:
+        """Out of the words of a release (`in_words` of statistics/shared.py): "age by region where sex is 'f'"."""
+        columns, *rest = re.split(r"(?:^| )(by|where) ", asked)
+        parts = list(zip(rest[::2], rest[1::2], strict=True))
+        by, where = (tuple(text for word, text in parts if word == kind) for kind in ("by", "where"))
+        return cls(kind, (columns,) if columns else (), by, where)
 
     @property
     def alone(self) -> bool:
@@ -109,6 +118,16 @@ def _names(domain: Any) -> list[str]:
 
 
 def _condition(where: Any, w: Words) -> str:
+    if isinstance(where, str):
+        said: str = where
+        if w.french:
+            said = re.sub(
+                r" lies between ([\d.e+-]+) and ([\d.e+-]+)$",
+                lambda found: " va de {} à {}".format(*(w.plain(float(end)) for end in found.groups())),
+                said,
+            )
+            said = re.sub(r" is (['\"\[\d-].*)$", r" vaut \1", said)
+        return said
     name = (_names(where.column) or [w("it", "elle")])[0]
     if where.between is not None:
         low, high = (w.plain(float(end)) for end in where.between)

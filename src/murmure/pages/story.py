@@ -151,8 +151,10 @@ class Story:
     def question(self) -> Question:
         if self.plan is not None:
             return Question.of(self.plan.statistic)
-        some = self.asked and self.statistic not in ("GroupBy", "Where", "Marginals")
-        return Question(self.statistic, (self.asked,) if some else ())
+        held = self.release.estimate
+        if isinstance(held, Estimates):
+            return Question(self.statistic, tuple(held))
+        return Question.heard(self.statistic, self.asked)
 
     @property
     def limits(self) -> tuple[float, float] | None:

@@ -30,7 +30,7 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import MOST_CELLS, Curated, joined, joint_codes, part_of, rows_of
+from murmure.statistics.shared import MOST_CELLS, Curated, in_words, joined, joint_codes, names_in, part_of, rows_of
 
 
 def need_sum(owner: str, statistic: Any) -> None:
@@ -50,6 +50,10 @@ class GroupBy(Curated):
 
     statistic: Any
     by: Domain | Schema
+
+    def in_words(self) -> str:
+        """The question, as a ledger says it."""
+        return f"{in_words(self.statistic)} by {names_in(self.by)}"
 
     def __post_init__(self) -> None:
         need_sum("GroupBy", self.statistic)

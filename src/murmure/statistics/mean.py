@@ -72,7 +72,7 @@ def tally_moments(x: Array, size: int) -> Ints:
     out, r = np.zeros(3, np.int64), size - 1
     for a in range(0, len(x), CHUNK):
         u = 2 * x[a : a + CHUNK].astype(np.int64) - r
-        out += (len(u), u.sum(), ((2 * u * u - r * r) >> shift_of(r)).sum())
+        out += np.array([len(u), u.sum(), ((2 * u * u - r * r) >> shift_of(r)).sum()], np.int64)
     return out
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.types import Array, Ints
 from murmure.statistics.shared import MOST_CELLS, Curated, counts_of, one_hot
+
+FIGURES = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class Chosen:
     def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
         return [{"label": self.label, "index": self.index}]
 
+    def interval(self, *asked: Any, **how: Any) -> Any:
+        """There is none."""
+        raise NoUnbiasedEstimate(
+            f"a choice carries no error bar: {self.label!r} is one label, and no figure.", hint=FIGURES
+        )
+
+    def plot(self, *asked: Any, **how: Any) -> Any:
+        """There is nothing to draw."""
+        raise NoUnbiasedEstimate(f"a choice has no figure to plot: {self.label!r} is one label.", hint=FIGURES)
+
     def __repr__(self) -> str:
         return f"{self.label}\nchosen among {self.candidates} public candidates"
 
@@ -74,6 +86,7 @@ class Mode(Curated):
 
     largest = 1
     score_sensitivity = 1
+    choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
 
     @property
     def width(self) -> int:

@@ -43,6 +43,23 @@ class Curated:
         return released
 
 
+def in_words(statistic: Any) -> str:
+    """The question, as a ledger and a release say it: "Mean of age by region"."""
+    domain = statistic.domain
+    if hasattr(statistic, "in_words"):
+        return str(statistic.in_words())
+    if isinstance(domain, Schema):
+        some = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
+        of = " and ".join(some) if len(some) < 3 else f"{len(some)} columns"
+    else:
+        of = domain.column or ""
+    return type(statistic).__name__ + (f" of {of}" if of else "")
+
+
+def names_in(domain: Domain | Schema) -> str:
+    return ", ".join(domain.private) if isinstance(domain, Schema) else domain.column or ""
+
+
 def counts_of(x: Array, size: int) -> Ints:
     """How often each of 0 .. size-1 occurs; the code `size` is nobody, and is dropped."""
     return histogram(x, size + 1)[:size]

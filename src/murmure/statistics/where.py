@@ -23,7 +23,7 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import need_sum
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import DENSE, Curated, joined, part_of, rows_of
+from murmure.statistics.shared import DENSE, Curated, in_words, joined, names_in, part_of, rows_of
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
@@ -40,6 +40,14 @@ class Where(Curated):
     column: Domain | Schema
     is_in: tuple[Any, ...] | None = None
     between: tuple[float, float] | None = None
+
+    def in_words(self) -> str:
+        """The question, as a ledger says it."""
+        if self.is_in is not None:
+            rows = f"is {shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))}"
+        else:
+            rows = "lies between {} and {}".format(*(self.between or ("", "")))
+        return f"{in_words(self.statistic)} where {names_in(self.column)} {rows}"
 
     def __post_init__(self) -> None:
         need_sum("Where", self.statistic)

@@ -1,0 +1,62 @@
+"""Epsilons and rhos in words: six digits, costs rounded up, and what is left rounded down."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from murmure.core.concentrated import epsilon_of, rho_of
+from murmure.ledger.sums import Budget, Left
+
+DIGITS = 6
+NOTHING = 1e-9  # below, what is left is what rounding left over
+
+
+def up(cost: float) -> str:
+    """At most six digits, and never less than it is."""
+    return _digits(cost, ROUND_CEILING)
+
+
+def down(left: float) -> str:
+    """At most six digits, and never more than it is."""
+    return _digits(left, ROUND_FLOOR) if left >= NOTHING else "0"
+
+
+def _digits(value: float, rounding: str) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    shortest = Decimal(repr(float(value)))  # 0.1 is 0.1, and reads back as the same float
+    return f"{float(Context(DIGITS, rounding).plus(shortest)):.{DIGITS}g}"
+
+
+def largest_pure(left: Left) -> float:
+    """The largest pure epsilon that the next charge may have.
+
+    It is covered by what is left of epsilon, or by what is left of rho: epsilon-privacy is epsilon**2 / 2 of rho (Bun,
+    Steinke, TCC 2016, Proposition 1.4), and no noise here is charged more than that.
+    """
+    return max(left.epsilon, math.nextafter(math.sqrt(2 * left.rho), 0.0))
+
+
+def largest_gaussian(budget: Budget, left: Left) -> float:
+    """The largest epsilon, at the budget's delta, for which Gaussian noise may be asked next; 0 if for none."""
+    if budget.delta <= 0 or left.rho < NOTHING:
+        return 0.0
+    epsilon = float(down(epsilon_of(left.rho, budget.delta)))
+    while epsilon > 0 and rho_of(epsilon, budget.delta) > left.rho:  # the two are bounds, rounded apart
+        epsilon = float(down(epsilon * (1 - 1e-6)))
+    return epsilon
+
+
+def may_ask(budget: Budget, left: Left) -> str:
+    """What may still be asked, in one question. With a delta there are two currencies, and either may pay."""
+    if budget.delta <= 0:
+        return f"epsilon {down(left.epsilon)}"
+    pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
+    if pure < NOTHING:
+        return "nothing"
+    said = f"a question of pure epsilon at most {down(pure)}"
+    if left.rho < NOTHING:
+        return said
+    at = f" (epsilon {down(gaussian)} at delta {budget.delta:g})" if gaussian else ""
+    return f"{said}, or Gaussian noise of rho at most {down(left.rho)}{at}"
