@@ -102,7 +102,7 @@ CELLS = (
     np.uint64(2**64 - 1),
     np.bool_(True),
     np.str_("yes"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.datetime64("2020-01-01"),
     np.timedelta64(3, "s"),
     pd.NA,

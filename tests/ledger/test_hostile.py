@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def charged(path: Path) -> Ledger:
 
 
 def change(path: Path, sql: str, *values: Any) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:  # the second commits
         connection.execute(sql, values)
 
 
@@ -55,7 +56,7 @@ def test_a_row_that_was_sealed_again_is_damage(tmp_path: Path, column: str, valu
     from murmure.ledger.tables import ENTRIES
 
     ledger = charged(tmp_path / "ledger.db")
-    with sqlite3.connect(tmp_path / "ledger.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
         names = ", ".join(f'"{name}"' for name in COLUMNS)
         row = list(connection.execute(f'SELECT {names} FROM "{ENTRIES}" ORDER BY "number" DESC').fetchone())
         row[COLUMNS.index(column)] = value
