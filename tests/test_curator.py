@@ -232,6 +232,33 @@ def test_an_error_after_an_answer_is_paid_for(tmp_path: Path) -> None:
         asked_by(ledger, steps)
 
 
+def test_a_failure_on_an_answer_that_another_paid_for_is_not_heard(tmp_path: Path) -> None:
+    """Its words would tell of an answer that nobody paid: it fails anew, on the answer in the ledger."""
+    path = tmp_path / "rows.csv"
+    path.write_text("smoker\nno\nyes\n")
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", epsilon=9.0)
+    plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=mu.DiscreteLaplace(0.01))  # no two answers are alike
+    fit, account = Fit("name", "a test", plan.bound.cost), ledger.account("people")
+
+    def steps() -> Any:
+        found = yield plan
+        raise ValueError(f"{found.counts.tolist()}")
+
+    class Slow:
+        def total(self, step: Any, source: Any) -> Any:
+            with pytest.raises(ValueError):
+                drive(steps, path, None, fit, account)
+            return mu.Memory().total(step, source)
+
+    said = []
+    for engine in (Slow(), None):
+        with pytest.raises(ValueError) as error:
+            drive(steps, path, engine, fit, account)
+        said.append(str(error.value))
+    assert said[0] == said[1] and ledger.spent("people").charges == 1
+
+
 def test_a_protected_run_asks_nothing_in_the_clear(tmp_path: Path) -> None:
     ledger = mu.Ledger(tmp_path / "ledger.db")
     ledger.set_budget("people", epsilon=1.5)

@@ -109,23 +109,23 @@ def drive(
     payment = Payment.of(ledger, frame, gate, fit)
     known, before = payment.found(), len(gate.asked)
     hearing = Hearing(frame, engine, gate, fit)
+    failed: BaseException | None = None
     try:
         try:
             heard = hearing.of(ask(), known)
-        except (Exception, SystemExit):
-            if known is None and hearing.asked:  # an error that followed an answer is an answer too
-                payment.pay(hearing.asked, hearing.answers)
-                before = len(gate.asked)
-            raise
-        if known is None and heard.plans:
-            known = payment.pay(heard.plans, heard.answers)
-            if known is not None:  # somebody else asked the same at the same time, and paid
+        except (Exception, SystemExit) as error:  # one that followed an answer is an answer too
+            failed = error
+        if known is None and hearing.asked:
+            known = payment.pay(hearing.asked, hearing.answers)
+            if known is not None:  # somebody else asked the same at the same time, and paid: theirs is heard
                 del gate.asked[before:]
-                heard = hearing.of(ask(), known)
+                return hearing.of(ask(), known)
+        if failed is not None:
+            raise failed
+        return heard
     except BaseException:
-        del gate.asked[before:]  # unpaid: nobody hears them
+        del gate.asked[before:]  # unpaid, or in the ledger
         raise
-    return heard
 
 
 class Hearing:
