@@ -8,15 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.central.gate import Gate
-from murmure.core.blocks import Cost
+from murmure.certify.accounting import sequential
 from murmure.core.errors import AlreadyPaid, InvalidParameter, PlanMismatch, PlanRefused
-from murmure.core.fixed import sum_up
 from murmure.plan import Plan
-
-
-def together(costs: Sequence[Cost]) -> Cost:
-    """Costs add up, in both currencies; never rounded down."""
-    return Cost(sum_up(c.epsilon for c in costs), sum_up(c.rho for c in costs))
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ class Payment:
         charge = dict(
             plan=self.fit.name,
             about=self.fit.about,
-            cost=together([plan.bound.cost for plan in plans]),
+            cost=sequential([plan.bound.cost for plan in plans]),
             answers=[{"question": p.digest, "answer": list(a)} for p, a in zip(plans, answers, strict=True)],
             seeded=False,
             certificate=plans[0].guarantees()["reader"].to_dict() if len(plans) == 1 else {},

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.bound import BoundNoise
-from murmure.central.split import checked, shares, up
+from murmure.central.split import checked, shares
 from murmure.core.blocks import Block, Cost
 from murmure.core.concentrated import checked_delta, epsilon_of, rho_of
 from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import positive_epsilon
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise_gaussian import DiscreteGaussianLaw
 
@@ -68,7 +68,7 @@ class DiscreteGaussian:
             DiscreteGaussianLaw.at_least(Fraction(square) / (2 * share))
             for square, share in zip(moves, shares(self.budget, blocks), strict=True)
         )
-        rho = up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
+        rho = float_up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
         epsilon = math.inf if self.delta is None else epsilon_of(rho, self.delta)
         if self.epsilon is not None:
             epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows

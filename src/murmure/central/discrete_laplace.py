@@ -19,10 +19,10 @@ from fractions import Fraction
 from typing import Literal
 
 from murmure.central.bound import BoundNoise
-from murmure.central.split import checked, entries, shares, up
+from murmure.central.split import checked, entries, shares
 from murmure.core.blocks import Block, Cost
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import positive_epsilon
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise_digits import Digits, calibrated
 from murmure.laws.noise_laplace import DiscreteLaplaceLaw, at_rate
@@ -57,9 +57,9 @@ class DiscreteLaplace:
             laws.append(law)
             epsilon += loss
             rho += min(loss**2, squared) / 2
-        spent = up(epsilon)
+        spent = float_up(epsilon)
         how = "closed form" if self.sampler == "exact" else "closed form, rounding of the tables counted"
-        cost = Cost(spent, up(rho))
+        cost = Cost(spent, float_up(rho))
         how = f"discrete Laplace: {how}"
         return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.choice import BoundChoice
-from murmure.central.split import checked_person, up
+from murmure.central.split import checked_person
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import positive_epsilon
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise_choice import ExponentialLaw
 from murmure.laws.noise_laplace import at_rate
@@ -61,7 +61,7 @@ class Exponential:
     ) -> BoundChoice:
         rate, spent = rate_of(self, self.epsilon, self.monotone, candidates, sensitivity, relation, rows)
         law = ExponentialLaw(rate.numerator, rate.denominator)
-        cost = Cost(up(spent), up(spent**2 / 8))
+        cost = Cost(float_up(spent), float_up(spent**2 / 8))
         moved = sensitivity * rows
         how = "exponential mechanism: closed form"
         return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, how)

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 from murmure.central.choice import BoundChoice
 from murmure.central.exponential import rate_of
-from murmure.central.split import up
 from murmure.core.blocks import Cost
-from murmure.core.fixed import positive_epsilon
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise_choice import PermuteAndFlipLaw
 
@@ -39,7 +38,7 @@ class PermuteAndFlip:
     ) -> BoundChoice:
         rate, spent = rate_of(self, self.epsilon, self.monotone, candidates, sensitivity, relation, rows)
         law = PermuteAndFlipLaw(rate.numerator, rate.denominator)
-        cost = Cost(up(spent), up(spent**2 / 2))  # Bun, Steinke, TCC 2016, Proposition 1.4
+        cost = Cost(float_up(spent), float_up(spent**2 / 2))  # Bun, Steinke, TCC 2016, Proposition 1.4
         moved = sensitivity * rows
         how = "permute-and-flip: closed form"
         return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, how)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -39,9 +38,3 @@ def shares(budget: float, blocks: Sequence[Block]) -> list[Fraction]:
 def entries(block: Block, relation: Relation, rows: int) -> int:
     """How many entries of the block one person can move: each moves by 1 at least, in L1 and in squares."""
     return min(block.width, block.moves("l1", relation, rows), block.moves("l2", relation, rows))
-
-
-def up(exact: Fraction) -> float:
-    """The least float that is not below."""
-    out = float(exact)
-    return out if Fraction(out) >= exact else math.nextafter(out, math.inf)

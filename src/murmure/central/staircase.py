@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.bound import BoundNoise
-from murmure.central.split import checked, entries, shares, up
+from murmure.central.split import checked, entries, shares
 from murmure.core.blocks import Block, Cost
-from murmure.core.fixed import positive_epsilon
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise_staircase import StaircaseLaw, units
 
@@ -43,8 +43,8 @@ class Staircase:
             laws.append(law)
             epsilon += loss
             rho += loss**2 / 2  # Bun, Steinke, TCC 2016, Proposition 1.4
-        spent = up(epsilon)
-        cost = Cost(spent, up(rho))
+        spent = float_up(epsilon)
+        cost = Cost(spent, float_up(rho))
         how = "staircase: by stairs that are moved, rounding of the tables counted"
         return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
 

@@ -24,7 +24,7 @@ from murmure.core.types import Relation
 def sequential(costs: Iterable[Cost]) -> Cost:
     """The same people, asked several times: everything adds up."""
     held = list(costs)
-    return Cost(_sum_up(c.epsilon for c in held), _sum_up(c.rho for c in held))
+    return Cost(sum_up(c.epsilon for c in held), sum_up(c.rho for c in held))
 
 
 def parallel(costs: Iterable[Cost], relation: Relation = "add/remove") -> Cost:
@@ -39,7 +39,7 @@ def parallel(costs: Iterable[Cost], relation: Relation = "add/remove") -> Cost:
     held = list(costs)
     most = 1 if relation == "add/remove" else 2
     epsilons, rhos = (sorted(side, reverse=True)[:most] for side in ([c.epsilon for c in held], [c.rho for c in held]))
-    return Cost(_sum_up(epsilons), _sum_up(rhos))
+    return Cost(sum_up(epsilons), sum_up(rhos))
 
 
 def epsilon_at(cost: Cost, delta: float) -> float:
@@ -64,11 +64,3 @@ def covers(epsilon: float, delta: float, total: Cost) -> bool:
     P(S and B) <= e**epsilon Q(S and B) + delta. The sum is (epsilon, delta), with delta counted once.
     """
     return total.epsilon <= epsilon or (delta > 0 and total.rho <= rho_within(epsilon, delta))
-
-
-def _sum_up(values: Iterable[float]) -> float:
-    """The exact sum, rounded up; inf beyond the floats."""
-    try:
-        return sum_up(values)
-    except OverflowError:
-        return math.inf

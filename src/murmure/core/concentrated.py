@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import exactly
+from murmure.core.fixed import exactly, float_down, float_up
 
 SPARE = decimal.Decimal("1e-60")  # far above the error of 80 digits, relative to the largest term
 
@@ -62,16 +62,6 @@ def _c_exact(alpha: decimal.Decimal, delta: decimal.Decimal) -> tuple[decimal.De
     return first + second, abs(first) + abs(second) + (abs(delta.ln()) + alpha.ln()) / (alpha - 1)
 
 
-def _up(exact: decimal.Decimal) -> float:
-    out = float(exact)
-    return out if decimal.Decimal(out) >= exact else math.nextafter(out, math.inf)
-
-
-def _down(exact: decimal.Decimal) -> float:
-    out = float(exact)
-    return out if decimal.Decimal(out) <= exact else math.nextafter(out, -math.inf)
-
-
 @exactly
 def epsilon_of(rho: float, delta: float) -> float:
     """The epsilon that rho-zCDP guarantees at delta, rounded up."""
@@ -82,7 +72,7 @@ def epsilon_of(rho: float, delta: float) -> float:
         return math.inf
     alpha = decimal.Decimal(_best(lambda a: a * rho + _c(a, -math.log(delta))))
     c, size = _c_exact(alpha, decimal.Decimal(delta))
-    return max(0.0, _up(alpha * decimal.Decimal(rho) + c + SPARE * (alpha * decimal.Decimal(rho) + size)))
+    return max(0.0, float_up(alpha * decimal.Decimal(rho) + c + SPARE * (alpha * decimal.Decimal(rho) + size)))
 
 
 @exactly
@@ -94,7 +84,7 @@ def rho_of(epsilon: float, delta: float) -> float:
     alpha = decimal.Decimal(_best(lambda a: -(epsilon - _c(a, -math.log(delta))) / a))
     c, size = _c_exact(alpha, decimal.Decimal(delta))
     exact = (decimal.Decimal(epsilon) - c) / alpha
-    return _down(exact - SPARE * (decimal.Decimal(epsilon) + size))
+    return float_down(exact - SPARE * (decimal.Decimal(epsilon) + size))
 
 
 @exactly
@@ -116,4 +106,4 @@ def delta_of(rho: float, epsilon: float) -> float:
     )
     size = sum((abs(term) for term in terms), alpha**2 * decimal.Decimal(rho) + alpha * abs(decimal.Decimal(epsilon)))
     exponent = sum(terms, decimal.Decimal(0)) + SPARE * size
-    return min(1.0, _up(exponent.exp() * (1 + SPARE)))
+    return min(1.0, float_up(exponent.exp() * (1 + SPARE)))

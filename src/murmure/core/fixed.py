@@ -101,20 +101,19 @@ def log_up(ratio: Fraction) -> float:
         return 0.0
     exact = (decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)).ln()
     # outward over the errors of division (5e-80 of the ratio) and of ln (5e-80 of itself)
-    return _float_up(exact + (1 + abs(exact)) * decimal.Decimal("1e-78"))
+    return float_up(exact + (1 + abs(exact)) * decimal.Decimal("1e-78"))
 
 
 @exactly
 def times_up(loss: float, count: int) -> float:
     """count * loss, rounded up."""
-    return _float_up(decimal.Decimal(loss) * count)
+    return float_up(decimal.Decimal(loss) * count)
 
 
 def share_of(epsilon: float, weight: float, whole: float | Fraction) -> float:
     """epsilon * weight / whole, rounded down: the parts never add up to more than the whole."""
     exact = Fraction(epsilon) * Fraction(weight) / Fraction(whole)
-    out = float(exact)
-    return out if Fraction(out) <= exact else math.nextafter(out, 0.0)
+    return float_down(exact)
 
 
 def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
@@ -128,14 +127,22 @@ def sum_up(charges: Iterable[float]) -> float:
     values = list(charges)
     if not all(map(math.isfinite, values)):
         return math.inf
-    exact = sum(map(Fraction, values), Fraction(0))
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+    return float_up(sum(map(Fraction, values), Fraction(0)))
 
 
-def _float_up(exact: decimal.Decimal) -> float:
+def float_up(exact: decimal.Decimal | Fraction) -> float:
+    """The least float that is not below; inf beyond the floats."""
+    try:
+        out = float(exact)
+    except OverflowError:
+        return math.inf
+    return out if type(exact)(out) >= exact else math.nextafter(out, math.inf)
+
+
+def float_down(exact: decimal.Decimal | Fraction) -> float:
+    """The largest float that is not above."""
     out = float(exact)
-    return out if decimal.Decimal(out) >= exact else math.nextafter(out, math.inf)
+    return out if type(exact)(out) <= exact else math.nextafter(out, -math.inf)
 
 
 def mulhi(a: Words64, b: Words64 | np.uint64) -> Words64:

@@ -216,3 +216,14 @@ def uniforms(bound: int, n: int, stream: Stream) -> Ints:
             value[alive] = 2 * mulhi(even, np.uint64(bound)) + (words & np.uint64(1))
             alive = alive[~ok]
     return value
+
+
+def least_beyond(beyond: Callable[[int], Any], tail: Any) -> int:
+    """The least m with beyond(m) <= tail, where beyond(m) = P[|Z| > m]: doubled until it is, then halved."""
+    low, high = -1, 1
+    while beyond(high) > tail:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
+    return high

@@ -45,7 +45,7 @@ from murmure.core.fixed import Words64, exactly
 from murmure.core.random import Random
 from murmure.core.types import Ints
 from murmure.laws.compiled import kernels_for, threads
-from murmure.laws.noise_coins import Stream
+from murmure.laws.noise_coins import Stream, least_beyond
 
 HALF_WORD = 1 << 63  # the lowest bit of a word is the sign; the others choose from a table
 BITS = 200  # of the fixed-point exponentials that tables are rounded from
@@ -287,14 +287,7 @@ class Digits:
         return self.first.above(m) if m < self.size else self.first.share(-1) * self.tail(m - self.size)
 
     def quantile(self, tail: float) -> int:
-        low, high = -1, 1
-        wanted = Fraction(tail)
-        while self.beyond(high) > wanted:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.beyond(middle) > wanted else (low, middle)
-        return high
+        return least_beyond(self.beyond, Fraction(tail))
 
     @cached_property
     def variance(self) -> float:

@@ -27,7 +27,16 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
 from murmure.core.random import Random
 from murmure.core.types import Ints
-from murmure.laws.noise_coins import Bools, Stream, all_flips, first_accepted, flips, in_batches, product_flips
+from murmure.laws.noise_coins import (
+    Bools,
+    Stream,
+    all_flips,
+    first_accepted,
+    flips,
+    in_batches,
+    least_beyond,
+    product_flips,
+)
 from murmure.laws.noise_laplace import DiscreteLaplaceLaw
 
 WIDEST = 1 << 44  # sigma: x a stays below 2**63 unless V > 500 coins of probability 1/e say yes in a row
@@ -106,13 +115,7 @@ class DiscreteGaussianLaw:
         return math.erfc((m + 0.5) / math.sqrt(2 * float(self.sigma2)))
 
     def quantile(self, tail: float) -> int:
-        low, high = -1, 1
-        while self.beyond(high) > tail:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.beyond(middle) > tail else (low, middle)
-        return high
+        return least_beyond(self.beyond, tail)
 
     def integers(self) -> dict[str, Any]:
         return {"law": "discrete gaussian", "t": str(self.t), "p": str(self.p), "q": str(self.q)}

@@ -13,17 +13,19 @@ import math
 import sys
 from collections.abc import Generator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from murmure.central.gate import Gate
+from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.fixed import float_up
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.privacy import Central, Clear, Local, Privacy, check_privacy
 from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of
-from murmure.paying import together
 from murmure.plan import Plan
 from murmure.run import Fit, Heard, drive
 
@@ -63,7 +65,7 @@ class Learner:
         if isinstance(privacy, Local):
             learned = self._learn_locally(rows, privacy, gate)
             epsilon = learned["guarantees_"]["reader"].epsilon
-            learned["spent_"] = Cost(epsilon, math.nextafter(epsilon**2 / 2, math.inf))  # by every person, once
+            learned["spent_"] = Cost(epsilon, float_up(Fraction(epsilon) ** 2 / 2))  # by every person, once
         else:
             learned = self._learn(rows, privacy, gate)
         self.schema_, self.n_features_in_ = rows.schema, len(rows.features)
@@ -113,12 +115,12 @@ class Learner:
         """Refuse, before any row is read, what is public and does not fit."""
 
     def _learn(self, rows: Rows, privacy: Clear | Central, gate: Gate) -> dict[str, Any]:
-        fit = Fit(self._digest(rows.schema), f"{type(self).__name__} of {len(rows.features)} columns", together([]))
+        fit = Fit(self._digest(rows.schema), f"{type(self).__name__} of {len(rows.features)} columns", sequential([]))
         ledger = None
         if isinstance(privacy, Central):
             fit, ledger = replace(fit, cost=privacy.cost, relation=privacy.relation), self.ledger
         heard = drive(lambda: self._steps(rows.schema, privacy), rows.frame, self.engine, fit, ledger, gate)
-        spent = together([plan.bound.cost for plan in heard.plans])
+        spent = sequential([plan.bound.cost for plan in heard.plans])
         return {
             "guarantees_": self._guarantees(heard, privacy),
             "spent_": spent if isinstance(privacy, Central) else Cost(math.inf, math.inf),
@@ -143,7 +145,7 @@ class Learner:
             )
             return {"curator": nothing, "reader": nothing}
         first = heard.plans[0].guarantees()
-        spent = together([plan.bound.cost for plan in heard.plans])
+        spent = sequential([plan.bound.cost for plan in heard.plans])
         parts, method = len(heard.plans), heard.plans[0].bound.method
         if parts > 1:
             method += f"; {parts} answers add up"

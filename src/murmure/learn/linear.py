@@ -24,6 +24,7 @@ import numpy as np
 from murmure.central.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner
 from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, spread_of
@@ -45,8 +46,7 @@ def lecture_cost(nominal: float, d: int) -> float:
     """
     root = math.isqrt(d << 128) + (math.isqrt(d << 128) ** 2 != d << 128)  # sqrt(d) 2**64, rounded up
     exact = Fraction(nominal) * (2 + Fraction(root, 1 << 64)) ** 2 / (2 * (1 + d) ** 2)
-    out = float(exact)
-    return out if Fraction(out) >= exact else math.nextafter(out, math.inf)
+    return float_up(exact)
 
 
 class LinearRegression(Learner):

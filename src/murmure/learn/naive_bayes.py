@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from murmure.central.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner
 from murmure.learn.predicting import categories_to_predict, numbers_to_predict
@@ -42,8 +43,7 @@ Floats = NDArray[np.float64]
 def vaidya_cost(nominal: float, categories: int, numbers: int) -> float:
     """What Vaidya's split really costs, rounded up: 1 + (d_cat + 2 d_num) / (d_cat + d_num + 1) nominal."""
     exact = 1 + Fraction(nominal) * (categories + 2 * numbers) / (categories + numbers + 1)
-    out = float(exact)
-    return out if Fraction(out) >= exact else math.nextafter(out, math.inf)
+    return float_up(exact)
 
 
 class NaiveBayes(Learner):

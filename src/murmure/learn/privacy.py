@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from murmure.catalogue import load
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import positive_epsilon, split_budget, times_up
+from murmure.core.fixed import float_up, positive_epsilon, split_budget
 from murmure.core.types import Relation, Statistic
 from murmure.plan import Plan
 
@@ -62,7 +63,7 @@ class Central:
     def cost(self) -> Cost:
         """All of it, in the ledger's currencies."""
         if self.pure:
-            return Cost(self.epsilon, times_up(self.epsilon, 1) ** 2 / 2)
+            return Cost(self.epsilon, float_up(Fraction(self.epsilon) ** 2 / 2))
         return Cost(float("inf"), self.rho)
 
     def noises(self, weights: Sequence[float]) -> list[Any]:

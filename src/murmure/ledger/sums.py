@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.certify.accounting import covers, epsilon_at, parallel, rho_within, sequential
 from murmure.core.blocks import Cost
+from murmure.core.fixed import float_down
 from murmure.core.types import Relation
 from murmure.ledger.entries import Entry, Part
 
@@ -91,6 +91,4 @@ def _less(whole: float, part: float) -> float:
     """whole - part, rounded down, at least 0."""
     if part >= whole:
         return 0.0
-    exact = Fraction(whole) - Fraction(part)
-    near = float(exact)
-    return near if Fraction(near) <= exact else math.nextafter(near, 0.0)
+    return float_down(Fraction(whole) - Fraction(part))
