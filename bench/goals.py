@@ -44,6 +44,27 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class Masked:
+    """A secure sum in one process: at most so many seconds at the coordinator, and at the slowest party."""
+
+    task: str
+    label: str
+    server: float | None = None
+    client: float | None = None
+    ratio: float | None = None  # Flower's time at the server over Murmure's, at least
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A study over HTTP: at most so many seconds from the last joining to the result, and times the bytes needed."""
+
+    task: str
+    label: str
+    seconds: float = 15
+    times: float = 2  # of 8 bytes a word and 200 a neighbour
+
+
+@dataclass(frozen=True)
 class Added:
     """What Spark adds to the CPU time of the same work in memory, on one core and once started: at most `most`."""
 
@@ -100,6 +121,14 @@ FITS = [
     Fit("fit.regression", "linear regression"),
     Fit("fit.kmeans", "k-means, eight clusters"),
 ]
+
+SECURE = [
+    Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=100),
+    Masked("secure.long", "100 parties, 100,000 entries, everybody with everybody", server=10),
+    Masked("secure.many", "1,000 parties, 1,000 entries, a sparse graph", server=10, client=0.2),
+]
+
+WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums; three killed")]
 
 STREAMED = [
     Streamed("smp", "SMP"),

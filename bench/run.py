@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from environments import PEERS, PLACE, ROOT, python_of, versions
+from environments import PACKAGES, PEERS, PLACE, ROOT, python_of, versions
 from goals import STREAMED
 from table import OURS, render
 
@@ -35,6 +35,7 @@ OUR_WORKERS = (
     "ours_memory.py",
 )
 CURATOR = ("noise.", "fit.")  # how their tasks begin
+SECURE = ("secure.", "wire.", "peer_flower", "ours_secure", "ours_network")
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
 
@@ -89,6 +90,8 @@ def on_spark(folder, n, *ways):
 def one_round(pythons, folder):
     records = []
     for peer, python in pythons.items():
+        if peer == "flower":
+            continue  # takes its turn beside our own sums
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
     for lib, fast in MODES.items():
         mode = {"MURMURE_FAST": fast}
@@ -99,7 +102,7 @@ def one_round(pythons, folder):
             records += [wall(task, lib, [sys.executable, "-c", code, "--help"], **mode) for _ in range(3)]
     for n in SIZES:
         records += large_tables(folder, n)
-    return records
+    return records + secure_round(pythons)
 
 
 def curator_round(pythons):
@@ -111,6 +114,14 @@ def curator_round(pythons):
         for script in ("ours_noise.py", "ours_fits.py"):
             records += work(sys.executable, script, lib, MURMURE_FAST=fast)
     return [r for r in records if r["task"].startswith(CURATOR) or "error" in r]
+
+
+def secure_round(pythons):
+    """Sums over parties alone: in one process beside Flower's, and over HTTP."""
+    records = work(pythons["flower"], "peer_flower.py", "flower")
+    for script in ("ours_secure.py", "ours_network.py"):
+        records += work(sys.executable, script, "murmure")
+    return records
 
 
 def compile_cold():
@@ -129,7 +140,7 @@ def cpu():
 
 def head(pythons, rounds, load, command):
     ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography", "pyarrow"])
-    peers = [line for peer, python in pythons.items() for line in versions(python, [peer])]
+    peers = [line for peer, python in pythons.items() for line in versions(python, [PACKAGES.get(peer, peer)])]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     machine = f"{cpu()}, {cores} cores used, load {load:.1f} at the start"
     return f"""\
@@ -148,7 +159,7 @@ A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none uses threads but scikit-learn.
+No peer has secure randomness for categories, and none uses threads but scikit-learn and Flower.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """
@@ -166,9 +177,14 @@ def main():
     parser.add_argument(
         "--only-curator", action="store_true", help="measure noise and learners again; keep the rest of the last run"
     )
+    parser.add_argument(
+        "--only-secure", action="store_true", help="measure sums over parties again; keep the rest of the last run"
+    )
     options = parser.parse_args()
+    if options.only_large + options.only_curator + options.only_secure > 1:
+        parser.error("one --only at a time")
     options.large |= options.only_large
-    only = "only-large" if options.only_large else "only-curator" if options.only_curator else None
+    only = options.only_large or options.only_curator or options.only_secure
     rounds = 1 if options.quick else options.rounds
 
     if options.one_core:
@@ -179,7 +195,7 @@ def main():
     if only:
         top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
         held = json.loads((PLACE / "results.json").read_text())
-        again = CURATOR if options.only_curator else ("spark.",)
+        again = CURATOR if options.only_curator else SECURE if options.only_secure else ("spark.",)
         records = [r for r in held if not r["task"].startswith(again)]
         if options.only_large:
             records = [r for r in records if r.get("n") != LARGEST]
@@ -188,10 +204,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="murmure-bench-") as folder:
         for i in range(0 if options.only_large else rounds):
             say(f"round {i + 1} of {rounds}")
-            records += curator_round(pythons) if options.only_curator else one_round(pythons, Path(folder))
+            if options.only_curator:
+                records += curator_round(pythons)
+            elif options.only_secure:
+                records += secure_round(pythons)
+            else:
+                records += one_round(pythons, Path(folder))
         if options.only_large:
             records += work(sys.executable, "ours_large.py", "arrow", folder, str(SIZES[-1]), "make")
-        if not options.only_curator:
+        if not (options.only_curator or options.only_secure):
             records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
         if options.large:
             records += large_tables(Path(folder), LARGEST)

@@ -1,6 +1,6 @@
 """The Markdown tables: the best of every measurement, ratios to the fastest peer, and what was met."""
 
-from goals import BUDGETS, COLUMN, FITS, NOISE, RECORDS, SPARK, STREAMED
+from goals import BUDGETS, COLUMN, FITS, NOISE, RECORDS, SECURE, SPARK, STREAMED, WIRE
 
 RATIO_HEAD = [
     "task",
@@ -32,6 +32,22 @@ STREAMED_HEAD = [
     "times the copy (wanted)",
     "growth a row (wanted)",
     "peak, MB (wanted)",
+    "met",
+]
+MASKED_HEAD = [
+    "sum",
+    "Flower, server",
+    "Flower, client",
+    "Murmure, server (wanted)",
+    "Murmure, client (wanted)",
+    "ratio, server (wanted)",
+    "met",
+]
+WIRE_HEAD = [
+    "study",
+    "all joined to result (wanted)",
+    "bytes posted by a party",
+    "times what is needed (wanted)",
     "met",
 ]
 ADDED_HEAD = ["rows and work", "in memory, s", "on Spark, s", "added", "wanted", "met"]
@@ -161,6 +177,46 @@ def added_rows(best):
         ]
 
 
+def masked_row(row, records):
+    """Server and client each at their best; Flower stands beside the one sum that it was given."""
+
+    def best(task, field):
+        return min((r[field] for r in records if r["task"] == task and field in r), default=None)
+
+    server, client = best(row.task, "server"), best(row.task, "client")
+    theirs = best("secure.flower", "server"), best("secure.flower", "client")
+    if row.ratio is None:
+        theirs = None, None
+    ratio = theirs[0] / server if theirs[0] and server else None
+    cells = ["-" if t is None else quantity(t, "s") for t in theirs]
+    for value, most in ((server, row.server), (client, row.client)):
+        wanted = "" if most is None else f" ({quantity(most, 's')})"
+        cells.append(("?" if value is None else quantity(value, "s")) + wanted)
+    wanted = "" if row.ratio is None else f" ({number(row.ratio)})"
+    cells.append(("-" if ratio is None else number(ratio)) + wanted)
+    answers = [
+        None if most is None else "?" if value is None else value <= most
+        for value, most in ((server, row.server), (client, row.client))
+    ]
+    return [row.label, *cells, verdict([*answers, met(ratio, row.ratio)])]
+
+
+def wire_row(row, records):
+    """The fastest round; of bytes, the greediest."""
+    runs = [r for r in records if r["task"] == row.task and "error" not in r]
+    if not runs:
+        return [row.label, *["?"] * 4]
+    seconds, posted = min(r["seconds"] for r in runs), max(r["bytes"] for r in runs)
+    times = max(r["bytes"] / r["needed"] for r in runs)
+    return [
+        row.label,
+        f"{quantity(seconds, 's')} ({quantity(row.seconds, 's')})",
+        number(posted),
+        f"{number(times)} ({number(row.times)})",
+        verdict([seconds <= row.seconds, times <= row.times]),
+    ]
+
+
 def markdown(title, note, head, rows):
     lines = [head, ["---"] * len(head), *rows]
     return f"## {title}\n\n{note}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -187,6 +243,15 @@ is the peak of the process."""
 CLUSTER = """\
 The large table again, randomised and added up by `mu.run` in memory and on Spark (fast), all on one core. CPU seconds
 of every process taken together, the JVM's too, once Spark has started."""
+MASKED = """\
+One sum over parties of which three in ten vanish once their keys are shared; Murmure's is compared entry by entry with
+the true one, and exact. Server: everything the coordinator does. Client: everything the slowest party does. Both sides
+in one process, without a network. Wall time for Murmure, whose coordinator may use two threads; for Flower, whose
+SecAgg+ starts threads too, wall or CPU time, whichever is less. Flower's sums are of floats, clipped and rounded, its
+masks have 28 to 32 bits of secret, and its messages are not signed."""
+WIRED = """\
+`murmure study run` and thirty times `murmure party join`, each a process of its own, on this machine's loopback. Needed
+are 8 bytes for every word of the vector and 200 for every neighbour."""
 COSTS = """\
 What Murmure costs by itself: there is nothing to compare it with."""
 
@@ -199,6 +264,8 @@ def render(records):
         markdown("Records", MANY_COLUMNS, RATIO_HEAD, [ratio_row(row, best) for row in RECORDS]),
         markdown("Noise on whole numbers", WHOLE_NUMBERS, RATIO_HEAD, [ratio_row(row, best) for row in NOISE]),
         markdown("Learners", LEARNERS, FIT_HEAD, [fit_row(row, best) for row in FITS]),
+        markdown("Secure sums", MASKED, MASKED_HEAD, [masked_row(row, records) for row in SECURE]),
+        markdown("Secure sums over HTTP", WIRED, WIRE_HEAD, [wire_row(row, records) for row in WIRE]),
         markdown("Large tables", LARGE, STREAMED_HEAD, streamed),
         markdown("Spark", CLUSTER, ADDED_HEAD, list(added_rows(best))),
         markdown("Costs", COSTS, BUDGET_HEAD, [budget_row(row, best) for row in BUDGETS]),

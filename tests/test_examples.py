@@ -30,6 +30,7 @@ HELPERS = {
     "murmure.local.columns",
     "murmure.statistics.shared",
     "murmure.statistics.design",
+    *(f"murmure.statistics.{name}" for name in ("terms", "expression_text", "expressions", "exact_sums", "summed")),
     "murmure.engines.rowgroups",
     "murmure.engines.task",
     "murmure.engines.table",

@@ -233,11 +233,9 @@ def test_question_and_mechanism_share_a_domain() -> None:
         mu.Plan(mu.Histogram(mu.Categories(3)), person=mu.GRR(mu.Categories(4), 1.0))
 
 
-@pytest.mark.parametrize("slot", ["parties"])
-def test_slots_of_later_releases_are_refused(slot: str) -> None:
-    """What this version cannot run it does not accept."""
-    with pytest.raises(PlanRefused, match=f"can fill the {slot} slot"):
-        mu.Plan(mu.Histogram(YES_NO), **{slot: object()})
+def test_what_is_no_sharing_does_not_fill_the_parties_slot() -> None:
+    with pytest.raises(InvalidParameter, match="how parties share"):
+        mu.Plan(mu.Histogram(YES_NO), parties=object())
 
 
 # ---- what a plan promises

@@ -18,6 +18,8 @@ PEOPLE = 45_222  # and its rows
 SCALES = (1, 100)  # of discrete Laplace noise
 FITTED, WIDTH, CLUSTERS = 100_000, 8, 8  # rows and columns that learners learn from
 BOX = 5.0  # public: every number of theirs lies between -5 and 5
+SUMMED = (30, 1_000, 9)  # parties, entries, and parties that vanish once their keys are shared
+THRESHOLD = 16  # shares that rebuild a secret, for either side
 
 
 def categories(n):

@@ -39,7 +39,9 @@ NOISES = {
     "Geometric": "murmure.central.geometric",
     "Exponential": "murmure.central.exponential",
     "PermuteAndFlip": "murmure.central.permute_and_flip",
+    "Skellam": "murmure.central.skellam",
 }
+SHARINGS = {"PairwiseMasks": "murmure.secure.sharing"}
 STATISTICS = {
     "Histogram": "murmure.statistics.histogram",
     "Mean": "murmure.statistics.mean",
@@ -47,6 +49,7 @@ STATISTICS = {
     "Pair": "murmure.statistics.pair",
     "Count": "murmure.statistics.count",
     "Sum": "murmure.statistics.total",
+    "Sums": "murmure.statistics.sums",
     "Variance": "murmure.statistics.variance",
     "Quantile": "murmure.statistics.quantile",
     "GroupBy": "murmure.statistics.group_by",
@@ -95,12 +98,13 @@ OTHERS = {
     "Plan": "murmure.plan",
     "Reports": "murmure.reports",
     "run": "murmure.run",
+    "Study": "murmure.study",
     "sanitise": "murmure.sanitise",
     "estimate": "murmure.sanitised",
     "write_report": "murmure.pages.report",
     "advise": "murmure.advise",
 }
-PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **NOISES, **STATISTICS}
+PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **NOISES, **SHARINGS, **STATISTICS}
 
 
 def load(name: str) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS
+from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS
 from murmure.certify.certificate import certify
 from murmure.core.blocks import Noisy
 from murmure.core.concentrated import epsilon_of
@@ -21,11 +21,24 @@ from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, P
 from murmure.core.estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Certificate, Observer, Relation, Release, Statistic, Total, Unit, room_for
+from murmure.core.types import (
+    LIMIT,
+    Certificate,
+    Observer,
+    Relation,
+    Release,
+    Statistic,
+    Total,
+    Unit,
+    counted,
+    room_for,
+    whole_numbers,
+)
 from murmure.engines.task import Task, one_column
 from murmure.laws.records import Records
 from murmure.parts import part_from_dict, part_to_dict
 from murmure.reports import Reports
+from murmure.secure.ring import Encoder
 from murmure.statistics.shared import in_words
 
 if TYPE_CHECKING:
@@ -62,10 +75,10 @@ class Plan:
                 f"Plan.statistic must be a statistic, got {shorten(self.statistic)}.",
                 hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
             )
-        if self.parties is not None:
-            raise PlanRefused(
-                f"Plan refused: nothing in this version can fill the parties slot, got {shorten(self.parties)}.",
-                hint="the person and the curator slots are ready; the third comes with a later release",
+        if self.parties is not None and type(self.parties).__name__ not in SHARINGS:
+            raise InvalidParameter(
+                f"Plan.parties must say how parties share a sum, got {shorten(self.parties)}.",
+                hint="Plan(Histogram(domain), parties=PairwiseMasks(5))",
             )
         if not isinstance(self.unit, str) or not self.unit or self.unit in (self.step.columns or ()):
             raise InvalidParameter(
@@ -87,6 +100,8 @@ class Plan:
             self._check_person()
         if self.curator is not None:
             self._check_curator()
+        if self.parties is not None:
+            self._check_parties()
 
     def _check_person(self) -> None:
         if not hasattr(self.person, "affine") or not hasattr(self.person, "domain"):
@@ -150,6 +165,17 @@ class Plan:
                 hint="this is a bug in the noise; please report it",
             )
 
+    def _check_parties(self) -> None:
+        if self.chooses:
+            raise PlanRefused(
+                f"Plan refused: {type(self.curator).__name__} looks at all scores before it chooses, and between "
+                "parties nobody does.",
+                hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
+            )
+        if getattr(self.statistic, "weights", None) is not None:
+            raise PlanRefused("Plan refused: weights are for tables that people randomised.")
+        _ = self.encoder  # no headroom is refused now
+
     @property
     def _asks(self) -> str:
         return type(self.statistic).__name__
@@ -166,7 +192,17 @@ class Plan:
         if self.chooses:
             ask: Any = self.statistic
             return self.curator.bind_scores(ask.candidates, ask.score_sensitivity, self.relation, rows)  # type: ignore[no-any-return]
+        if self.parties is not None:
+            from murmure.central.shares import bind_shares
+
+            blocks, sharing = self.statistic.blocks, self.parties  # type: ignore[attr-defined]
+            return bind_shares(self.curator, blocks, self.relation, rows, sharing.honest, sharing.parties)
         return self.curator.bind(self.statistic.blocks, self.relation, rows)  # type: ignore[no-any-return, attr-defined]
+
+    @property
+    def lenient(self) -> bool:
+        """Whether rows are read whatever they hold. A party reads its own strictly: it errs before it says anything."""
+        return self.curator is not None and self.parties is None
 
     @property
     def of_records(self) -> bool:
@@ -183,6 +219,36 @@ class Plan:
         if hasattr(self.statistic, "reader"):
             return self.statistic.reader(self.person)
         return self.person
+
+    @property
+    def heaviest(self) -> int:
+        """What one row can add to one entry of the sum, at most."""
+        return self.statistic.largest if self.person is None else getattr(self.statistic, "heaviest", 1)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """How one party's sum stands in the ring: in the clear with the number of its rows before it."""
+        assert self.parties is not None
+        rows: int = self.parties.rows
+        if self.curator is None:
+            entries, noise = 1 + self._sum_width, 0
+        else:
+            entries = self.statistic.width
+            noise = max(law.quantile(2.0**-64) for law in self.bound.shares)  # type: ignore[union-attr]
+        return Encoder(entries, max(rows, rows * self.heaviest) + noise, self.parties.parties)
+
+    @property
+    def _sum_width(self) -> int:
+        """How long the sum is; reports are added up as their mechanism says."""
+        if self.person is None:
+            return self.statistic.width
+        domain = self.statistic.domain
+        nobody: Any = {name: [] for name in domain.private} if isinstance(domain, Schema) else []
+        return len(self.reader.tally(self.person.report(nobody, Random.seeded(0))))
+
+    def total_of(self, values: Sequence[int]) -> Total:
+        """The number of rows and their sum, out of what the parties added up."""
+        return Total(int(values[0]), whole_numbers(values[1:]))
 
     def weigh(self, records: Records, rows: Any) -> Records:
         """The same records with the public weights that the statistic asks for, if it does."""
@@ -221,8 +287,8 @@ class Plan:
         """Beside the curator: from the sum to what may be shown."""
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
-        heaviest = getattr(self.statistic, "heaviest", 1)
-        room_for(total.n, self.statistic.largest if self.person is None else heaviest, "the tally")
+        if not getattr(self.statistic, "wide", False):
+            room_for(total.n, self.heaviest, "the tally")
         by_people = self.statistic.clear if self.person is None else self.reader.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
         if self.unit != "row" and isinstance(estimate, Estimates):
@@ -236,6 +302,11 @@ class Plan:
             gate.choose(self.digest, self.statistic.scores(total.sum), self.bound)  # type: ignore[attr-defined, arg-type]
         else:
             gate.add(self.digest, total.sum, self.bound)  # type: ignore[arg-type]
+        return gate.asked[-1].answer
+
+    def pass_on(self, values: Sequence[int], gate: Gate) -> tuple[int, ...]:
+        """Between parties: the sum came with their shares of the noise, and the gate keeps what left."""
+        gate.passed(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
         return gate.asked[-1].answer
 
     def read(self, answer: Sequence[int]) -> Any:
@@ -266,6 +337,8 @@ class Plan:
 
     def guarantees(self) -> Mapping[Observer, Certificate]:
         """What each observer can learn about one person, at most."""
+        if self.parties is not None:
+            return self._between()
         if self.curator is not None:
             return {"curator": self._nothing("the curator sees every row"), "reader": self._protected()}
         if self.person is None:
@@ -275,6 +348,28 @@ class Plan:
         out = {"collector": certificate, "reader": certificate}
         if self.of_records:
             out["either, about one attribute"] = self._certificate("attribute")
+        return out
+
+    def _between(self) -> Mapping[Observer, Certificate]:
+        """The coordinator sees masks; whoever reads the sum, and whoever colludes, sees what the sum tells."""
+        if self.curator is not None:
+            read = self._protected()
+            honest = f"at least {self.parties.honest} parties are honest, stay, and add their share of the noise"
+            read = replace(read, assumption=honest if read.assumption is None else f"{read.assumption}; {honest}")
+        elif self.person is not None:
+            read = self._certificate("record")
+        else:
+            read = self._nothing("the sum is exact")
+        masked = certify(self.parties)
+        provided = "; ".join(text for text in (read.assumption, masked.assumption) if text)
+        seen = replace(read, hides=masked.hides, assumption=provided)
+        out = {
+            "coordinator": seen,
+            counted(self.parties.colluders, "colluding party", "colluding parties"): seen,
+            "reader": read,
+        }
+        if self.person is not None and self.of_records:
+            out["each, about one attribute"] = self._certificate("attribute")
         return out
 
     def _nothing(self, method: str) -> Certificate:
@@ -299,7 +394,10 @@ class Plan:
             assumption=None
             if self.unit == "row"
             else f"column {self.unit} tells people apart; of one person "
-            f"{self.rows_per_person} rows are read, and others are left out",
+            f"{self.rows_per_person} rows are read, and others are left out"
+            if self.parties is None
+            else f"column {self.unit} tells people apart, nobody has more than {self.rows_per_person} rows, and all "
+            "rows of one person lie at one party",
             asked=getattr(self.curator, "epsilon", None),
         )
 
@@ -316,7 +414,8 @@ class Plan:
         """What is asked, of which columns, and through what."""
         slot = self.person if self.curator is None else self.curator
         through = "in the clear" if slot is None else f"through {type(slot).__name__}"
-        return f"{in_words(self.statistic)} {through}"
+        among = "" if self.parties is None else f", between {self.parties.parties} parties"
+        return f"{in_words(self.statistic)} {through}{among}"
 
     def to_json(self) -> str:
         """Versioned; carries the integers of the law, so that no client ever computes an exponential."""
@@ -336,6 +435,8 @@ class Plan:
         if self.curator is not None:
             out["curator"] = {**part_to_dict(self.curator), "law": self.bound.integers()}
             out["relation"] = self.relation
+        if self.parties is not None:
+            out["parties"] = part_to_dict(self.parties)
         if self.unit != "row":  # a plan about rows is written as it always was
             out |= {"unit": self.unit, "rows_per_person": int(self.rows_per_person)}
         return out
@@ -388,15 +489,17 @@ class Plan:
                 hint="install the release of murmure that wrote it",
             )
         unknown = set(held) - SLOTS
-        if unknown or held.get("parties") is not None:
-            raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown) or 'slots'}.")
+        if unknown:
+            raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.")
+        sharing = held.get("parties")
+        parties = None if sharing is None else part_from_dict(sharing, SHARINGS)
         written = held.get("person")
         person = None if written is None else part_from_dict(written, {**MECHANISMS, **RECORDS}, besides=("law",))
         noise = held.get("curator")
         curator = None if noise is None else part_from_dict(noise, NOISES, besides=("law",))
         protects = {name: held[name] for name in ("unit", "rows_per_person", "relation") if name in held}
         statistic = part_from_dict(held.get("statistic"), QUESTIONS)
-        plan = cls(statistic, person, curator=curator, **protects)
+        plan = cls(statistic, person, parties, curator, **protects)
         laws = (written, plan.person and plan.person.channel), (noise, plan.curator and plan.bound)
         if any(said is not None and said["law"] != json.loads(json.dumps(one.integers())) for said, one in laws):
             raise PlanRefused(
@@ -424,14 +527,14 @@ class Step:
     @property
     def lenient(self) -> bool:
         """Whether rows are read whatever they hold."""
-        return self.plan.curator is not None
+        return self.plan.lenient
 
     def __call__(self, task: Task) -> Total:
         plan, n = self.plan, len(task)
         try:
             column = getattr(plan.statistic.domain, "column", None)
             rows = task.batch if plan.of_records else one_column(task.batch, column)
-            if plan.curator is not None:  # whatever a row holds, it is added, and nothing is refused
+            if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
                 return Total(n, plan.statistic.tally(plan.statistic.stand(rows)))  # type: ignore[attr-defined]
             if plan.person is None:
                 return Total(n, plan.statistic.tally(plan.statistic.encode(rows)))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
-
+from murmure.between import between
 from murmure.core.blocks import Cost
-from murmure.core.errors import EmptySource, InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.random import Random, random_or_secure
-from murmure.core.schema import Schema, kind_of
 from murmure.core.types import Relation, Release, Total
-from murmure.engines.frames import batches, pick
-from murmure.engines.memory import Memory
-from murmure.engines.progress import rows_of, watched
-from murmure.engines.task import Task
 from murmure.plan import Plan
+from murmure.summing import engine_for as engine_for
+from murmure.summing import tasks as tasks
+from murmure.summing import total as total
 
 if TYPE_CHECKING:
     from murmure.central.gate import Gate
@@ -54,6 +50,7 @@ def run(
     """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
 
     frame: a list, an array, a pandas, Polars or Arrow table, a DuckDB relation, or the path of a CSV or Parquet file.
+    Between parties: a list of such frames, one for each party, and None for one that vanishes.
     ledger: the account that pays for noise at the curator: `Ledger(path).account("patients")`. Nothing is paid twice:
     the same plan on the same file gives the same answer again.
     """
@@ -72,7 +69,7 @@ def run(
             hint="leave the ledger out, or fill the curator's place",
         )
     else:
-        release = plan.settle(total(plan, frame, engine, rng), seeded=rng.is_seeded and plan.person is not None)
+        release = plan.settle(_added(plan, frame, engine, rng), seeded=rng.is_seeded and plan.person is not None)
     if plan.curator is None:  # how long it took tells how many there are
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
@@ -152,8 +149,10 @@ class Hearing:
                     f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.fit.cost.epsilon:g}.",
                     hint="every question of a protected run needs noise at the curator",
                 )
-            return plan.settle(total(plan, self.frame, self.engine, self.gate.rng)).estimate
-        if known is None:
+            return plan.settle(_added(plan, self.frame, self.engine, self.gate.rng)).estimate
+        if known is None and plan.parties is not None:  # the noise is in the sum already
+            answer = plan.pass_on(between(plan, self.frame, self.engine, self.gate).values, self.gate)
+        elif known is None:
             answer = plan.protect(total(plan, self.frame, self.engine, self.gate.rng), self.gate)
         else:
             answer = known.answer(len(self.answers), plan)
@@ -162,76 +161,10 @@ class Hearing:
         return plan.read(answer)
 
 
-def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
-    """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
-    engine = engine or engine_for(frame)
-    try:
-        if hasattr(engine, "reads") and engine.reads(frame):  # it cuts the rows where they lie
-            if plan.unit != "row":
-                frame = _few_rows_each(plan, frame, engine)
-            return engine.total(plan.step, frame, rng.branch())  # type: ignore[no-any-return]
-        return engine.total(plan.step, tasks(plan, frame, rng))  # type: ignore[no-any-return]
-    except EmptySource:
-        if plan.curator is None:
-            raise
-        return Total(0, np.zeros(plan.statistic.width, np.int64))
+def _added(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+    """The exact sum: of one frame, or of the parties' frames by masked sums."""
+    from murmure.central.gate import Gate
 
-
-def _few_rows_each(plan: Plan, frame: Any, engine: Any) -> Any:
-    """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
-    columns = plan.step.columns
-    if plan.curator is None or columns is None:
-        raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
-    return engine.bounded(frame, columns, plan.unit, int(plan.rows_per_person))
-
-
-def _is_table(frame: Any) -> bool:
-    """Whether it has columns; a list, an array or a series has not."""
-    return any(hasattr(frame, name) for name in ("columns", "column_names", "schema"))
-
-
-def engine_for(frame: Any) -> Any:
-    """Spark for a Spark frame, this machine for anything else."""
-    if type(frame).__module__.startswith("pyspark."):
-        from murmure.engines.spark import Spark
-
-        return Spark()
-    return Memory()
-
-
-def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
-    """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
-    from murmure.engines.people import RowsPerPerson, with_unit
-    from murmure.engines.tables import open_table
-
-    domain, lenient = plan.statistic.domain, plan.curator is not None
-    source: Iterable[Any]
-    people = None
-    if plan.unit != "row":
-        over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
-        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
-    if isinstance(domain, Schema) or people is not None:
-        columns = plan.step.columns
-        if columns is None:
-            raise PlanRefused(
-                f"Plan refused: its unit is column {plan.unit!r}, and its domain names no column of that table.",
-                hint="take the domain from a schema",
-            )
-        kinds = domain.kinds if isinstance(domain, Schema) else {columns[0]: kind_of(domain)}
-        table = open_table(frame, with_unit(columns, plan.unit), kinds, lenient=lenient)
-        source, rows = table.batches(), table.rows
-    elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
-        what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
-        names = list(frame) if isinstance(frame, Mapping) else list(open_table(frame, lenient=lenient).names)
-        column = pick(names, domain.column, what)
-        table = open_table(frame, [column], {column: kind_of(domain)}, lenient=lenient)
-        source, rows = (batch.column(0) for batch in table.batches()), table.rows
-    else:
-        source, rows = batches(frame, domain.column), rows_of(frame)
-    first, branch = 0, rng.branch()
-    for i, batch in enumerate(watched(source, rows, plan.describe())):
-        if people is not None:
-            batch = people.admit(batch, first)
-        task = Task(batch, branch.child(i) if i else rng, first)  # one batch alone is what plan.report would make of it
-        yield task
-        first += len(task)
+    if plan.parties is None:
+        return total(plan, frame, engine, rng)
+    return plan.total_of(between(plan, frame, engine, Gate(rng)).values)

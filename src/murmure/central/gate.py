@@ -1,4 +1,4 @@
-"""The one gate: the only place in the package where noise is added, or a choice is drawn, for a release.
+"""The one gate: the only place in the package where noise is drawn or added, or a choice is drawn, for a release.
 
 A test walks the source and refuses any other. Whoever audits passes a gate of their own (see audit.py), and sees every
 question, the true answer, and how far one person was said to move it.
@@ -6,12 +6,14 @@ question, the true answer, and how far one person was said to move it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from murmure.central.bound import BoundNoise
 from murmure.central.choice import BoundChoice
+from murmure.central.shares import BoundShares
 from murmure.core.blocks import Noisy
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Ints
@@ -42,6 +44,22 @@ class Gate:
         noisy = bound.noise.after(noisy) if hasattr(bound.noise, "after") else noisy
         self.asked.append(Asked(question, bound, tuple(noisy.tolist())))
         return Noisy(bound.blocks, noisy, bound.laws)
+
+    def share(self, bound: BoundShares, rng: Random | None = None) -> Ints:
+        """One party's share of the noise, to be added before masking; a fresh draw for every entry.
+
+        It is no passage: nothing leaves here but into a masked sum. `rng`: the party's own, where it is not the gate's.
+        """
+        rng = self.rng if rng is None else random_or_secure(rng, "Gate.share")
+        return np.concatenate(
+            [law.draw_noise(block.width, rng) for block, law in zip(bound.blocks, bound.shares, strict=True)]
+        )
+
+    def passed(self, question: str, bound: BoundShares, answer: Sequence[int]) -> None:
+        """An answer that came out of a masked sum with its noise in it: remembered like what was added here."""
+        if len(answer) != bound.width:
+            raise TypeError(f"the gate takes {bound.width} whole numbers, got {len(answer)}")
+        self.asked.append(Asked(question, bound, tuple(int(value) for value in answer)))
 
     def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
         """One of the candidates, the better ones more often."""

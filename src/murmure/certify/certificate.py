@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
@@ -23,6 +24,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
         raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
+    if hasattr(mechanism, "threshold") and hasattr(mechanism, "honest"):
+        return _certify_sharing(mechanism)
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
         hint = "certify(GRR(Categories(4), epsilon=1.0))"
         if hasattr(mechanism, "guarantees"):
@@ -52,6 +55,20 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         said=witness_in_words(mechanism, x, other, y, epsilon, one_report),
         assumption=getattr(mechanism, "assumption", None),
         asked=getattr(mechanism, "asked", getattr(mechanism, "epsilon", None)),
+    )
+
+
+def _certify_sharing(sharing: Any) -> Certificate:
+    """Masks hide parts of a sum, and nothing of the sum itself."""
+    return Certificate(
+        epsilon=math.inf,
+        delta=0.0,
+        relation="replace",
+        unit="record",
+        public=("who takes part", "what is asked, its bounds, and the most rows of a party"),
+        method="the sum is exact",
+        assumption=sharing.assumption,
+        hides=sharing.in_words(),
     )
 
 

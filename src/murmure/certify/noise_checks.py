@@ -137,6 +137,8 @@ def check_certified(noise: Any, bound: Any) -> None:
     relation, rows = bound.relation, bound.rows
     asked = noise.epsilon if noise.epsilon is not None else math.inf
     require(bound.epsilon <= asked, noise, f"certifies {bound.epsilon}, above the {asked} asked for")
+    if all(hasattr(law, "kappa") for law in bound.laws):
+        return _check_curved(noise, bound)
     if bound.norm == "l2":
         return _check_concentrated(noise, bound)
     loss = 0.0
@@ -203,6 +205,38 @@ def _check_concentrated(noise: Any, bound: Any) -> None:
         require(
             bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, which rho gives"
         )
+
+
+def _check_curved(noise: Any, bound: Any) -> None:
+    """Laws whose cost is read off their curvature: the curvature, the divergences, and what is said of both."""
+    rho = 0.0
+    for block, law in zip(bound.blocks, bound.laws, strict=True):
+        d1, d2 = (block.moves(norm, bound.relation, bound.rows) for norm in ("l1", "l2"))
+        kappa, spread = float(law.kappa), float(law.kappa - law.lam)
+        rho += (kappa * d2 + spread * d1) / 2
+        if law.variance > 1e6:
+            require(kappa >= 1 / law.variance, noise, "no law bends less than the Gaussian of its variance")
+            continue
+        d = max(1, math.isqrt(d2))
+        z = np.arange(-int(30 * math.sqrt(law.variance)) - 20 * d, int(30 * math.sqrt(law.variance)) + 20 * d + 1)
+        here, there = law.log_prob(z), law.log_prob(z - d)
+        bends = float((-np.diff(here, 2)).max())
+        require(bends <= kappa + 1e-11, noise, f"-ln P bends by {bends}, stated {kappa}")
+        for alpha in (1.01, 1.5, 2.0, 3.0, 8.0):
+            terms = alpha * here + (1 - alpha) * there
+            divergence = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1)
+            allowed = (alpha * kappa * d * d + (0 if alpha.is_integer() else spread * d)) / 2
+            require(divergence <= allowed * (1 + 1e-6) + 1e-9, noise, f"Renyi divergence {divergence} at {alpha}")
+    right = rho * (1 - 1e-9) <= bound.cost.rho <= rho * (1 + 1e-9)
+    require(right, noise, f"states rho {bound.cost.rho}, but {rho} is spent")
+    require(math.isinf(bound.cost.epsilon), noise, "there is no pure epsilon")
+    if bound.delta:
+        given = epsilon_of(bound.cost.rho, bound.delta)
+        require(bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, of rho")
+    spent, asked = (bound.cost.rho, noise.rho) if noise.rho is not None else (bound.epsilon, noise.epsilon)
+    least_noise = any(law.variance <= 4 for law in bound.laws)
+    require(spent <= asked, noise, f"spends {spent}, asked {asked}")
+    require(spent >= asked * (1 - 1e-6) or least_noise, noise, f"wastes budget: {spent} of {asked}")
 
 
 def check_choice(noise: Any, candidates: int, sensitivity: int, seed: int = 1) -> None:

@@ -10,11 +10,13 @@ from murmure.cli.certify import certify
 from murmure.cli.completion import completion
 from murmure.cli.estimate import estimate
 from murmure.cli.ledger import ledger
+from murmure.cli.party import party
 from murmure.cli.predict import predict
 from murmure.cli.query import query
 from murmure.cli.sanitize import sanitize
 from murmure.cli.schema import schema
 from murmure.cli.shared import ClearGroup
+from murmure.cli.study import study
 from murmure.cli.train import train
 
 
@@ -35,6 +37,7 @@ def main(ctx: click.Context) -> None:
     What does the crowd say?                murmure estimate out.parquet
     One question, a noisy answer:           murmure query mean people.csv --column age --schema s.toml --epsilon 1
     A model, and what it cost:              murmure train linear d.csv --target y --schema s.toml --epsilon 1 -o m.json
+    A sum over rows that nobody shows:      murmure study --help; murmure party --help
 
     Every command takes --json and then prints JSON and nothing else.
     """
@@ -42,7 +45,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (advise, certify, completion, estimate, ledger, predict, query, sanitize, schema, train):
+for command in (advise, certify, completion, estimate, ledger, party, predict, query, sanitize, schema, study, train):
     main.add_command(command)
 
 __all__ = ["main"]

@@ -44,7 +44,13 @@ COLUMNS = {  # how many columns a question is about
     "mode": 1,
 }
 NUMBERS = ("sum", "mean", "variance", "quantile")
-NOISES = {"laplace": "DiscreteLaplace", "gaussian": "DiscreteGaussian", "staircase": "Staircase"}
+NOISES = {
+    "laplace": "DiscreteLaplace",
+    "gaussian": "DiscreteGaussian",
+    "skellam": "Skellam",
+    "staircase": "Staircase",
+}
+WITH_DELTA = ("gaussian", "skellam")
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
 CUT = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
 STOOD = (  # the same whatever the rows hold
@@ -64,7 +70,7 @@ MOST_SHOWN = 40  # figures on a terminal; beyond, the first
 @click.option("--where", multiple=True, metavar="C=V", help="Only rows whose C is V; of a number, LOW:HIGH.")
 @click.option("--at", default="0.5", show_default=True, metavar="P,...", help="quantile: which ones.")
 @click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
-@click.option("--delta", type=float, metavar="D", help="With --noise gaussian.")
+@click.option("--delta", type=float, metavar="D", help="With --noise gaussian or skellam.")
 @click.option(
     "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
 )
@@ -299,10 +305,12 @@ def curator(question: str, epsilon: float, delta: float | None, noise: str | Non
     from murmure.catalogue import load
 
     checked_delta(delta)
-    if noise == "gaussian" and delta is None:
-        raise Misuse("--noise gaussian needs --delta.", "--delta 1e-6, for example: well below one over the people")
-    if noise != "gaussian" and delta is not None:
-        raise Misuse("--delta is for --noise gaussian; any other noise has none.", "--noise gaussian, or leave it out")
+    if noise in WITH_DELTA and delta is None:
+        raise Misuse(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
+    if noise not in WITH_DELTA and delta is not None:
+        raise Misuse(
+            "--delta is for --noise gaussian or skellam; others have none.", "--noise gaussian, or leave it out"
+        )
     if question == "mode":
         if noise is not None:
             raise Misuse("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")

@@ -24,6 +24,7 @@ from murmure.core.errors import InvalidParameter, UnsafeRandomness, shorten
 from murmure.core.fixed import Words64
 
 MAIN, DEEP = 0, 1
+SECRET_FROM = 1 << 64  # a seed so long is a key, which nobody prints
 BUFFER_BYTES = 1 << 18  # stays in the second-level cache, where AES writes 1.5 times faster
 _ZEROS = bytes(BUFFER_BYTES)
 
@@ -44,6 +45,11 @@ class Words(Protocol):
         ...
 
 
+def fresh_key() -> bytes:
+    """32 bytes from the operating system: the seed of a session, the secret of an identity."""
+    return os.urandom(32)
+
+
 class Random:
     """The only source of randomness in the package. Build it with `secure()` or `seeded(n)`."""
 
@@ -60,7 +66,7 @@ class Random:
     @classmethod
     def secure(cls) -> Random:
         """Keyed by the operating system; keyed anew in a forked child."""
-        return cls(os.urandom(32), None)
+        return cls(fresh_key(), None)
 
     @classmethod
     def seeded(cls, seed: int) -> Random:
@@ -116,12 +122,13 @@ class Random:
         return out
 
     def _rekey(self) -> None:
-        self._key, self._next, self._lock = os.urandom(32), [0, 0], threading.Lock()
+        self._key, self._next, self._lock = fresh_key(), [0, 0], threading.Lock()
 
     def __repr__(self) -> str:
         if self._seed is None:
             return "Random.secure()"
-        return f"Random.seeded({self._seed})" + (f".child{self._path}" if self._path else "")
+        seed = self._seed if abs(self._seed) < SECRET_FROM else "..."
+        return f"Random.seeded({seed})" + (f".child{self._path}" if self._path else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         # A copy would replay the same words. A secure one is keyed anew; a seeded one starts again.

@@ -275,7 +275,8 @@ def certificate_html(c: Certificate, observer: str | None = None, public: bool =
     """A certificate with its five parts and its witness, as a paragraph."""
     who = f"<b>{html.escape(observer)}</b>: " if observer else ""
     if math.isinf(c.epsilon):
-        return _note_html(f"{who}no differential privacy: {html.escape(c.method)}")
+        hidden = f". Hidden: {html.escape(c.hides)}" if c.hides else ""
+        return _note_html(f"{who}no differential privacy: {html.escape(c.method)}{hidden}")
     parts = [
         f"{who}epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); "
         f"{html.escape(c.method)}.",
@@ -284,6 +285,8 @@ def certificate_html(c: Certificate, observer: str | None = None, public: bool =
         parts.append(f"Public: {html.escape('; '.join(c.public))}.")
     if c.said is not None:
         parts.append(f"Witness: {html.escape(' '.join(c.said))}.")
+    if c.hides:
+        parts.append(f"Hidden: {html.escape(c.hides)}.")
     if c.assumption:
         parts.append(f"Provided {html.escape(c.assumption)}.")
     return _note_html(" ".join(parts))

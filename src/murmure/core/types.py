@@ -83,6 +83,7 @@ class Certificate:
     witness: tuple[Any, Any, Any] | None = None  # two inputs and the report that tells them apart best
     assumption: str | None = None
     asked: float | None = None  # the epsilon that was asked for, where one was
+    hides: str | None = None  # what an observer does not get to see at all, and with whom it may collude
     said: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
 
     def __post_init__(self) -> None:
@@ -108,6 +109,8 @@ class Certificate:
         elif self.witness is not None:
             a, b, y = self.witness
             lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
+        if self.hides:
+            lines.append(f"  hidden     {self.hides}")
         if self.assumption:
             lines.append(f"  provided   {self.assumption}")
         return "\n".join(lines)
@@ -122,7 +125,7 @@ class Certificate:
             "public": list(self.public),
             "method": self.method,
             "assumption": self.assumption,
-        }
+        } | ({} if self.hides is None else {"hides": self.hides})
 
     def _repr_html_(self) -> str:
         from murmure.core.show import certificate_html
@@ -176,6 +179,21 @@ class Engine(Protocol):
     """Where the sum runs. One method."""
 
     def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """1 party, 2 parties."""
+    return f"{n} {one if n == 1 else many}"
+
+
+def whole_numbers(values: Iterable[int]) -> Any:
+    """int64 where they fit, Python's integers where they do not."""
+    held = [int(v) for v in values]
+    if all(-(2**63) <= v < 2**63 for v in held):
+        return np.array(held, np.int64)
+    out = np.empty(len(held), object)
+    out[:] = held
+    return out
 
 
 def room_for(n: int, bound: int, what: str) -> None:

@@ -15,6 +15,7 @@ from murmure.pages.story import Story
 NOISY = {
     "DiscreteLaplace": ("discrete Laplace noise", "du bruit de Laplace discret"),
     "DiscreteGaussian": ("discrete Gaussian noise", "du bruit gaussien discret"),
+    "Skellam": ("Skellam noise", "du bruit de Skellam"),
     "Staircase": ("discrete staircase noise", "du bruit en escalier discret"),
     "Geometric": ("discrete Laplace noise", "du bruit de Laplace discret"),
 }

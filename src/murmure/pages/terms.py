@@ -69,6 +69,12 @@ TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     "column (.*) tells people apart; of one person (.*) rows are read, and others are left out": (
         "la colonne \\1 distingue les personnes ; de chacune, \\2 lignes sont lues et les autres écartées"
     ),
+    "(.*); at least (\\d+) parties are honest, stay, and add their share of the noise": (
+        "\\1 ; au moins \\2 parties sont honnêtes, restent, et ajoutent leur part du bruit"
+    ),
+    "at least (\\d+) parties are honest, stay, and add their share of the noise": (
+        "au moins \\1 parties sont honnêtes, restent, et ajoutent leur part du bruit"
+    ),
     "its sums were cut to a public range after noise was added": (
         "ses sommes ont été coupées à un intervalle public après l’ajout du bruit"
     ),

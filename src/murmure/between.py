@@ -1,0 +1,83 @@
+"""Between parties: what one party adds to the masked sum, and all parties in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from murmure.central.gate import Gate
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanRefused, shorten
+from murmure.core.types import room_for
+from murmure.plan import Plan
+from murmure.secure.errors import OutOfBound
+from murmure.secure.in_process import sum_in_process
+from murmure.summing import total
+
+
+@dataclass(frozen=True)
+class Own:
+    """What one party brings: so many rows, and their integers with its share of the noise; nobody else sees them."""
+
+    rows: int
+    values: Any = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Between:
+    """The sum over the survivors, and who they are."""
+
+    values: list[int]
+    cohort: tuple[int, ...]
+
+
+def own_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None) -> Own:
+    """A party's own sum. A value outside its bound is an error with its row, for the holder of the rows alone."""
+    if plan.parties is None:
+        raise PlanRefused("Plan refused: nothing stands between parties.", hint="parties=PairwiseMasks(5)")
+    gate = gate or Gate()
+    own = total(plan, frame, engine, gate.rng)
+    if own.n > plan.parties.rows:
+        raise OutOfBound(
+            f"these are {own.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
+            hint="agree on more: PairwiseMasks(..., rows=...)",
+        )
+    if not getattr(plan.statistic, "wide", False):
+        room_for(own.n, plan.heaviest, "a party's own sum")
+    if plan.curator is None:
+        return Own(own.n, [own.n, *own.sum.tolist()])
+    noise = gate.share(plan.bound)  # type: ignore[arg-type]
+    return Own(own.n, own.sum.astype(object) + noise.astype(object))
+
+
+def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:
+    """All parties in one process: the machines that run over a network, with the same bytes."""
+    sharing = plan.parties
+    assert sharing is not None
+    if isinstance(frames, Mapping) or not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
+        raise InvalidParameter(
+            f"between parties run takes a list of frames, one for each party, got {shorten(type(frames).__name__)}.",
+            hint=f"run(plan, [frame_1, ..., frame_{sharing.parties}]); None for a party that vanishes",
+        )
+    if len(frames) != sharing.parties:
+        raise InvalidParameter(f"the plan is for {sharing.parties} parties, got {len(frames)} frames.")
+    values = []
+    for i, frame in enumerate(frames):
+        try:
+            rng = gate.rng.branch()
+            values.append(None if frame is None else own_sum(plan, frame, engine, Gate(rng)).values)
+        except MurmureError as error:
+            raise _whose(error, i) from None
+    vanish: dict[int, Any] = {i: "vectors" for i, one in enumerate(values) if one is None}
+    noisy = plan.curator is not None
+    done = sum_in_process(sharing, plan.encoder, values, vanish, bytes.fromhex(plan.digest), noisy)
+    return Between(done.result, done.cohort)
+
+
+def _whose(error: MurmureError, i: int) -> MurmureError:
+    """The same error, which says at which party."""
+    if isinstance(error, OutsideDomain) and error.row is not None:
+        whose, row, rest = error.row
+        return OutsideDomain.at(f"party {i + 1}: {whose}", row, rest, error.hint)
+    error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
+    return error

@@ -1,0 +1,126 @@
+"""Skellam noise: the difference of two Poisson numbers. Its shares add up exactly, so it is made for several parties.
+
+    P[z] = e**-v I(|z|, v),    v = the variance;    D1, D2 = how far one person moves the block, in L1 and in squares.
+
+Agarwal, Kairouz, Liu, NeurIPS 2021; what it costs is derived anew in laws/noise_skellam.py, for all real orders and
+with smaller constants:
+
+    rho = (kappa D2 + (kappa - lambda) D1) / 2,     kappa = 1/v (1 + 3/(4v) + ...),  kappa - lambda near 11 / (12 v**2).
+
+For a wide v that is the D2 / (2v) of Gaussian noise. (epsilon, delta) follow from rho as they do there
+(core/concentrated.py). There is no pure epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from murmure.central.bound import BoundNoise
+from murmure.central.split import checked, shares
+from murmure.core.blocks import Block, Cost
+from murmure.core.concentrated import checked_delta, epsilon_of, rho_of
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import float_up, positive_epsilon
+from murmure.core.types import Relation
+from murmure.laws.noise_skellam import NARROWEST, SkellamLaw, skellam_rho
+
+FINE = 40  # binary digits of a mean
+
+
+@dataclass(frozen=True)
+class Skellam:
+    """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
+            raise InvalidParameter(
+                f"Skellam takes epsilon and delta, or rho, got epsilon={self.epsilon!r}, delta={self.delta!r}, "
+                f"rho={self.rho!r}.",
+                hint="Skellam(epsilon=1.0, delta=1e-6), or Skellam(rho=0.05)",
+            )
+        for name in ("epsilon", "rho"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, positive_epsilon("Skellam", value, name))
+        if self.delta is not None:
+            object.__setattr__(self, "delta", checked_delta(self.delta))
+
+    @property
+    def budget(self) -> float:
+        """rho, rounded down."""
+        if self.rho is not None:
+            return self.rho
+        assert self.epsilon is not None and self.delta is not None
+        rho = rho_of(self.epsilon, self.delta)
+        if not rho > 0:
+            raise InvalidParameter(
+                f"Skellam: epsilon={self.epsilon!r} at delta={self.delta!r} leaves no room for noise.",
+                hint="a larger epsilon",
+            )
+        return rho
+
+    def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
+        blocks = checked(self, blocks, relation, rows)
+        means = self.means(blocks, relation, rows, 1)
+        cost, epsilon = self.spent(means, blocks, relation, rows)
+        laws = tuple(map(SkellamLaw, means))
+        how = "Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13"
+        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, self.delta or 0.0, how)
+
+    def means(self, blocks: Sequence[Block], relation: Relation, rows: int, honest: int) -> list[Fraction]:
+        """The Poisson means of one of `honest` shares, for each block."""
+        moves = [(block.moves("l1", relation, rows), block.moves("l2", relation, rows)) for block in blocks]
+        by_weight = shares(self.budget, blocks)
+        return [least_mean(share, d1, d2, honest) for share, (d1, d2) in zip(by_weight, moves, strict=True)]
+
+    def spent(
+        self, means: Sequence[Fraction], blocks: Sequence[Block], relation: Relation, rows: int
+    ) -> tuple[Cost, float]:
+        """What noise of these means (of the whole, not of a share) costs, and the epsilon at delta."""
+        moves = [(block.moves("l1", relation, rows), block.moves("l2", relation, rows)) for block in blocks]
+        rho = sum((skellam_rho(2 * mean, *moved) for mean, moved in zip(means, moves, strict=True)), Fraction(0))
+        cost = Cost(math.inf, float_up(rho))
+        epsilon = math.inf if self.delta is None else epsilon_of(cost.rho, self.delta)
+        if self.epsilon is not None and cost.rho <= self.budget:
+            epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
+        return cost, epsilon
+
+
+def least_mean(most: Fraction, d1: int, d2: int, honest: int) -> Fraction:
+    """The least mean of a share for which the sum of `honest` costs at most `most`, but for a part in 2**30."""
+
+    def enough(mean: Fraction) -> bool:
+        return skellam_rho(2 * honest * mean, d1, d2) <= most
+
+    low = _rounded_up(max(Fraction(NARROWEST), d2 / (2 * most)) / (2 * honest))  # rho is above d2 / (2 variance)
+    if enough(low):
+        return low
+    high = 2 * low
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > low / (1 << 30):
+        middle = _rounded_up((low + high) / 2)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _rounded_up(mean: Fraction) -> Fraction:
+    """To FINE binary digits, so that the plan's JSON stays short."""
+    shift = FINE - (mean.numerator.bit_length() - mean.denominator.bit_length())
+    scale = Fraction(2) ** shift
+    return math.ceil(mean * scale) / scale
+
+
+EXAMPLES = (
+    (Skellam(epsilon=1.0, delta=1e-6), (Block("cells", 4, 1, 1),)),
+    (Skellam(rho=0.5), (Block("sums", 3, 60, 1300, weight=2.0), Block("count", 1, 1, 1))),
+    (Skellam(rho=0.2, delta=1e-5), (Block("count", 1, 1, 1),)),
+    (Skellam(epsilon=4.0, delta=1e-9), (Block("wide", 2, 40_000, 1_000_000_000),)),
+)

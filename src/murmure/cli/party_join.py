@@ -1,0 +1,164 @@
+"""`murmure party join`: read, approve, check the rows, take part, and hear the result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.party_shared import FIRST, SAID, STAGES, home_option, line_options, open_line, show
+from murmure.cli.shared import Clear, Misuse, console, grouped, json_option, print_json
+
+if TYPE_CHECKING:
+    from murmure.service.client import Client
+    from murmure.service.party import Outcome
+    from murmure.study import Study
+
+MOST_SHOWN = 40  # figures on a terminal
+
+
+@click.command(cls=Clear, short_help="Approve a study and take part.")
+@click.argument("url")
+@click.option("--rows", metavar="ROWS", help="CSV, Parquet, x.duckdb::table, or an address with --query.  [required]")
+@click.option("--query", metavar="SQL", help="With a database: one SELECT.")
+@click.option("--yes", is_flag=True, help="Approve without asking; needs one of the next two.")
+@click.option("--approve", metavar="DIGEST", help="Approve this very study, as `party look` names it.")
+@click.option("--coordinator-fingerprint", metavar="F", help="Take studies signed by this key only.")
+@click.option("--minimum-parties", type=int, default=5, show_default=True, help="In every sum; never below 3.")
+@click.option("--minimum-rows", type=int, default=1, show_default=True, help="That you bring, or you take no part.")
+@click.option("--forbid-column", "forbidden", multiple=True, metavar="C", help="Never read this column.")
+@click.option("--require-noise", is_flag=True, help="Refuse exact sums.")
+@click.option(
+    "--guard",
+    type=click.Choice(["columns", "question"]),
+    default="columns",
+    show_default=True,
+    help="Hold a cohort against earlier exact sums of the same columns, or of the very same question only.",
+)
+@click.option(
+    "--patience", type=float, default=600.0, show_default=True, metavar="S", help="Seconds without an answer."
+)
+@click.option("--verbose", is_flag=True, help="A line on stderr for every message.")
+@home_option
+@line_options
+@json_option
+def join(
+    url: str,
+    rows: str | None,
+    query: str | None,
+    yes: bool,
+    approve: str | None,
+    coordinator_fingerprint: str | None,
+    minimum_parties: int,
+    minimum_rows: int,
+    forbidden: tuple[str, ...],
+    require_noise: bool,
+    guard: Any,
+    patience: float,
+    verbose: bool,
+    folder: Path,
+    ca: Path | None,
+    plain_http: bool,
+    lang: str,
+    as_json: bool,
+) -> None:
+    """Read what the study at URL asks, approve it, and take part with your rows until the result is there.
+
+    Rows are checked before anything is sent: a value outside its bound stops here, with the number of its row. What
+    leaves is a masked sum. Stopped at any moment, the same command goes on where it was. The first join pins the
+    coordinator's key: later studies under the same URL must be signed by it.
+    """
+    if rows is None:
+        raise Misuse("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
+    from murmure.service.home import Home
+    from murmure.service.joining import Terms, check, finish, read_rows
+    from murmure.service.policy import Policy
+    from murmure.study import Study
+
+    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard)
+    home = Home(folder)
+    home.store.file.look()
+    with open_line(url, ca, plain_http, patience, verbose) as client:
+        met = home.store.pinned(client.address.url) is not None
+        client.patience = patience if met else min(patience, FIRST)
+        signed = client.study()
+        client.patience = patience
+        study = Study.open(signed)
+        terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint)
+        check(terms)
+        why = terms.approval(yes) or _ask(terms, client, lang, as_json)
+        own = read_rows(terms, rows, query)
+        outcomes = finish(terms, client, own, why, _progress(len(study.plans), lang), client.log)
+    _show_outcomes(study, outcomes, as_json)
+
+
+def _progress(rounds: int, lang: str) -> Callable[[int, str], None]:
+    """A line on stderr when a stage begins."""
+    told: set[tuple[int, str]] = set()
+
+    def tell(number: int, stage: str) -> None:
+        if stage in STAGES and (number, stage) not in told:
+            told.add((number, stage))
+            where = f"{SAID[lang]['round'].format(number, rounds)}: " if rounds > 1 else ""
+            click.echo(where + STAGES[stage][lang == "fr"], err=True)
+
+    return tell
+
+
+def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
+    """A person at a terminal decides; a script has said before what it approves."""
+    from murmure.service.joining import decline
+    from murmure.service.refusals import NotApproved
+
+    study, said = terms.study, SAID[lang]
+    if as_json or not _somebody_is_there():
+        raise NotApproved(
+            f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
+            hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
+        )
+    show(study, lang, terms.home.identity.public)
+    answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
+    if answer == said["yes"]:
+        return "approved at a terminal"
+    if answer == said["no"]:
+        decline(terms, client, "declined at a terminal")
+        raise NotApproved(f"the study {study.name!r} was declined, and its coordinator told so.")
+    raise NotApproved(f"the study {study.name!r} was not approved; nothing was sent.")
+
+
+def _somebody_is_there() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
+    from murmure.service.figures import figures_of
+
+    read = [(one, figures_of(plan, one.sums)) for plan, one in zip(study.plans, outcomes, strict=False)]
+    if as_json:
+        held = [
+            {
+                "round": number,
+                "cohort": [study.roster[place].name for place in one.cohort],
+                "sums": [str(v) for v in one.sums],
+                **figures.to_dict(),
+            }
+            for number, (one, figures) in enumerate(read, 1)
+        ]
+        print_json({"study": study.name, "digest": study.digest.hex(), "results": held})
+        return
+    out = console()
+    for one, figures in read:
+        out.print(figures.about, style="bold", soft_wrap=True)
+        names = ", ".join(study.roster[place].name for place in one.cohort)
+        out.print(f"over {len(one.cohort)} parties: {names}", style="dim", soft_wrap=True)
+        if figures.people is not None:
+            out.print(f"{'' if figures.exact else 'about '}{grouped(figures.people)} rows", style="dim")
+        wide = max((len(row.label) for row in figures.rows[:MOST_SHOWN]), default=0)
+        for row in figures.rows[:MOST_SHOWN]:
+            between = f"  ({row.low} to {row.high})" if row.low else ""
+            out.print(f"  {row.label:<{wide}}  {row.said}{between}", soft_wrap=True)
+        if len(figures.rows) > MOST_SHOWN:
+            out.print(f"  and {grouped(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")

@@ -1,0 +1,119 @@
+"""The differencing guard: what was released over several cohorts must not be combined into the sum of a few parties.
+
+Q(everybody) - Q(everybody but one) is one party's sum, and a dropout followed by a retry asks for exactly that. In
+general any combination  sum_c a_c Q(c)  of released sums is a weighted sum over the parties where  sum_c a_c 1_c  is
+not zero; a release is refused if, together with those before, some combination weighs fewer than `least` parties.
+
+Parties that were in the same cohorts always have the same weight, so they are one class, and a class weighs all or
+nobody. In the language of matroids: which few columns meet every basis? Some combination lives on the classes T alone
+exactly when the columns outside T have a lower rank than all columns together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from murmure.core.errors import InvalidParameter
+from murmure.secure.errors import CohortRefused
+
+Column = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cohorts:
+    """The cohorts over which the same question was answered, as sets of parties' names."""
+
+    released: tuple[frozenset[str], ...] = ()
+    least: int = 3
+
+    def __post_init__(self) -> None:
+        if self.least < 1:
+            raise InvalidParameter(f"Cohorts.least must be at least 1, got {self.least}.")
+
+    def check(self, new: frozenset[str]) -> None:
+        """Refuse a cohort whose release would tell about fewer than `least` parties."""
+        if len(new) < self.least:
+            raise CohortRefused(
+                f"a sum over {len(new)} parties was asked for, and {self.least} are the fewest.",
+                hint="more parties must take part",
+            )
+        few = isolated((*self.released, new), self.least)
+        if few is not None:
+            raise CohortRefused(
+                f"a sum over these {len(new)} parties, combined with the {len(self.released)} released before, would "
+                f"tell about {len(few)} alone ({', '.join(sorted(few))}); {self.least} are the fewest.",
+                hint="ask the same parties as before, or for a sum with noise",
+            )
+
+    def with_(self, new: frozenset[str]) -> Cohorts:
+        """These and one more; a cohort that stands here already says nothing new."""
+        return self if new in self.released else Cohorts((*self.released, new), self.least)
+
+
+def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> None:
+    """Nearly as many exact sums as rows are equations that can be solved for the rows."""
+    if sums < 0 or records < 0 or ratio <= 0:
+        raise InvalidParameter("check_ratio: sums and records are counts, and a ratio is positive.")
+    if sums > ratio * records:
+        raise CohortRefused(
+            f"{sums:_} exact sums over at least {records:_} rows: more than {ratio} for each row, from which single "
+            "rows could be worked out.",
+            hint=f"at most {math.floor(ratio * records):_} sums, more rows, or noise",
+        )
+
+
+def isolated(cohorts: Sequence[frozenset[str]], least: int) -> frozenset[str] | None:
+    """The fewest parties, below `least`, to which some combination of the cohorts' sums is confined, or None."""
+    classes: dict[Column, set[str]] = {}
+    for party in sorted(frozenset().union(*cohorts)):
+        classes.setdefault(tuple(int(party in cohort) for cohort in cohorts), set()).add(party)
+    # Large classes first: a basis then has as few small ones as can be, and only small ones can be what is isolated.
+    columns = sorted(classes, key=lambda column: -len(classes[column]))
+    sizes = [len(classes[column]) for column in columns]
+    rank = len(_basis(columns, frozenset(), len(cohorts)))
+    for room in range(1, least):
+        for chosen in _choices(columns, sizes, rank, frozenset(), room):
+            return frozenset().union(*(classes[columns[i]] for i in chosen))
+    return None
+
+
+def _choices(
+    columns: Sequence[Column], sizes: Sequence[int], rank: int, without: frozenset[int], room: int
+) -> Iterator[frozenset[int]]:
+    """Sets of columns of at most `room` parties beyond `without`, outside which the rank is lower.
+
+    Such a set meets every basis. So take one basis outside `without`; the set contains one of its columns, try each.
+    That is at most rank**room cases, whatever the number of parties.
+    """
+    basis = _basis(columns, without, rank)
+    if len(basis) < rank:
+        yield without
+        return
+    for i in basis:
+        if sizes[i] <= room:
+            yield from _choices(columns, sizes, rank, without | {i}, room - sizes[i])
+
+
+def _basis(columns: Sequence[Column], without: frozenset[int], most: int) -> list[int]:
+    """Indexes of the first columns that are independent, `without` left out; exact elimination in integers."""
+    chosen: list[int] = []
+    reduced: list[tuple[int, list[int]]] = []  # (place of the first entry that is not zero, column)
+    for i, column in enumerate(columns):
+        if len(chosen) == most:
+            break
+        if i in without:
+            continue
+        rest = list(column)
+        for place, pivot in reduced:
+            if rest[place]:
+                a, b = pivot[place], rest[place]
+                rest = [a * x - b * y for x, y in zip(rest, pivot, strict=True)]
+        common = math.gcd(*rest)
+        if common:
+            rest = [x // common for x in rest]
+            reduced.append((next(k for k, x in enumerate(rest) if x), rest))
+            chosen.append(i)
+    return chosen

@@ -1,0 +1,325 @@
+"""The coordinator: collects what parties say, freezes each stage, and learns the sum over the survivors.
+
+The same messages in the same order, closed at the same moments, give the same bytes: what is stored can start again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from murmure.secure.errors import (
+    BadMessage,
+    Declined,
+    Equivocation,
+    OutOfOrder,
+    ProtocolRefused,
+    RosterDiffers,
+    TooFewParties,
+)
+from murmure.secure.identity import Identity
+from murmure.secure.joined import Joined, enough, shared_secret
+from murmure.secure.messages import (
+    FROM_COORDINATOR,
+    Alive,
+    Keys,
+    Kind,
+    Message,
+    Result,
+    Reveal,
+    Sealed,
+    pack_list,
+    read,
+    words_of,
+    write,
+)
+from murmure.secure.party import KEY, SELF_MASK
+from murmure.secure.session import Session
+from murmure.secure.unmasking import Unmasking
+
+Stage = Literal["keys", "shares", "vectors", "agree", "reveal", "done", "failed"]
+SAID = {
+    "keys": Kind.KEYS,
+    "shares": Kind.SHARES,
+    "vectors": Kind.MASKED,
+    "agree": Kind.AGREE,
+    "reveal": Kind.REVEAL,
+}
+ANY_KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))  # no secret: to try public keys with
+WORDS = {"keys": "joined", "shares": "shared their secrets", "vectors": "sent their vectors"}
+
+
+class Coordinator:
+    """One session, from keys to the sum."""
+
+    def __init__(self, session: Session, identity: Identity) -> None:
+        if identity.public != session.coordinator.key:
+            raise RosterDiffers("this identity is not the coordinator that the study names.")
+        self.session, self.identity = session, identity
+        self.stage: Stage = "keys"
+        self.expected: frozenset[int] = frozenset(session.members)
+        self.refused: set[int] = set()
+        self.ended: str | None = None
+        self._said: dict[Kind, dict[int, bytes]] = {kind: {} for kind in (*SAID.values(), Kind.REFUSE)}  # hashes
+        self._now: dict[int, Message] = {}  # messages of this stage
+        self._inbox: dict[int, list[bytes]] = {place: [] for place in session.members}
+        self._left: set[int] = set()  # who was told that it goes on without them
+        self._keys: set[bytes] = set()
+        self._joined: Joined | None = None
+        self._sealed: dict[int, dict[int, bytes]] = {}
+        self._shared: tuple[int, ...] = ()
+        self._lists: Alive | None = None
+        self._sum = np.zeros(session.encoder.words, np.uint64)
+        self._revealed: dict[int, Reveal] = {}
+        self._result: list[int] | None = None
+
+    def __repr__(self) -> str:
+        return f"Coordinator(round {self.session.round}, stage {self.stage!r}, {len(self.waiting)} awaited)"
+
+    # -- where it stands ----------------------------------------------------------------------------------------------
+
+    @property
+    def received(self) -> frozenset[int]:
+        """Who has said what this stage asks for."""
+        return frozenset(self._said[SAID[self.stage]]) if self.stage in SAID else frozenset()
+
+    @property
+    def waiting(self) -> frozenset[int]:
+        """Of whom nothing came yet, and may."""
+        return self.expected - self.received - self.refused if self.stage in SAID else frozenset()
+
+    @property
+    def gone(self) -> frozenset[int]:
+        """Who refused, or did not come in time."""
+        return frozenset(self.session.members) - self.expected | self.refused
+
+    @property
+    def can_close(self) -> bool:
+        try:
+            self._check_enough()
+        except (Declined, OutOfOrder, TooFewParties):
+            return False
+        return True
+
+    @property
+    def result(self) -> list[int]:
+        if self._result is None:
+            raise OutOfOrder(f"there is no sum at stage {self.stage!r}.")
+        return self._result
+
+    @property
+    def cohort(self) -> tuple[int, ...]:
+        """Over whom the sum runs; frozen when the vectors were closed."""
+        if self._lists is None:
+            raise OutOfOrder(f"the cohort is not frozen at stage {self.stage!r}.")
+        return self._lists.alive
+
+    def inbox(self, place: int) -> list[bytes]:
+        """All that was said to this party so far, in order."""
+        return list(self._inbox[place])
+
+    # -- what it hears ------------------------------------------------------------------------------------------------
+
+    def receive(self, raw: bytes) -> int:
+        """A party's message: checked, and kept. Returns who sent it; the same bytes again change nothing."""
+        message = read(raw)
+        if message.sender not in self._inbox:
+            raise RosterDiffers("the sender is not in the roster of this round.")
+        card = self.session.roster[message.sender]
+        message.check(self.session.digest, card)
+        if message.kind not in self._said:
+            raise BadMessage(f"a coordinator takes no {message.kind.name} message here.")
+        said, digest = self._said[message.kind], hashlib.sha256(raw).digest()
+        if message.sender in said:
+            if said[message.sender] == digest:
+                return message.sender
+            raise Equivocation(f"{card.name} sent a second {message.kind.name} message, and another one.")
+        if self.stage in ("done", "failed"):
+            raise OutOfOrder(f"the session is over ({self.ended or 'the sum is known'}).")
+        if message.kind is Kind.REFUSE:
+            self.refused.add(message.sender)
+        elif message.sender in self.refused:
+            raise OutOfOrder(f"{card.name} refused, and is not heard any more in this session.")
+        elif message.kind is not SAID[self.stage]:
+            raise OutOfOrder(f"a {message.kind.name} message of {card.name} came at stage {self.stage!r}.")
+        elif message.sender not in self.expected:
+            raise OutOfOrder(f"{card.name} came too late: the others went on without.")
+        else:
+            self._listen(message)
+        said[message.sender] = digest
+        return message.sender
+
+    def _listen(self, message: Message) -> None:
+        place = message.sender
+        match message.kind:
+            case Kind.KEYS:
+                mine = Keys.of(message)
+                if mine.mask == mine.box or self._keys & {mine.mask, mine.box}:
+                    raise RosterDiffers(f"{self._name(place)} sent session keys that somebody has already.")
+                for key in (mine.mask, mine.box):
+                    shared_secret(ANY_KEY, key, self._name(place))  # one that is no key would stop every neighbour
+                self._keys |= {mine.mask, mine.box}
+                self._now[place] = message
+            case Kind.SHARES:
+                assert self._joined is not None
+                sealed = Sealed.of(message)
+                if sealed.places != self._joined.neighbours(place):
+                    raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
+                self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
+            case Kind.MASKED:
+                if len(message.body) != 8 * self.session.encoder.words:
+                    raise BadMessage(
+                        f"the vector of {self._name(place)} does not have {self.session.encoder.words} words."
+                    )
+                self.session.encoder.ring.add(self._sum, words_of(message.body))
+            case Kind.AGREE:
+                assert self._joined is not None and self._lists is not None
+                if message.body != self._joined.agreement(self._shared, self._lists):
+                    raise RosterDiffers(f"{self._name(place)} signed other lists than those it was sent.")
+                self._now[place] = message
+            case _:
+                reveal = Reveal.of(message)
+                self._check_reveal(place, reveal)
+                self._revealed[place] = reveal
+
+    def _check_reveal(self, place: int, reveal: Reveal) -> None:
+        assert self._joined is not None and self._lists is not None
+        shared, alive = set(self._shared), set(self._lists.alive)
+        wanted = [other for other in self._joined.holders(place) if other in shared]  # holding is mutual
+        whats = [SELF_MASK if other in alive else KEY for other in wanted]
+        if reveal.places != tuple(wanted) or [what for what, _ in reveal.shares] != whats:
+            raise RosterDiffers(f"{self._name(place)} revealed other shares than it was asked for.")
+
+    def _name(self, place: int) -> str:
+        return self.session.roster[place].name
+
+    # -- what it freezes ----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Freeze this stage with those who answered, and go on; or fail, when they are too few."""
+        if self.stage not in SAID:
+            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+        try:
+            self._check_enough()
+            match self.stage:
+                case "keys":
+                    self._close_keys()
+                case "shares":
+                    self._close_shares()
+                case "vectors":
+                    self._close_vectors()
+                case "agree":
+                    self._close_agree()
+                case _:
+                    self._close_reveal()
+        except ProtocolRefused as error:
+            self.end(type(error).__name__)
+            raise
+        if self.stage in SAID:
+            self._now = {}
+
+    def end(self, reason: str) -> None:
+        """Nothing more will come; every party is told."""
+        if self.stage in ("done", "failed"):
+            return
+        self.stage, self.ended = "failed", reason
+        for place in self._inbox:
+            self._leave(place, reason)
+
+    def _check_enough(self) -> None:
+        if self.stage in WORDS:
+            enough(self.session, len(self.received - self.refused), WORDS[self.stage])
+            return
+        if self._joined is None:
+            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+        if self.refused & self.expected:
+            # its vector is in the sum, and the others could unmask it: the refusal counts because it is heeded here
+            names = ", ".join(self._name(place) for place in sorted(self.refused & self.expected))
+            raise Declined(f"{names} refused after the vectors were frozen: nothing is summed.")
+        if self.stage == "agree":
+            for place in self.expected - self.refused:
+                if len(self._signed_near(place)) < self._joined.sharing.threshold:
+                    raise TooFewParties(f"too few neighbours of {self._name(place)} signed the lists.")
+            return
+        if self.stage != "reveal":
+            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+        held = dict.fromkeys(self._shared, 0)
+        for reveal in self._revealed.values():
+            for place in reveal.places:
+                held[place] += 1
+        least, who = min((count, place) for place, count in held.items())
+        if least < self._joined.sharing.threshold:
+            raise TooFewParties(
+                f"{least} shares of a secret of {self._name(who)} came back, and {self._joined.sharing.threshold} are "
+                "needed.",
+                hint="too many parties vanished; start again with fresh keys",
+            )
+
+    def _close_keys(self) -> None:
+        # One who joined and then refused is left out before anything depends on it.
+        there = sorted(self.received - self.refused)
+        self._joined = Joined(self.session, {place: self._now[place] for place in there})
+        self._go_on("shares", there)
+        self._tell_all(Kind.ROSTER, self._joined.pack())
+
+    def _close_shares(self) -> None:
+        assert self._joined is not None
+        self._shared = tuple(sorted(self.received - self.refused))
+        self._go_on("vectors", self._shared)
+        there = set(self._shared)
+        for place in self._shared:
+            near = tuple(other for other in self._joined.neighbours(place) if other in there)
+            boxes = [self._sealed[other][place] for other in near]
+            self._tell(place, Kind.DELIVERY, Sealed(near, boxes, self._shared).pack(delivery=True))
+        self._sealed = {}
+
+    def _close_vectors(self) -> None:
+        assert self._joined is not None
+        alive = tuple(sorted(self.received))  # a vector that came counts, also of one who refuses later
+        self._joined.hang_together(alive)
+        dropped = tuple(sorted(set(self._shared) - set(alive)))
+        self._lists = Alive(alive, dropped)
+        self._go_on("reveal" if self.session.sharing.coordinator == "curious" else "agree", alive)
+        self._tell_all(Kind.ALIVE, self._lists.pack())
+
+    def _close_agree(self) -> None:
+        self._go_on("reveal", tuple(sorted(self.expected)))
+        for place in self.expected - self.refused:
+            self._tell(place, Kind.AGREED, pack_list([self._now[other].raw for other in self._signed_near(place)]))
+
+    def _signed_near(self, place: int) -> list[int]:
+        assert self._joined is not None
+        return [holder for holder in self._joined.holders(place) if holder in self._now]
+
+    def _close_reveal(self) -> None:
+        assert self._joined is not None and self._lists is not None
+        unmasking = Unmasking(self.session, self._joined, self._shared, self._lists, self._revealed)
+        words = unmasking.of(self._sum)
+        self._result = self.session.encoder.decode(words, len(self._lists.alive))
+        self.stage = "done"
+        body = Result(self._lists.alive, words).pack()
+        for place in self._lists.alive:
+            self._tell(place, Kind.RESULT, body)
+        self._sum, self._revealed = words, {}
+
+    def _go_on(self, stage: Stage, there: tuple[int, ...] | list[int]) -> None:
+        self.stage, self.expected = stage, frozenset(there)
+        for place in self._inbox:
+            if place not in self.expected:
+                self._leave(place, "the others went on without this party")
+
+    def _tell_all(self, kind: Kind, body: bytes) -> None:
+        message = write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)
+        for place in self.expected:
+            self._inbox[place].append(message)
+
+    def _tell(self, place: int, kind: Kind, body: bytes) -> None:
+        self._inbox[place].append(write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity))
+
+    def _leave(self, place: int, reason: str) -> None:
+        if place not in self._left:
+            self._left.add(place)
+            self._tell(place, Kind.END, reason.encode())

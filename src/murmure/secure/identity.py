@@ -1,0 +1,120 @@
+"""Who is who: an Ed25519 key that stays at home, and a card with its public half to hand to others."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.random import fresh_key
+from murmure.secure.errors import ForgedMessage
+
+VERSION = 1
+BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters by their category, and nothing to the eye
+LONGEST_NAME = 80
+
+
+def plain(text: str) -> bool:
+    """Whether people see all of it: composed letters, single blanks, nothing that shows as nothing."""
+    unseen = any(unicodedata.category(c) in ("Cf", "Zl", "Zp") or c in BLANKS or "VARIATION" in _name(c) for c in text)
+    words = " ".join(text.split(" ")) == text and text == " ".join(text.split())
+    return text.isprintable() and words and not unseen and unicodedata.normalize("NFC", text) == text
+
+
+def _name(letter: str) -> str:
+    return unicodedata.name(letter, "")
+
+
+def alike(text: str) -> str:
+    """The same for names that people take for the same: capitals, full width and ligatures aside."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@dataclass(frozen=True)
+class Card:
+    """A name and a public key."""
+
+    name: str
+    key: bytes
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME or not plain(self.name):
+            raise InvalidParameter(
+                f"Card.name must be 1 to {LONGEST_NAME} letters that can be seen, with single blanks between words, "
+                f"got {shorten(self.name)}."
+            )
+        if not isinstance(self.key, bytes) or len(self.key) != 32:
+            raise InvalidParameter(f"Card.key of {self.name!r} must be 32 bytes (a public key of Ed25519).")
+
+    @property
+    def fingerprint(self) -> str:
+        """To be compared by voice: 32 hexadecimal digits of a hash of the key."""
+        digits = hashlib.sha256(b"murmure card" + self.key).hexdigest()[:32]
+        return " ".join(digits[i : i + 4] for i in range(0, 32, 4))
+
+    def verify(self, message: bytes, signature: bytes) -> None:
+        try:
+            Ed25519PublicKey.from_public_bytes(self.key).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            raise ForgedMessage(
+                f"this was not signed by {self.name} ({self.fingerprint}).",
+                hint="it was changed on the way, or somebody else wrote it",
+            ) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"murmure_card": VERSION, "name": self.name, "key": self.key.hex()}
+
+    @classmethod
+    def from_dict(cls, held: Any) -> Card:
+        if not isinstance(held, Mapping) or set(held) != {"murmure_card", "name", "key"}:
+            raise InvalidParameter("this is no card.", hint="murmure party init writes card.json")
+        if type(held["murmure_card"]) is not int or held["murmure_card"] != VERSION:
+            raise InvalidParameter(
+                f"this is a card of version {shorten(held['murmure_card'])}; {VERSION} is read here."
+            )
+        try:
+            key = bytes.fromhex(held["key"])
+        except (TypeError, ValueError):
+            raise InvalidParameter("the card's key must be 64 hexadecimal digits.") from None
+        return cls(held["name"], key)
+
+
+class Identity:
+    """The private key. Nothing prints it."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+    @classmethod
+    def fresh(cls) -> Identity:
+        return cls.from_bytes(fresh_key())
+
+    @classmethod
+    def from_bytes(cls, secret: bytes) -> Identity:
+        if len(secret) != 32:
+            raise InvalidParameter("an identity's secret is 32 bytes.")
+        return cls(Ed25519PrivateKey.from_private_bytes(secret))
+
+    def secret(self) -> bytes:
+        """To be written to a file that only its owner reads."""
+        return self._key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+
+    def card(self, name: str) -> Card:
+        return Card(name, self.public)
+
+    def sign(self, message: bytes) -> bytes:
+        return self._key.sign(message)
+
+    def __repr__(self) -> str:
+        return f"Identity({Card('x', self.public).fingerprint})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an identity does not travel")

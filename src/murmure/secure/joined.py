@@ -1,0 +1,118 @@
+"""Who joined, frozen: everybody's keys, the graph that follows from all of them, and one digest that binds it all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.secure.errors import BadMessage, RosterDiffers, TooFewParties
+from murmure.secure.graph import falls_apart, most_colluders_in_gaps, neighbours, order
+from murmure.secure.messages import KEYS_SIZE, Alive, Keys, Kind, Message, list_of, pack_list, pack_parties
+from murmure.secure.session import Session, digest_of
+from murmure.secure.sharing import PairwiseMasks
+
+
+class Joined:
+    """Read off the KEYS messages themselves, by every party and by the coordinator alike."""
+
+    def __init__(self, session: Session, messages: Mapping[int, Message]) -> None:
+        self.session, self.messages = session, messages
+        self.members = tuple(messages)
+        if not set(self.members) <= set(session.members):
+            raise RosterDiffers("the list of keys names somebody who is not in the roster of this round.")
+        enough(session, len(self.members), "joined")
+        self.sharing = _among(session.sharing, len(self.members))
+        self.keys = {place: Keys.of(message) for place, message in messages.items()}
+        said = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
+        if len(set(said)) < len(said):
+            raise RosterDiffers("one session key stands in the list twice.", hint="somebody copied somebody's keys")
+
+    @classmethod
+    def of(cls, session: Session, roster: Message) -> Joined:
+        return cls(session, list_of(roster, Kind.KEYS, KEYS_SIZE))
+
+    def pack(self) -> bytes:
+        return pack_list([message.raw for message in self.messages.values()])
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the session and of every key in it: what masks, seals and agreements are bound to."""
+        return digest_of(b"murmure joined", self.session.digest, hashlib.sha256(self.pack()).digest())
+
+    @cached_property
+    def _ring(self) -> Mapping[int, tuple[int, ...]] | None:
+        # nobody chooses the order outright: it follows from the keys of all (but see PairwiseMasks.assumption)
+        return None if self.sharing.complete else neighbours(self._order, self.sharing.degree)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        return order(self.digest, self.members)
+
+    def hang_together(self, alive: Collection[int]) -> None:
+        """Refuse a list of survivors whose masks might cancel in two parts, so that two sums would be told."""
+        if self.sharing.complete:
+            return
+        living = np.isin(self._order, np.fromiter(alive, np.int64))
+        sharing = self.sharing
+        limit = most_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, sharing.security)
+        if falls_apart(living, self.sharing.degree, limit):
+            raise TooFewParties(
+                "whose vectors came leaves gaps in the ring of masks: the survivors could fall into two sums.",
+                hint="nothing was revealed; start again with fresh keys, or on the complete graph",
+            )
+
+    def neighbours(self, place: int) -> tuple[int, ...]:
+        """With whom this party shares masks, in order."""
+        if self._ring is None:
+            return tuple(other for other in self.members if other != place)
+        return self._ring[place]
+
+    def holders(self, place: int) -> tuple[int, ...]:
+        """Who holds shares of this party's secrets: its neighbours, and on the complete graph itself.
+
+        There t of all n are counted. On a sparse graph t is counted among neighbours: one holder more would let a
+        lying coordinator collect both secrets of a party whose neighbours it split.
+        """
+        near = self.neighbours(place)
+        return tuple(sorted((*near, place))) if self.sharing.complete else near
+
+    def verify(self, places: tuple[int, ...]) -> None:
+        """Were these keys signed by whom the roster names?"""
+        for place in places:
+            self.messages[place].check(self.session.digest, self.session.roster[place])
+
+    def agreement(self, shared: tuple[int, ...], lists: Alive) -> bytes:
+        """What parties sign before anybody reveals a share: who joined, who shared, whose vectors came."""
+        return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.pack())
+
+
+def _among(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
+    """The same terms for those who joined: who did not is among the dropouts already, and all colluders are here."""
+    assert sharing.dropouts is not None
+    left = sharing.dropouts - (sharing.parties - joined)
+    try:
+        return replace(sharing, parties=joined, dropouts=left)
+    except InvalidParameter:  # too few for a sparse graph
+        return replace(sharing, parties=joined, dropouts=left, graph="complete")
+
+
+def enough(session: Session, count: int, did: str) -> None:
+    if count < session.sharing.minimum:
+        raise TooFewParties(
+            f"{count} of {session.sharing.parties} parties {did}; {session.sharing.minimum} were agreed as the least.",
+            hint="nothing was revealed; start again with fresh keys when more can take part",
+        )
+
+
+def shared_secret(private: X25519PrivateKey, public: bytes, whose: str) -> bytes:
+    try:
+        return private.exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:  # a point of small order: the secret would be known to all
+        raise BadMessage(f"the session key of {whose} is no key.") from None

@@ -1,0 +1,130 @@
+"""Masks that cancel, made from keys, and boxes for the shares of those keys.
+
+    y_u = x_u + PRG(b_u) + sum_{v > u} PRG(s_uv) - sum_{v < u} PRG(s_uv)
+
+Bonawitz et al., CCS 2017. Every key is derived for one session (HKDF, RFC 5869) and used once, so that counters and
+nonces may start at zero: the same key twice would reveal the difference of two vectors.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import Words64
+from murmure.secure.errors import ForgedMessage
+from murmure.secure.ring import Ring
+
+KEY_BYTES = 32
+BOX_OVERHEAD = 16  # bytes that a box is longer than what is in it
+PAIR_MASK, SELF_MASK, SHARE_BOX = b"murmure/1 pair mask", b"murmure/1 self mask", b"murmure/1 share box"
+
+Mask = bytes | Words64
+"""A key that is expanded where it is added; or the words themselves, for the proof by enumeration."""
+
+_BUFFER_WORDS = 1 << 13  # 64 KiB: keystream is added while it is still in the cache
+_ZEROS = memoryview(bytes(8 * _BUFFER_WORDS))
+_ONCE = bytes(16)  # the first counter of a key that is used once
+_NONCE = bytes(12)
+_RING = Ring()
+
+
+def pair_key(shared: bytes, session: bytes, low: int, high: int) -> bytes:
+    """The key of the mask that party `low` adds and party `high` takes off again."""
+    if not 0 <= low < high:
+        raise InvalidParameter(f"pair_key: party {low} must come before party {high}.")
+    return _derived(shared, PAIR_MASK, session, low, high)
+
+
+def self_key(b: bytes, session: bytes) -> bytes:
+    """The key of a party's own mask, from the secret b that it shares out."""
+    return _derived(b, SELF_MASK, session)
+
+
+def box_key(shared: bytes, session: bytes, sender: int, receiver: int) -> bytes:
+    """The key of the one box that `sender` has for `receiver` in this session."""
+    if sender == receiver:
+        raise InvalidParameter(f"box_key: party {sender} needs no box for itself.")
+    return _derived(shared, SHARE_BOX, session, sender, receiver)
+
+
+def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
+    """out <- out + sign * PRG(key), in place; PRG is AES-256 in counter mode, as little-endian words."""
+    _check_key("a mask's key", key)
+    if sign not in (1, -1):
+        raise InvalidParameter("add_mask: sign must be 1 or -1.")
+    if out.dtype != np.uint64 or out.ndim != 1:
+        raise InvalidParameter("add_mask adds to one row of words (uint64).")
+    apply = ring.add if sign == 1 else ring.subtract
+    stream = Cipher(algorithms.AES(key), modes.CTR(_ONCE)).encryptor()
+    step = _BUFFER_WORDS // ring.limbs * ring.limbs  # whole elements: a carry stays within one
+    size = min(step, len(out))
+    buffer = np.empty(size + 2, "<u8")  # update_into asks for room for a block more
+    room = buffer.view(np.uint8).data
+    for start in range(0, len(out), step):
+        piece = out[start : start + step]
+        stream.update_into(_ZEROS[: 8 * len(piece)], room)
+        apply(piece, buffer[: len(piece)])
+
+
+def keystream(key: bytes, size: int) -> bytes:
+    """The first bytes of PRG(key)."""
+    _check_key("a keystream's key", key)
+    return Cipher(algorithms.AES(key), modes.CTR(_ONCE)).encryptor().update(bytes(size))
+
+
+def masked(values: Words64, plus: Iterable[Mask], minus: Iterable[Mask], own: Mask, ring: Ring = _RING) -> Words64:
+    """What a party sends: its words, its own mask, the masks that others take off, less those that others add."""
+    out = np.array(values, np.uint64)
+    _apply(out, own, 1, ring)
+    for mask in plus:
+        _apply(out, mask, 1, ring)
+    for mask in minus:
+        _apply(out, mask, -1, ring)
+    return out
+
+
+def box_seal(key: bytes, plaintext: bytes, ad: bytes) -> bytes:
+    """ChaCha20-Poly1305; the nonce is zero because the key closes one box."""
+    _check_key("a box's key", key)
+    return ChaCha20Poly1305(key).encrypt(_NONCE, plaintext, ad)
+
+
+def box_open(key: bytes, box: bytes, ad: bytes) -> bytes:
+    """What is in the box, if this key closed it together with this `ad`."""
+    _check_key("a box's key", key)
+    try:
+        return ChaCha20Poly1305(key).decrypt(_NONCE, box, ad)
+    except InvalidTag:
+        raise ForgedMessage(
+            "a box of shares does not open: it was not closed by this sender, for this receiver, in this session.",
+            hint="it was changed on the way, or the sender made it wrongly",
+        ) from None
+
+
+def _apply(out: Words64, mask: Mask, sign: int, ring: Ring) -> None:
+    if isinstance(mask, bytes):
+        add_mask(out, mask, sign, ring)
+        return
+    if mask.shape != out.shape or mask.dtype != np.uint64:
+        raise InvalidParameter(f"a mask must be {len(out):_} words (uint64).")
+    (ring.add if sign == 1 else ring.subtract)(out, mask)
+
+
+def _derived(secret: bytes, label: bytes, session: bytes, *parties: int) -> bytes:
+    """HKDF-SHA256 without salt, one block (RFC 5869); in two calls, since a round needs thousands."""
+    _check_key("a secret", secret)
+    _check_key("a session's digest", session)
+    info = label + session + b"".join(party.to_bytes(4, "big") for party in parties)
+    return hmac.digest(hmac.digest(bytes(32), secret, "sha256"), info + b"\x01", "sha256")
+
+
+def _check_key(what: str, key: bytes) -> None:
+    if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+        raise InvalidParameter(f"{what} must be {KEY_BYTES} bytes.")

@@ -1,0 +1,294 @@
+"""The messages, and the one codec: bytes that are read whole or refused.
+
+    b"MU" | version 1 | kind 1 | session 32 | sender 4 | length 4 | body | signature 64       little-endian
+
+The signature is Ed25519 over everything before it. Lists of parties are strictly increasing; nothing may follow.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from murmure.core.fixed import Words64
+from murmure.secure.errors import BadMessage, WrongSession
+from murmure.secure.identity import Card, Identity
+from murmure.secure.session import PROTOCOL
+
+HEAD = struct.Struct("<2sBB32sII")
+SIGNATURE = 64
+OVERHEAD = HEAD.size + SIGNATURE
+FROM_COORDINATOR = 0xFFFFFFFF
+MOST = 1 << 30  # bytes of a body
+SECRET, SHARE = 32, 33
+SEALED = 2 * SHARE + 16  # two shares and the tag of the cipher
+RECORD = 4 + SEALED
+
+
+class Kind(enum.IntEnum):
+    KEYS = 1  # party: public keys of this session
+    ROSTER = 2  # coordinator: the keys of all who joined
+    SHARES = 3  # party: a sealed pair of shares for every neighbour
+    DELIVERY = 4  # coordinator: who shared, and what they sealed for you
+    MASKED = 5  # party: the masked vector
+    ALIVE = 6  # coordinator: whose vectors came, whose did not
+    AGREE = 7  # party: signs these lists
+    AGREED = 8  # coordinator: who signed the same
+    REVEAL = 9  # party: for each neighbour one share, never both
+    RESULT = 10  # coordinator: the sum
+    END = 11  # coordinator: nothing more will come, and why
+    REFUSE = 12  # party: says no
+    ASK = 13  # party: what is there for me?
+
+
+BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK}
+
+
+@dataclass(frozen=True)
+class Message:
+    """One envelope, taken apart."""
+
+    kind: Kind
+    session: bytes
+    sender: int
+    body: bytes = field(repr=False)
+    raw: bytes = field(repr=False)
+
+    def check(self, session: bytes, card: Card) -> Message:
+        """Refuse it unless it was signed by `card` for this session."""
+        if self.session != session:
+            raise WrongSession(
+                f"a {self.kind.name} message of {card.name} is bound to another study, round, question or roster.",
+                hint="it is a replay, or the two sides hold different studies: compare their digests",
+            )
+        card.verify(self.raw[:-SIGNATURE], self.raw[-SIGNATURE:])
+        return self
+
+
+def write(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
+    head = HEAD.pack(b"MU", PROTOCOL, kind, session, sender, len(body))
+    return head + body + identity.sign(head + body)
+
+
+def read(raw: bytes) -> Message:
+    """The parts of an envelope; what they say is for the reader of its kind, and for `check`."""
+    if len(raw) < OVERHEAD:
+        raise BadMessage(f"a message has at least {OVERHEAD} bytes, got {len(raw)}: it was cut short.")
+    magic, version, kind, session, sender, length = HEAD.unpack_from(raw)
+    if magic != b"MU":
+        raise BadMessage("these bytes are no message of Murmure.")
+    if version != PROTOCOL:
+        raise BadMessage(
+            f"this message is of protocol version {version}, this software speaks {PROTOCOL}.",
+            hint="both sides need the same release",
+        )
+    if kind not in Kind._value2member_map_:
+        raise BadMessage(f"there is no message of kind {kind}.")
+    if length > MOST or len(raw) != OVERHEAD + length:
+        raise BadMessage(f"the message says {length} bytes and has {len(raw) - OVERHEAD}: it was cut or glued.")
+    known = Kind(kind)
+    if (sender == FROM_COORDINATOR) == (known in BY_PARTIES):
+        whom = "the coordinator" if known in BY_PARTIES else "a party"
+        raise BadMessage(f"a {known.name} message cannot come from {whom}.")
+    return Message(known, session, sender, raw[HEAD.size : -SIGNATURE], raw)
+
+
+# -- bodies -----------------------------------------------------------------------------------------------------------
+
+
+class Cursor:
+    """Reads a body from its start to its very end."""
+
+    def __init__(self, body: bytes, kind: Kind) -> None:
+        self._body, self._at, self._kind = body, 0, kind
+
+    def take(self, size: int) -> bytes:
+        if size > len(self._body) - self._at:
+            raise BadMessage(f"the body of a {self._kind.name} message is too short.")
+        self._at += size
+        return self._body[self._at - size : self._at]
+
+    def count(self) -> int:
+        return int.from_bytes(self.take(4), "little")
+
+    def parties(self) -> tuple[int, ...]:
+        """A list of places in the roster, strictly increasing."""
+        places = np.frombuffer(self.take(4 * self.count()), "<u4").tolist()
+        self._increasing(places)
+        return tuple(places)
+
+    def records(self, size: int) -> tuple[tuple[int, ...], list[bytes]]:
+        """A list of (place, `size` bytes), strictly increasing in the place."""
+        n = self.count()
+        step = 4 + size
+        raw = self.take(n * step)
+        places = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, n * step, step)]
+        self._increasing(places)
+        return tuple(places), [raw[at + 4 : at + step] for at in range(0, n * step, step)]
+
+    def rest(self) -> bytes:
+        return self.take(len(self._body) - self._at)
+
+    def end(self) -> None:
+        if self._at != len(self._body):
+            raise BadMessage(f"the body of a {self._kind.name} message is too long.")
+
+    def _increasing(self, places: Sequence[int]) -> None:
+        if any(after <= before for before, after in itertools.pairwise(places)):
+            raise BadMessage(f"a {self._kind.name} message lists parties twice, or out of order.")
+
+
+def pack_parties(places: Iterable[int]) -> bytes:
+    listed = np.array(sorted(places), "<u4")
+    return len(listed).to_bytes(4, "little") + listed.tobytes()
+
+
+def pack_records(records: Sequence[tuple[int, bytes]]) -> bytes:
+    """In order of their places."""
+    parts = [place.to_bytes(4, "little") + rest for place, rest in sorted(records)]
+    return len(parts).to_bytes(4, "little") + b"".join(parts)
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Two public keys of X25519, for masks and for sealing, and a commitment to the self-mask."""
+
+    mask: bytes
+    box: bytes
+    commitment: bytes
+
+    SIZE = 3 * SECRET
+
+    def pack(self) -> bytes:
+        return self.mask + self.box + self.commitment
+
+    @classmethod
+    def of(cls, message: Message) -> Keys:
+        c = Cursor(message.body, message.kind)
+        out = cls(c.take(SECRET), c.take(SECRET), c.take(SECRET))
+        c.end()
+        if out.mask[-1] >> 7 or out.box[-1] >> 7:  # X25519 does not look at the last bit: one key would have two names
+            raise BadMessage("a session key has a bit that keys do not have.")
+        return out
+
+
+KEYS_SIZE = OVERHEAD + Keys.SIZE
+AGREE_SIZE = OVERHEAD + SECRET
+
+
+def pack_list(messages: Sequence[bytes]) -> bytes:
+    """Envelopes of one size, one after the other."""
+    return len(messages).to_bytes(4, "little") + b"".join(messages)
+
+
+def list_of(message: Message, kind: Kind, size: int) -> dict[int, Message]:
+    """The envelopes that a ROSTER or an AGREED message carries, by sender; their signatures are not looked at yet."""
+    c = Cursor(message.body, message.kind)
+    out: dict[int, Message] = {}
+    last = -1
+    for _ in range(c.count()):
+        inner = read(c.take(size))
+        if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
+            raise BadMessage(f"a {message.kind.name} message holds something else than {kind.name} messages in order.")
+        last = inner.sender
+        out[last] = inner
+    c.end()
+    return out
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """SHARES: for whom. DELIVERY: from whom, and who shared at all."""
+
+    places: tuple[int, ...]
+    boxes: list[bytes] = field(repr=False)
+    members: tuple[int, ...] = ()
+
+    def pack(self, delivery: bool = False) -> bytes:
+        records = pack_records(list(zip(self.places, self.boxes, strict=True)))
+        return pack_parties(self.members) + records if delivery else records
+
+    @classmethod
+    def of(cls, message: Message) -> Sealed:
+        c = Cursor(message.body, message.kind)
+        members = c.parties() if message.kind is Kind.DELIVERY else ()
+        places, boxes = c.records(SEALED)
+        c.end()
+        return cls(places, boxes, members)
+
+
+@dataclass(frozen=True)
+class Alive:
+    """Whose vectors came, and whose did not."""
+
+    alive: tuple[int, ...]
+    dropped: tuple[int, ...]
+
+    def pack(self) -> bytes:
+        return pack_parties(self.alive) + pack_parties(self.dropped)
+
+    @classmethod
+    def of(cls, message: Message) -> Alive:
+        c = Cursor(message.body, message.kind)
+        out = cls(c.parties(), c.parties())
+        c.end()
+        return out
+
+
+@dataclass(frozen=True)
+class Reveal:
+    """For each neighbour and oneself one share: of the self-mask (b"\\0") or of the key (b"\\1")."""
+
+    places: tuple[int, ...]
+    shares: list[tuple[int, bytes]] = field(repr=False)
+
+    def pack(self) -> bytes:
+        pairs = zip(self.places, self.shares, strict=True)
+        return pack_records([(place, bytes([what]) + share) for place, (what, share) in pairs])
+
+    @classmethod
+    def of(cls, message: Message) -> Reveal:
+        c = Cursor(message.body, message.kind)
+        places, raw = c.records(1 + SHARE)
+        c.end()
+        if any(one[0] > 1 for one in raw):
+            raise BadMessage("a REVEAL message holds a share of something unknown.")
+        return cls(places, [(one[0], one[1:]) for one in raw])
+
+
+@dataclass(frozen=True)
+class Result:
+    """Over whom, and the words of the sum."""
+
+    cohort: tuple[int, ...]
+    words: Words64
+
+    def pack(self) -> bytes:
+        return pack_parties(self.cohort) + self.words.astype("<u8").tobytes()
+
+    @classmethod
+    def of(cls, message: Message, words: int) -> Result:
+        c = Cursor(message.body, message.kind)
+        out = cls(c.parties(), words_of(c.take(8 * words)))
+        c.end()
+        return out
+
+
+def words_of(raw: bytes) -> Words64:
+    return np.frombuffer(raw, "<u8").astype(np.uint64)
+
+
+def text_of(message: Message) -> str:
+    """The reason in an END message."""
+    try:
+        text = message.body.decode()
+    except UnicodeDecodeError:
+        raise BadMessage("the reason of an END message is no text.") from None
+    if len(message.body) > 500 or not text.isprintable():
+        raise BadMessage("the reason of an END message is too long, or cannot be printed.")
+    return text

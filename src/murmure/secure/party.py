@@ -1,0 +1,353 @@
+"""A party: from its keys to its share of unmasking. It checks all it hears, and says each thing once.
+
+Everything it draws comes from one seed. So whoever stores the seed, what was heard and the masked vector before it
+leaves can start again after a crash and say the same bytes; the vector is never masked a second time.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.types import Ints
+from murmure.secure.errors import (
+    AskedTwice,
+    BadMessage,
+    Declined,
+    Equivocation,
+    ForgedMessage,
+    OutOfOrder,
+    ProtocolRefused,
+    RosterDiffers,
+    SharesDoNotFit,
+    TooFewParties,
+)
+from murmure.secure.identity import Identity
+from murmure.secure.joined import Joined, enough, shared_secret
+from murmure.secure.masks import Mask, box_key, box_open, box_seal, keystream, masked, pair_key, self_key
+from murmure.secure.messages import (
+    AGREE_SIZE,
+    FROM_COORDINATOR,
+    SECRET,
+    SHARE,
+    Alive,
+    Keys,
+    Kind,
+    Message,
+    Result,
+    Reveal,
+    Sealed,
+    list_of,
+    read,
+    text_of,
+    write,
+)
+from murmure.secure.session import Session, derive, digest_of
+from murmure.secure.shamir import coefficient_bytes, split
+
+Stage = Literal["keys", "shares", "vector", "alive", "agree", "reveal", "result", "done", "failed"]
+SELF_MASK, KEY = 0, 1  # what a revealed share is a share of
+AWAITED = {
+    "shares": Kind.ROSTER,
+    "delivery": Kind.DELIVERY,
+    "alive": Kind.ALIVE,
+    "agree": Kind.AGREED,
+    "result": Kind.RESULT,
+}
+
+
+def commitment_to(b: bytes, session: bytes, place: int) -> bytes:
+    """By which the coordinator knows that a rebuilt self-mask is the right one."""
+    return digest_of(b"murmure self mask", session, place, b)
+
+
+class Party:
+    """One party in one session."""
+
+    def __init__(self, session: Session, identity: Identity, index: int, seed: bytes) -> None:
+        if len(seed) != SECRET:
+            raise InvalidParameter("Party.seed must be 32 bytes.")
+        if index not in session.members or session.roster[index].key != identity.public:
+            raise RosterDiffers("this identity does not stand at that place of the roster of this round.")
+        self.session, self.identity, self.index = session, identity, index
+        self._stage: str = "keys"
+        self._seed = seed
+        self._mask_key = X25519PrivateKey.from_private_bytes(derive(seed, "mask key", session.digest))
+        self._box_key = X25519PrivateKey.from_private_bytes(derive(seed, "box key", session.digest))
+        self._b = derive(seed, "self mask", session.digest)
+        self._heard: dict[Kind, bytes] = {}
+        self._joined: Joined | None = None
+        self._pair_keys: dict[int, bytes] = {}
+        self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of others: of the self-mask, of the key
+        self._shared: tuple[int, ...] = ()
+        self._lists: Alive | None = None
+        self.result: list[int] | None = None
+        self.ended: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Party({self.session.roster[self.index].name!r}, round {self.session.round}, stage {self.stage!r})"
+
+    @property
+    def stage(self) -> Stage:
+        """What comes next: the name of what is to be said, or awaited."""
+        return "shares" if self._stage == "delivery" else self._stage  # type: ignore[return-value]
+
+    @property
+    def cohort(self) -> tuple[int, ...]:
+        """Over whom the sum will run; known once the coordinator has frozen it."""
+        if self._lists is None:
+            raise OutOfOrder("the coordinator has not said yet whose vectors came.")
+        return self._lists.alive
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """Who dealt out shares: the sum will run over some of them; empty before that is known."""
+        return self._shared
+
+    # -- what it says -------------------------------------------------------------------------------------------------
+
+    def keys(self) -> bytes:
+        """Joining: the public keys of this session."""
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        mask, box = (
+            key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) for key in (self._mask_key, self._box_key)
+        )
+        if self._stage == "keys":
+            self._stage = "shares"
+        body = Keys(mask, box, commitment_to(self._b, self.session.digest, self.index)).pack()
+        return self._write(Kind.KEYS, body)
+
+    def mask(self, values: Sequence[int] | Ints | Any, noisy: bool = False) -> bytes:
+        """The masked vector. Store these bytes before they leave: a second vector under these masks would show both."""
+        self._now("vector")
+        assert self._joined is not None
+        try:
+            encoded = self.session.encoder.encode(values, wrap=noisy)
+        except ProtocolRefused:
+            self._stage = "failed"
+            raise
+        there = [(other, self._pair_keys[other]) for other in self._pair_keys if other in self._shared]
+        plus: list[Mask] = [key for other, key in there if other > self.index]
+        minus: list[Mask] = [key for other, key in there if other < self.index]
+        own = self_key(self._b, self._joined.digest)
+        vector = masked(encoded, plus, minus, own, self.session.encoder.ring)
+        self._stage = "alive"
+        return self._write(Kind.MASKED, vector.astype("<u8").tobytes())
+
+    def resume(self, message: bytes) -> None:
+        """After a crash: the masked vector that was stored stands for `mask`."""
+        self._now("vector")
+        mine = read(message).check(self.session.digest, self.session.roster[self.index])
+        if mine.kind is not Kind.MASKED or len(mine.body) != 8 * self.session.encoder.words:
+            raise BadMessage("the stored message is no masked vector of this session.")
+        self._stage = "alive"
+
+    def reveal(self) -> bytes:
+        """One share for each neighbour: of the self-mask if its vector came, else of its key."""
+        self._now("reveal")
+        assert self._joined is not None and self._lists is not None
+        alive = set(self._lists.alive)
+        places = sorted(self._held)
+        shares = [
+            (SELF_MASK, self._held[place][0]) if place in alive else (KEY, self._held[place][1]) for place in places
+        ]
+        self._stage = "result"
+        return self._write(Kind.REVEAL, Reveal(tuple(places), shares).pack())
+
+    def refuse(self) -> bytes:
+        """No, without a reason. Nothing more will be said in this session."""
+        if self._stage == "done":
+            raise OutOfOrder("the sum is known: it is too late to refuse.")
+        self._stage = "failed"
+        return self._write(Kind.REFUSE, b"")
+
+    def _write(self, kind: Kind, body: bytes) -> bytes:
+        return write(kind, self.session.digest, self.index, body, self.identity)
+
+    def _now(self, stage: str) -> None:
+        if self._stage != stage:
+            raise OutOfOrder(f"a party at stage {self.stage!r} cannot do what belongs to {stage!r}.")
+
+    # -- what it hears ------------------------------------------------------------------------------------------------
+
+    def hear(self, raw: bytes) -> bytes | None:
+        """A message of the coordinator: the answer to it, if it has one at once. Refused, the session is over."""
+        message = read(raw)
+        if message.sender != FROM_COORDINATOR:
+            raise BadMessage("a party hears the coordinator only.")
+        message.check(self.session.digest, self.session.coordinator)
+        if message.kind in self._heard:
+            if hmac.compare_digest(self._heard[message.kind], raw):
+                return None
+            error = AskedTwice if message.kind in (Kind.ALIVE, Kind.AGREED) else Equivocation
+            self._stage = "failed"
+            raise error(
+                f"the coordinator sent a second {message.kind.name} message, and another one.",
+                hint="nothing more is said to it in this session",
+            )
+        if message.kind is Kind.END:
+            if self._stage == "done":  # whatever ends now, the sum is here
+                return None
+            self._heard[Kind.END] = raw
+            self.ended, self._stage = text_of(message), "failed"
+            return None
+        if self._stage == "failed":
+            raise Declined("this session is over for this party.")
+        if AWAITED.get(self._stage) is not message.kind:
+            raise OutOfOrder(f"a {message.kind.name} message came at stage {self.stage!r}.")
+        try:
+            answer = self._listen(message)
+        except ProtocolRefused:
+            self._stage = "failed"
+            raise
+        self._heard[message.kind] = raw
+        return answer
+
+    def _listen(self, message: Message) -> bytes | None:
+        match message.kind:
+            case Kind.ROSTER:
+                return self._hear_roster(message)
+            case Kind.DELIVERY:
+                return self._hear_delivery(message)
+            case Kind.ALIVE:
+                return self._hear_alive(message)
+            case Kind.AGREED:
+                return self._hear_agreed(message)
+            case _:
+                return self._hear_result(message)
+
+    def _hear_roster(self, message: Message) -> bytes:
+        joined = Joined.of(self.session, message)
+        if self.index not in joined.messages or joined.messages[self.index].raw != self.keys():
+            raise RosterDiffers("the list of keys does not hold the keys that this party sent.")
+        near = joined.neighbours(self.index)
+        sharing = joined.sharing
+        # a coordinator that lies could also choose the keys of those further off, and so the graph
+        joined.verify(near if sharing.coordinator == "curious" else joined.members)
+        holders = len(joined.holders(self.index))
+        if holders < sharing.threshold:
+            raise TooFewParties(f"{holders} hold shares of this party's secrets, and {sharing.threshold} must.")
+        self._joined = joined
+        self._pair_keys = {other: self._pair_key(other) for other in near}  # now, while bad keys still cost nothing
+        shares = self._own_shares(joined)
+        boxes = [
+            box_seal(
+                box_key(self._box_secret(other), joined.digest, self.index, other),
+                b"".join(shares[other]),
+                joined.digest,
+            )
+            for other in near
+        ]
+        self._stage = "delivery"
+        return self._write(Kind.SHARES, Sealed(near, boxes).pack())
+
+    def _hear_delivery(self, message: Message) -> bytes | None:
+        assert self._joined is not None
+        sealed = Sealed.of(message)
+        joined, near = self._joined, self._joined.neighbours(self.index)
+        shared = set(sealed.members)
+        if not shared <= set(joined.members) or self.index not in shared:
+            raise RosterDiffers("the list of those who shared is not part of those who joined.")
+        enough(self.session, len(shared), "shared their secrets")
+        if sealed.places != tuple(other for other in near if other in shared):
+            raise RosterDiffers("the shares delivered are not those of the neighbours who shared.")
+        left = sum(holder in shared for holder in joined.holders(self.index))
+        if left < self._joined.sharing.threshold:
+            raise TooFewParties(
+                f"{left} who hold shares of this party's secrets are left; {self._joined.sharing.threshold} must be."
+            )
+        for other, box in zip(sealed.places, sealed.boxes, strict=True):
+            key = box_key(self._box_secret(other), joined.digest, other, self.index)
+            try:
+                opened = box_open(key, box, joined.digest)
+            except ForgedMessage:
+                raise SharesDoNotFit(
+                    f"what {self.session.roster[other].name} sealed for this party cannot be opened.",
+                    hint="it was changed on the way, or that party made it wrongly",
+                ) from None
+            self._held[other] = opened[:SHARE], opened[SHARE:]
+        if self.index in joined.holders(self.index):
+            self._held[self.index] = self._own_shares(joined)[self.index]
+        self._shared = sealed.members
+        self._stage = "vector"
+        return None
+
+    def _hear_alive(self, message: Message) -> bytes | None:
+        assert self._joined is not None
+        lists = Alive.of(message)
+        alive, dropped = set(lists.alive), set(lists.dropped)
+        if alive & dropped:
+            raise RosterDiffers(
+                "the coordinator lists a party as alive and as dropped: both shares would open its vector."
+            )
+        if alive | dropped != set(self._shared):
+            raise RosterDiffers("alive and dropped parties together are not those who shared.")
+        if self.index not in alive:
+            raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
+        enough(self.session, len(alive), "sent their vectors")
+        left = sum(holder in alive for holder in self._joined.holders(self.index))
+        if left < self._joined.sharing.threshold:
+            raise TooFewParties(
+                f"{left} who hold shares of this party's secrets are left; {self._joined.sharing.threshold} must be."
+            )
+        self._joined.hang_together(alive)
+        self._lists = lists
+        if self.session.sharing.coordinator == "curious":
+            self._stage = "reveal"
+            return None
+        self._stage = "agree"
+        return self._write(Kind.AGREE, self._joined.agreement(self._shared, lists))
+
+    def _hear_agreed(self, message: Message) -> bytes | None:
+        assert self._joined is not None and self._lists is not None
+        wanted = self._joined.agreement(self._shared, self._lists)
+        signed = list_of(message, Kind.AGREE, AGREE_SIZE)
+        holders = set(self._joined.holders(self.index)) & set(self._lists.alive)
+        for place, agreed in signed.items():
+            if place not in holders:
+                raise RosterDiffers("somebody signed the lists who holds no share of this party's secrets.")
+            agreed.check(self.session.digest, self.session.roster[place])
+            if agreed.body != wanted:
+                raise RosterDiffers(f"{self.session.roster[place].name} was shown other lists than this party.")
+        if len(signed) < self._joined.sharing.threshold:
+            raise TooFewParties(
+                f"{len(signed)} parties signed the same lists, and {self._joined.sharing.threshold} must."
+            )
+        self._stage = "reveal"
+        return None
+
+    def _hear_result(self, message: Message) -> bytes | None:
+        assert self._lists is not None
+        result = Result.of(message, self.session.encoder.words)
+        if result.cohort != self._lists.alive:
+            raise RosterDiffers("the result is of other parties than those who were said to be alive.")
+        self.result = self.session.encoder.decode(result.words, len(result.cohort))
+        self._stage = "done"
+        return None
+
+    # -- secrets ------------------------------------------------------------------------------------------------------
+
+    def _pair_key(self, other: int) -> bytes:
+        assert self._joined is not None
+        secret = shared_secret(self._mask_key, self._joined.keys[other].mask, self.session.roster[other].name)
+        return pair_key(secret, self._joined.digest, min(self.index, other), max(self.index, other))
+
+    def _box_secret(self, other: int) -> bytes:
+        assert self._joined is not None
+        return shared_secret(self._box_key, self._joined.keys[other].box, self.session.roster[other].name)
+
+    def _own_shares(self, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
+        """Shares of the self-mask and of the mask key, for all who hold them."""
+        holders = joined.holders(self.index)
+        xs, t = [place + 1 for place in holders], joined.sharing.threshold
+        key = derive(self._seed, "mask key", self.session.digest)
+        parts = [
+            split(secret, t, xs, keystream(derive(self._seed, label, joined.digest), coefficient_bytes(t)))
+            for secret, label in ((self._b, "shares of b"), (key, "shares of key"))
+        ]
+        return dict(zip(holders, zip(*parts, strict=True), strict=True))

@@ -1,0 +1,228 @@
+"""Whole numbers in a ring that is larger than any sum of them, so that no sum is ever rounded or wrapped.
+
+One party's entry v, |v| <= bound, is v modulo 2**(64 limbs), in words of 64 bits from the lowest up; words are added
+with carry, and parties * bound < 2**(64 limbs - 1) strictly, so "everyone" and "no one" are never the same element.
+
+Words that are added each by itself, without carry, would be simpler, and tell more than the sum: how often the low
+words of single parties went round. That would undo noise in shares, since a carry depends on one party's share alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import Words64
+from murmure.secure.errors import ImpossibleTotal, NoHeadroom, OutOfBound
+
+WORD_BITS = 64
+MOST_LIMBS = 64
+_WORD = (1 << WORD_BITS) - 1
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The integers modulo 2**(bits limbs), in uint64: `limbs` words an element, the lowest first.
+
+    The proof by enumeration runs the protocol's code with few bits.
+    """
+
+    bits: int = WORD_BITS
+    limbs: int = 1
+
+    def __post_init__(self) -> None:
+        if not _whole(self.bits) or not 1 <= self.bits <= WORD_BITS:
+            raise InvalidParameter(f"Ring.bits must be a whole number from 1 to 64, got {shorten(self.bits)}.")
+        if not _whole(self.limbs) or not 1 <= self.limbs <= MOST_LIMBS:
+            raise InvalidParameter(
+                f"Ring.limbs must be a whole number from 1 to {MOST_LIMBS}, got {shorten(self.limbs)}."
+            )
+
+    def add(self, out: Words64, words: Words64) -> None:
+        """out <- out + words, in place."""
+        self._combine(np.add, out, words)
+
+    def subtract(self, out: Words64, words: Words64) -> None:
+        """out <- out - words, in place."""
+        self._combine(np.subtract, out, words)
+
+    def _combine(self, apply: np.ufunc, out: Words64, words: Words64) -> None:
+        if self.limbs == 1:
+            apply(out, words, out=out)
+            self._reduce(out)
+            return
+        outs, given = out.reshape(-1, self.limbs), words.reshape(-1, self.limbs)
+        carry = np.zeros(len(outs), np.uint64)
+        for k in range(self.limbs):
+            before = outs[:, k].copy()
+            now = apply(before, given[:, k])
+            self._reduce(now)
+            carried = now < before if apply is np.add else now > before  # it went round, up or down
+            after = apply(now, carry)
+            self._reduce(after)
+            carried |= after < now if apply is np.add else after > now
+            outs[:, k] = after
+            carry = carried.astype(np.uint64)
+
+    def _reduce(self, out: Words64) -> None:
+        if self.bits < WORD_BITS:  # 2**bits divides 2**64, so that uint64 may wrap before
+            np.bitwise_and(out, np.uint64((1 << self.bits) - 1), out=out)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """The public agreement on how `entries` sums become words.
+
+    bound: the largest absolute value of one party's entry. parties: the most that are ever added up. limbs: words per
+    entry, as few as fit where nothing is said.
+    """
+
+    entries: int
+    bound: int
+    parties: int
+    limbs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("entries", 1), ("bound", 0), ("parties", 1)):
+            self._check_whole(name, least)
+        if self.limbs is None:
+            object.__setattr__(self, "limbs", self._fewest_limbs())
+        self._check_whole("limbs", 1)
+        self._check_headroom()
+
+    def _check_whole(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if not _whole(value) or value < least:
+            raise InvalidParameter(
+                f"Encoder.{name} must be a whole number, at least {least}, got {shorten(value)}.",
+                hint=None if name != "bound" else "round bounds up to whole numbers of the smallest unit",
+            )
+        object.__setattr__(self, name, int(value))
+
+    def _fewest_limbs(self) -> int:
+        return next((limbs for limbs in range(1, MOST_LIMBS) if self._fits(limbs)), MOST_LIMBS)
+
+    def _fits(self, limbs: int) -> bool:
+        return self.parties * self.bound < 1 << (WORD_BITS * limbs - 1)
+
+    def _check_headroom(self) -> None:
+        assert self.limbs is not None
+        if self._fits(self.limbs):
+            return
+        needed, available = (self.parties * self.bound).bit_length() + 1, WORD_BITS * self.limbs
+        raise NoHeadroom(
+            f"Encoder: {self.parties:_} parties with entries up to {shorten(self.bound)} in {self.limbs} word(s) each: "
+            f"the sum needs {needed} bits with its sign, {available} are available.",
+            hint="one of three: more limbs (limbs=None takes as many as it needs); tighter bounds (of the columns, of "
+            "the rows that one party may hold, or a coarser step); fewer parties",
+        )
+
+    @property
+    def ring(self) -> Ring:
+        assert self.limbs is not None
+        return Ring(limbs=self.limbs)
+
+    @property
+    def words(self) -> int:
+        """The length of what a party sends."""
+        assert self.limbs is not None
+        return self.entries * self.limbs
+
+    def encode(self, values: Sequence[int] | np.ndarray[Any, Any], *, wrap: bool = False) -> Words64:
+        """The words of one party's sums; a sum beyond its bound is an error, never clipped.
+
+        wrap=True is for sums with noise, of which no message may depend on how large they came out: a value that does
+        not fit goes round the ring.
+        """
+        held = self._integers(values)
+        if not wrap:
+            self._check_bound(held)
+        assert self.limbs is not None
+        out = np.empty((self.entries, self.limbs), np.uint64)
+        for k in range(self.limbs):
+            word = _shifted(held, WORD_BITS * k)
+            # "& _WORD" on Python's integers is two's complement as well
+            out[:, k] = word & _WORD if word.dtype == object else word.view(np.uint64)
+        return out.reshape(-1)
+
+    def decode(self, total: Words64, survivors: int) -> list[int]:
+        """The sums over so many parties, exactly."""
+        if not _whole(survivors) or not 1 <= survivors <= self.parties:
+            raise InvalidParameter(
+                f"Encoder.decode: survivors must be from 1 to {self.parties:_} (the parties), got {shorten(survivors)}."
+            )
+        if not isinstance(total, np.ndarray) or total.dtype != np.uint64 or total.shape != (self.words,):
+            raise InvalidParameter(f"Encoder.decode takes {self.words:_} words (uint64).")
+        assert self.limbs is not None
+        digits = total.reshape(self.entries, self.limbs)
+        sums: Any = np.ascontiguousarray(digits[:, -1]).view(np.int64)  # the sign stands in the highest word
+        if self.limbs > 1:
+            sums = sums.astype(object)
+            for k in range(self.limbs - 2, -1, -1):
+                sums = (sums << WORD_BITS) + digits[:, k].astype(object)
+        decoded: list[int] = sums.tolist()
+        if max(max(decoded), -min(decoded)) > survivors * self.bound:
+            raise self._impossible(survivors)
+        return decoded
+
+    def digest_fields(self) -> tuple[int, ...]:
+        """What every party must agree on, for the digest of a session."""
+        assert self.limbs is not None
+        return (self.entries, self.bound, self.parties, self.limbs, WORD_BITS)
+
+    def _impossible(self, survivors: int) -> ImpossibleTotal:
+        return ImpossibleTotal(
+            f"the total is beyond what {survivors} parties within a bound of {shorten(self.bound)} can add up to.",
+            hint="a party broke its bound or sent a wrong share; nothing in this total can be trusted",
+        )
+
+    def _integers(self, values: Sequence[int] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """int64 where the values fit in it, Python's integers where they do not."""
+        array = values if isinstance(values, np.ndarray) else None
+        if array is None or array.dtype.kind != "i":
+            try:
+                whole = [operator.index(value) for value in (values if array is None else array.ravel())]
+            except TypeError:
+                raise InvalidParameter(
+                    "Encoder.encode takes whole numbers: sums are added up exactly, or not at all.",
+                    hint="count in the smallest unit (cents, steps of the grid), not in floating point",
+                ) from None
+            array = np.empty(len(whole), object)
+            array[:] = whole
+            if whole and min(whole) >= -(1 << 63) and max(whole) < 1 << 63:
+                array = array.astype(np.int64)
+        elif array.dtype != np.int64:
+            array = array.astype(np.int64)
+        if array.shape != (self.entries,):
+            raise InvalidParameter(f"Encoder.encode takes {self.entries:_} entries, got {array.size:_}.")
+        return array
+
+    def _check_bound(self, held: np.ndarray[Any, Any]) -> None:
+        if _within(held, self.bound):
+            return
+        entry = next(i for i, value in enumerate(held.tolist()) if abs(value) > self.bound)
+        raise OutOfBound(
+            f"entry {entry} of this party's own sums is beyond the bound of {shorten(self.bound)} that was agreed on; "
+            "nothing was sent.",
+            hint="check the rows (too many, or a value in another unit), or agree on a wider bound",
+        )
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _within(held: np.ndarray[Any, Any], bound: int) -> bool:
+    return int(held.max()) <= bound and -int(held.min()) <= bound  # in Python's integers: int64 has no abs(-2**63)
+
+
+def _shifted(held: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """floor(held / 2**bits); C leaves a shift by 64 or more open, and 63 already leaves only the sign."""
+    if bits == 0:
+        return held
+    return held >> (bits if held.dtype == object else min(bits, 63))

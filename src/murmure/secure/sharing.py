@@ -1,0 +1,167 @@
+"""The parties slot: pairwise masks that cancel, with shares by which survivors undo the masks of who vanished.
+
+    y_u = x_u + PRG(b_u) + sum_{v > u} PRG(s_uv) - sum_{v < u} PRG(s_uv)   in the integers modulo 2**64.
+
+Bonawitz et al., "Practical secure aggregation for privacy-preserving machine learning", CCS 2017; above some thirty
+parties on a sparse graph: Bell et al., "Secure single-server aggregation with (poly)logarithmic overhead", CCS 2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import counted
+from murmure.secure.graph import AGAINST_TRIES, SECURITY, complete_threshold, parameters
+
+Trust = Literal["curious", "lying"]
+FEWEST = 3  # with two parties each knows the other's part; with three, two may not collude
+COMPLETE = 30  # parties; below, a sparse graph gives nothing
+MOST_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search for a graph
+
+
+@dataclass(frozen=True)
+class PairwiseMasks:
+    """A sum over parties of which nobody sees a part.
+
+    dropouts: how many may vanish; with fewer survivors nothing is released, and every party sees to it.
+    colluders: how many parties may pool what they know with the coordinator. coordinator: "curious" follows the
+    protocol and looks at all it gets; "lying" may show different rosters to different parties. rows: the most rows one
+    party may hold; public. graph: who shares masks with whom, everybody with everybody, or each with some in a ring;
+    "auto" takes the ring above 30 parties where that saves something.
+    """
+
+    parties: int
+    dropouts: int | None = None
+    colluders: int = 1
+    coordinator: Trust = "curious"
+    rows: int = 1 << 32
+    graph: Literal["auto", "complete", "sparse"] = "auto"
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("parties", FEWEST, MOST_PARTIES), ("colluders", 0, None), ("rows", 1, 1 << 48)):
+            self._whole(name, least, most)
+        if self.coordinator not in ("curious", "lying"):
+            raise InvalidParameter(
+                f'PairwiseMasks.coordinator must be "curious" or "lying", got {shorten(self.coordinator)}.'
+            )
+        if self.graph not in ("auto", "complete", "sparse"):
+            raise InvalidParameter(
+                f'PairwiseMasks.graph must be "auto", "complete" or "sparse", got {shorten(self.graph)}.'
+            )
+        if self.dropouts is None:
+            object.__setattr__(self, "dropouts", self._usual_dropouts())
+        self._whole("dropouts", 0, None)
+        assert self.dropouts is not None
+        if self.minimum < FEWEST:
+            raise InvalidParameter(
+                f"PairwiseMasks: {self.parties} parties of which {self.dropouts} may vanish leave {self.minimum}; a "
+                f"sum of fewer than {FEWEST} is never released.",
+                hint="fewer dropouts, or more parties",
+            )
+        if self.honest < 2:
+            raise InvalidParameter(
+                f"PairwiseMasks: of {self.parties} parties {self.dropouts} may vanish and {self.colluders} collude, "
+                f"which leaves {self.honest} honest; below 2 the sum is one party's own.",
+                hint="fewer dropouts or colluders, or more parties",
+            )
+        _ = self.threshold  # refused now, if there is none
+
+    def _whole(self, name: str, least: int, most: int | None) -> None:
+        value = getattr(self, name)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < least or (most is not None and value > most):
+            upto = "" if most is None else f" and at most {most:_}"
+            raise InvalidParameter(
+                f"PairwiseMasks.{name} must be a whole number, at least {least}{upto}, got {shorten(value)}."
+            )
+        object.__setattr__(self, name, int(value))
+
+    def _usual_dropouts(self) -> int:
+        """As many as leave a majority, three parties and two honest ones."""
+        least = max(self.parties // 2 + 1, FEWEST, self.colluders + 2)
+        if self.coordinator == "lying":
+            least = max(least, (self.parties + self.colluders) // 2 + 1)
+        return max(0, self.parties - least)
+
+    @property
+    def minimum(self) -> int:
+        """The fewest parties of a sum that is released."""
+        assert self.dropouts is not None
+        return self.parties - self.dropouts
+
+    @property
+    def honest(self) -> int:
+        """Of a released sum, so many parties at least neither vanished nor collude."""
+        return self.minimum - self.colluders
+
+    @property
+    def complete(self) -> bool:
+        """Whether everybody shares masks with everybody."""
+        return self._graph is None
+
+    @cached_property
+    def _graph(self) -> tuple[int, int] | None:
+        if self.graph == "complete" or (self.graph == "auto" and self.parties <= COMPLETE):
+            return None
+        assert self.dropouts is not None
+        try:
+            degree, threshold = parameters(
+                self.parties, self.colluders, self.dropouts, self.coordinator, True, self.security
+            )
+        except InvalidParameter:
+            if self.graph == "sparse":
+                raise
+            return None
+        return None if degree >= self.parties - 1 else (degree, threshold)
+
+    @property
+    def security(self) -> int:
+        """Bits of a sparse graph: whoever lies may also try many orders of the ring."""
+        return SECURITY if self.coordinator == "curious" else AGAINST_TRIES
+
+    @cached_property
+    def threshold(self) -> int:
+        """So many shares rebuild a secret; with fewer nothing is known of it."""
+        if self._graph is not None:
+            return self._graph[1]
+        assert self.dropouts is not None
+        return complete_threshold(self.parties, self.colluders, self.dropouts, self.coordinator)
+
+    @property
+    def degree(self) -> int:
+        """With how many others a party shares masks, when all are there."""
+        return self.parties - 1 if self._graph is None else self._graph[0]
+
+    @property
+    def assumption(self) -> str:
+        """What has to hold besides, for all that is said to be hidden."""
+        said = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
+        said += f"{counted(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
+        if self.coordinator == "curious":
+            said += ", which follows the protocol"
+        elif not self.complete:
+            said += ", and none of them tries more than 2**64 orders of the ring of masks"
+        return said
+
+    def in_words(self) -> str:
+        """What is hidden, from whom."""
+        lie = "" if self.coordinator == "curious" else ", even one that shows different rosters"
+        return (
+            f"every row and every party's sums, from a coordinator{lie} together with up to {self.colluders} of "
+            f"the {self.parties} parties: they learn the sum over the {self.honest} or more others, and no more"
+        )
+
+
+EXAMPLES = (
+    PairwiseMasks(3),
+    PairwiseMasks(5),
+    PairwiseMasks(5, dropouts=1, coordinator="lying"),
+    PairwiseMasks(10, dropouts=3, colluders=4),
+    PairwiseMasks(100, dropouts=5, colluders=5),
+    PairwiseMasks(120, dropouts=2, colluders=2, coordinator="lying"),
+)

@@ -1,0 +1,105 @@
+"""From the sum of masked vectors to the sum: self-masks of survivors, and pair masks with those who vanished, come off.
+
+Every rebuilt secret is held against what its owner promised (a commitment, a public key), so that a wrong share can
+spoil nothing but itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from murmure.core.fixed import Words64
+from murmure.secure.errors import SharesDoNotFit
+from murmure.secure.joined import Joined, shared_secret
+from murmure.secure.masks import add_mask, pair_key, self_key
+from murmure.secure.messages import Alive, Reveal
+from murmure.secure.party import commitment_to
+from murmure.secure.session import Session
+from murmure.secure.shamir import join
+
+SLICES = 2  # threads; each has a vector of its own
+LONG = 1 << 13  # words; for shorter vectors key agreements, which share one lock, take the time
+
+
+class Unmasking:
+    """All that the survivors revealed, and what it opens."""
+
+    def __init__(
+        self,
+        session: Session,
+        joined: Joined,
+        shared: tuple[int, ...],
+        lists: Alive,
+        revealed: Mapping[int, Reveal],
+    ) -> None:
+        self.session, self.joined, self.shared, self.lists = session, joined, shared, lists
+        self._alive = set(lists.alive)
+        self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # of whom: held by whom
+        for holder in sorted(revealed):
+            for place, (_, share) in zip(revealed[holder].places, revealed[holder].shares, strict=True):
+                self._shares[place][holder + 1] = share
+
+    def of(self, total: Words64) -> Words64:
+        """The sum without masks."""
+        ring = self.session.encoder.ring
+        slices = SLICES if len(total) >= LONG else 1
+        parts = [total.copy(), *(np.zeros_like(total) for _ in range(1, slices))]
+
+        def work(i: int) -> None:
+            for place in self.shared[i::slices]:
+                for key, sign in self._masks(place):
+                    add_mask(parts[i], key, sign, ring)
+
+        if slices == 1:
+            work(0)
+            return parts[0]
+        with ThreadPoolExecutor(slices) as pool:
+            list(pool.map(work, range(slices)))
+        for part in parts[1:]:
+            ring.add(parts[0], part)
+        return parts[0]
+
+    def _masks(self, place: int) -> Iterator[tuple[bytes, int]]:
+        """The keys of the masks that this party left in the sum, and the sign that takes each away."""
+        session, joined = self.session, self.joined
+        if place in self._alive:
+            yield self_key(self._rebuilt(place, self._fits_commitment), joined.digest), -1
+            return
+        private = X25519PrivateKey.from_private_bytes(self._rebuilt(place, self._fits_key))
+        for other in joined.neighbours(place):
+            if other in self._alive:
+                secret = shared_secret(private, joined.keys[other].mask, session.roster[other].name)
+                key = pair_key(secret, joined.digest, min(place, other), max(place, other))
+                yield key, -1 if place > other else 1  # the survivor added it for those above, subtracted it for below
+
+    def _fits_commitment(self, place: int, secret: bytes) -> bool:
+        commitment = commitment_to(secret, self.session.digest, place)
+        return hmac.compare_digest(commitment, self.joined.keys[place].commitment)
+
+    def _fits_key(self, place: int, secret: bytes) -> bool:
+        public = X25519PrivateKey.from_private_bytes(secret).public_key()
+        return public.public_bytes(Encoding.Raw, PublicFormat.Raw) == self.joined.keys[place].mask
+
+    def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool]) -> bytes:
+        """The secret; where one share is wrong, from the others."""
+        shares, t = self._shares[place], self.joined.sharing.threshold
+        for left_out in (None, *list(shares)[: t + 1]):
+            chosen = [x for x in shares if x != left_out][:t]
+            if len(chosen) < t:
+                break
+            try:
+                secret = join({x: shares[x] for x in chosen}, t)
+            except SharesDoNotFit:
+                continue
+            if fits(place, secret):
+                return secret
+        raise SharesDoNotFit(
+            f"the shares of a secret of {self.session.roster[place].name} do not rebuild what it promised.",
+            hint="several parties sent wrong shares; start again with fresh keys",
+        )

@@ -1,0 +1,215 @@
+"""A party's line to the coordinator: one connection that is kept, and made again when it is lost.
+
+What is sent was stored before, so sending it twice is sending it once. Nothing that comes back is believed here:
+answers have a size and a time, redirects are not followed, and every message is verified by whom it is for.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.secure import errors as protocol
+from murmure.service.address import Address
+from murmure.service.refusals import StudyEnded, Unreachable, Untrusted
+
+CONNECT = 10.0  # seconds until a connection stands
+ANSWER = 30.0  # seconds for an answer, beyond those that it was asked to wait
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
+LARGEST_STUDY = 1 << 24
+LARGEST_ERROR = 1 << 16
+CHUNK = 1 << 16
+LOST = (OSError, http.client.HTTPException)  # a line that broke, or an answer that was cut
+
+
+@dataclass
+class Client:
+    """Not for several threads. patience: seconds without an answer after which it gives up."""
+
+    address: Address
+    ca: str | os.PathLike[str] | None = None
+    patience: float = 600.0
+    log: Callable[[str], None] = lambda line: None
+    _line: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
+
+    def study(self) -> bytes:
+        """The signed study, as it stands there."""
+        return self._ask("GET", "/study", b"", LARGEST_STUDY)
+
+    def send(self, message: bytes) -> None:
+        """Returns when the coordinator has it."""
+        self._ask("POST", "/messages", message, LARGEST_ERROR)
+
+    def inbox(self, ask: bytes, wait: int, largest: int) -> list[bytes]:
+        """The messages after those that were heard; none, if none came for `wait` seconds."""
+        return _unpacked(self._ask("POST", f"/inbox?wait={wait}", ask, largest, wait))
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    # -- one question, asked until it is answered ------------------------------------------------
+
+    def _ask(self, method: str, path: str, body: bytes, largest: int, wait: float = 0.0) -> bytes:
+        gives_up, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        while True:
+            fresh = self._line is None
+            try:
+                return self._once(method, path, body, largest, wait)
+            except ssl.SSLCertVerificationError as error:
+                self.close()
+                raise Untrusted(
+                    f"the certificate of {self.address.url} cannot be trusted: {error.verify_message}.",
+                    hint="--ca names the file of the authority that signed it",
+                ) from None
+            except LOST as error:
+                self.close()
+                if time.monotonic() + pause > gives_up:
+                    raise Unreachable(
+                        f"{self.address.url} does not answer ({_why(error)}).",
+                        hint="check the address; nothing is lost: the same command goes on where it stopped",
+                    ) from None
+                if not fresh and pause == FIRST_PAUSE:
+                    pause = 1.001 * FIRST_PAUSE  # a kept line that the other side closed is made again at once
+                    continue
+                self.log(f"no answer ({_why(error)}), again in {pause:.1f} s")
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _once(self, method: str, path: str, body: bytes, largest: int, wait: float) -> bytes:
+        if self._line is not None and self._line.sock is None:  # http.client closed it after the last answer
+            self.close()
+        line = self._line = self._line or self._connected()
+        assert line.sock is not None
+        line.sock.settimeout(wait + ANSWER)
+        line.request(method, self.address.path + path, body or None, {"Content-Type": "application/octet-stream"})
+        answer = line.getresponse()
+        until = time.monotonic() + wait + 2 * ANSWER
+        if answer.status == 200:
+            return self._read(answer, largest, until)
+        self._refused(answer.status, self._read(answer, LARGEST_ERROR, until))
+
+    def _connected(self) -> http.client.HTTPConnection:
+        where: Any = {"host": self.address.host, "port": self.address.port, "timeout": CONNECT}
+        line: http.client.HTTPConnection
+        if self.address.scheme == "https":
+            line = http.client.HTTPSConnection(**where, context=self._context())
+        else:
+            line = http.client.HTTPConnection(**where)
+        line.connect()
+        if line.sock is not None and line.sock.family != getattr(socket, "AF_UNIX", None):
+            line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small messages, each awaited
+        return line
+
+    def _context(self) -> ssl.SSLContext:
+        try:
+            context = ssl.create_default_context(cafile=None if self.ca is None else os.fspath(self.ca))
+        except (OSError, ssl.SSLError) as error:
+            raise InvalidParameter(
+                f"{str(self.ca)!r} cannot be read as certificates ({_why(error)}).", hint="--ca takes a PEM file"
+            ) from None
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        return context
+
+    def _read(self, answer: http.client.HTTPResponse, largest: int, until: float) -> bytes:
+        """All of it, unless it is larger or slower than it may be."""
+        if answer.length is None and not answer.chunked:  # every answer has a length: its header was cut
+            raise http.client.IncompleteRead(b"")
+        if answer.length is not None and answer.length > largest:
+            self._too_large(largest)
+        parts, size = [], 0
+        while part := answer.read1(CHUNK):
+            size += len(part)
+            if size > largest:
+                self._too_large(largest)
+            if time.monotonic() > until:
+                raise TimeoutError("the answer does not end")
+            parts.append(part)
+        if answer.length:  # read1 tells no end from a line that broke
+            raise http.client.IncompleteRead(b"", answer.length)
+        answer.close()  # which keeps the line
+        return b"".join(parts)
+
+    def _too_large(self, largest: int) -> NoReturn:
+        self.close()
+        raise Untrusted(
+            f"the answer of {self.address.url} is larger than {largest} bytes, which nothing here can be.",
+            hint="is this the coordinator's address?",
+        )
+
+    def _refused(self, status: int, body: bytes) -> NoReturn:
+        if status in (502, 503, 504, 429):  # a proxy whose coordinator is starting, or a busy one
+            raise http.client.HTTPException(f"HTTP {status}")
+        if 300 <= status < 400:
+            self.close()
+            raise Untrusted(
+                f"{self.address.url} points elsewhere (HTTP {status}), and nothing is sent after it.",
+                hint="ask the coordinator for the right address",
+            )
+        name, said = _said(body)
+        if status == 410:
+            raise StudyEnded(f"the study has ended: {said}.", hint="nothing of this party can be added any more")
+        kind = getattr(protocol, name, None)
+        if isinstance(kind, type) and issubclass(kind, protocol.ProtocolRefused):
+            raise kind(f"the coordinator refused a message: {said}.")
+        if status == 500:
+            raise http.client.HTTPException("HTTP 500")
+        raise Untrusted(
+            f"{self.address.url} answered HTTP {status}: {said}.", hint="is this the coordinator's address?"
+        )
+
+
+def _said(body: bytes) -> tuple[str, str]:
+    """The name of an error and what was said, as far as it can be printed: it is a stranger's text."""
+    try:
+        held = json.loads(body)
+        name, text = str(held["error"]), str(held["message"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "", "no reason is given"
+    clean = "".join(letter if letter.isprintable() else " " for letter in text.split("\n")[0])
+    return name, clean[:300].strip().rstrip(".")
+
+
+def _unpacked(raw: bytes) -> list[bytes]:
+    """u32 count, then each message with its u32 length."""
+    try:
+        (count,), at, out = struct.unpack_from("<I", raw), 4, []
+        for _ in range(count):
+            (length,) = struct.unpack_from("<I", raw, at)
+            at += 4 + length
+            if at > len(raw):
+                raise Untrusted("an answer of the coordinator is cut short.")
+            out.append(raw[at - length : at])
+    except struct.error:
+        raise Untrusted("an answer of the coordinator is cut short.") from None
+    if at != len(raw):
+        raise Untrusted("an answer of the coordinator is longer than it says.")
+    return out
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, MurmureError):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {shorten(error.reason or 'failed', 80)}"
+    if isinstance(error, OSError) and error.errno and error.errno > 0:
+        return os.strerror(error.errno).lower()
+    return shorten(str(error) or type(error).__name__, 80)

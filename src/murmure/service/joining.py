@@ -1,0 +1,129 @@
+"""From a study that came over the network to one that this party takes part in: who signed it, what it asks, who said
+yes. Until all of that is settled, and the rows are checked, nothing is sent."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.core.random import fresh_key
+from murmure.secure.errors import Declined
+from murmure.secure.party import Party
+from murmure.service.own import Own, own_sums
+from murmure.service.party import Outcome, Runner, rows_mark
+from murmure.service.policy import Policy, place_of
+from murmure.service.refusals import NotApproved, OtherCoordinator, OtherStudy
+from murmure.service.sources import open_rows
+
+if TYPE_CHECKING:
+    from murmure.service.client import Client
+    from murmure.service.home import Home
+    from murmure.study import Study
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A study at an address, and what this party holds it to."""
+
+    home: Home
+    study: Study
+    signed: bytes = field(repr=False)
+    url: str
+    policy: Policy
+    approve: str | None = None  # the digest of the one study that is approved
+    fingerprint: str | None = None  # of the one coordinator that is trusted
+
+    def check_signer(self) -> None:
+        """The key that was pinned here, or named now; the study that was approved."""
+        card = self.study.coordinator
+        self.home.store.check_pin(self.url, card)
+        if self.fingerprint is not None and not _same(self.fingerprint, card.fingerprint, 32):
+            raise OtherCoordinator(
+                f"the study is signed by {card.fingerprint}, which is not the coordinator that was named.",
+                hint="ask the coordinator for its fingerprint by another way (a telephone)",
+            )
+        if self.approve is not None and not _same(self.approve, self.study.digest.hex(), 64):
+            raise OtherStudy(
+                f"the study at {self.url} has the digest {self.study.digest.hex()}, which is not the one approved.",
+                hint="it was changed since: read it again with murmure party look",
+            )
+
+    def approval(self, yes: bool) -> str | None:
+        """Who said yes, as far as nobody needs to be asked."""
+        if self.home.store.study(self.study.digest) is not None:
+            return "joined before"
+        if self.approve is not None:
+            return "approved by its digest"
+        if not yes:
+            return None
+        if self.fingerprint is not None or self.home.store.pinned(self.url) is not None:
+            return "approved by --yes, from a pinned coordinator"
+        raise NotApproved(
+            "--yes approves whatever stands at the address: name the study, or at least who signs it.",
+            hint=f"--approve {self.study.digest.hex()}, or --coordinator-fingerprint",
+        )
+
+
+def check(terms: Terms) -> None:
+    """All that can be refused before anybody is asked: signer, roster, own rules."""
+    study, home = terms.study, terms.home
+    try:
+        terms.check_signer()
+        place_of(study, home.card)
+        terms.policy.check(study)
+    except MurmureError as error:
+        home.store.decide(study.digest, study.name, "refused", f"{type(error).__name__}: {str(error).splitlines()[0]}")
+        raise
+
+
+def read_rows(terms: Terms, rows: str, query: str | None = None) -> list[Own]:
+    """The own sums of every question, once every row of them is known to be within its bounds."""
+    own = own_sums(terms.study, open_rows(rows, query))
+    terms.policy.check_rows(terms.study, own[0].rows)
+    return own
+
+
+def finish(
+    terms: Terms,
+    client: Client,
+    own: list[Own],
+    why: str,
+    tell: Callable[[int, str], None] = lambda round, stage: None,
+    log: Callable[[str], None] = lambda line: None,
+) -> list[Outcome]:
+    """Join, or go on, and stay until the last result."""
+    study, home = terms.study, terms.home
+    mark = rows_mark(home.identity, study.digest, own)
+    home.store.join(study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
+    log(f"{study.name}: {why}")
+    return Runner(home, study, client, own, terms.policy, tell, log).run()
+
+
+def decline(terms: Terms, client: Client, why: str) -> None:
+    """A signed no, so that nobody waits; after a yes it would be another matter."""
+    study, home = terms.study, terms.home
+    terms.check_signer()
+    if home.store.study(study.digest) is not None:
+        raise Declined(
+            f"this party has joined {study.name!r} and cannot decline it any more.",
+            hint="stop the process that runs it",
+        )
+    session = study.session(1, range(len(study.roster)))
+    refusal = Party(session, home.identity, place_of(study, home.card), fresh_key()).refuse()
+    home.store.decide(study.digest, study.name, "declined", why)
+    client.send(refusal)
+
+
+def _same(said: str, wanted: str, digits: int) -> bool:
+    """Hexadecimal digits, however they are spaced."""
+    plain = "".join(said.split()).lower()
+    with suppress(ValueError):
+        if len(bytes.fromhex(plain)) == digits // 2:
+            return hmac.compare_digest(plain, "".join(wanted.split()))
+    raise InvalidParameter(
+        f"a fingerprint or digest of {digits} hexadecimal digits is wanted, got {len(plain)} letters."
+    )

@@ -1,0 +1,65 @@
+"""A party's own sums: read strictly, before anything is sent.
+
+A value outside its bound stops here, with the number of its row, and only its holder hears of it. That is so with noise
+too: what a party says to others is its masked vector, whether or not it had to mend its rows first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.random import Random
+
+if TYPE_CHECKING:
+    from murmure.plan import Plan
+    from murmure.study import Study
+
+
+@dataclass(frozen=True)
+class Own:
+    """One question's sums over the own rows. Its noise is drawn when the vector is masked, and kept nowhere else."""
+
+    plan: Plan
+    rows: int
+    exact: list[int] = field(repr=False)  # the number of rows and their sums: by these the same rows are known again
+    values: list[int] = field(repr=False)  # what is to be summed, but for the noise
+
+    @property
+    def noisy(self) -> bool:
+        return self.plan.curator is not None
+
+    def drawn(self, key: bytes) -> list[int]:
+        """With this party's share of the noise, which follows from a key of the round as its masks do.
+
+        So a party whose file was put back to an earlier hour makes the same vector again, and no second one that would
+        show the difference of two noises.
+        """
+        if not self.noisy:
+            return self.values
+        from murmure.central.gate import Gate
+
+        secret = Random.seeded(int.from_bytes(key, "little"))  # 256 bits that nobody else knows
+        share = Gate(secret).share(self.plan.bound)  # type: ignore[arg-type]
+        return [value + int(part) for value, part in zip(self.values, share.tolist(), strict=True)]
+
+
+def own_sums(study: Study, rows: Any) -> list[Own]:
+    """Of every question, checked against every bound that the parties agreed on."""
+    return [_own(plan, rows) for plan in study.plans]
+
+
+def _own(plan: Plan, rows: Any) -> Own:
+    from murmure.between import own_sum
+
+    clear = replace(plan, person=None, curator=None)
+    found = own_sum(clear, rows)
+    exact = [int(v) for v in found.values]
+    clear.encoder.encode(exact)  # refuses a sum beyond its bound now
+    if plan.curator is not None:
+        values = exact[1:]  # where noise hides how many rows there are, they are not sent either
+    elif plan.person is not None:
+        values = [int(v) for v in own_sum(plan, rows).values]
+    else:
+        values = exact
+    return Own(plan, found.rows, exact, values)

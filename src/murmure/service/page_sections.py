@@ -1,0 +1,259 @@
+"""The sections of the coordinator's page: HTML of our own, everything from outside escaped."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+from murmure import __version__
+from murmure.pages.page import NARROW, WIDE, Words, facts
+from murmure.service.figures import Figures
+from murmure.service.page_words import OTHERWISE, PARTY, REASONS, STAGES, STATES
+from murmure.service.standing import Standing
+
+if TYPE_CHECKING:
+    from murmure.core.types import Certificate
+    from murmure.service.seen import Seen
+
+MOST_FIGURES = 200  # on the page; all of them are in status.json
+MOST_ROUNDS = 5  # whose progress is shown: the last ones
+
+
+def section(seen: Seen, w: Words) -> str:
+    parts = [_head(seen, w)]
+    parts += [_results(seen, w)] if seen.results else []
+    return "\n".join(
+        [*parts, _progress(seen, w), _roster(seen, w), _guarantees(seen, w), _asked(seen, w), _foot(seen, w)]
+    )
+
+
+def _head(seen: Seen, w: Words) -> str:
+    study, standing = seen.study, seen.standing
+    state = standing.state
+    sharing = study.plans[0].parties
+    joined = standing.closed[0][2] if standing.closed else len(standing.answered)
+    held = [(f"{joined} {w('of', 'sur')} {len(study.roster)}", w("parties joined", "participants inscrits"))]
+    held.append((str(sharing.minimum), w("needed at least", "nécessaires au moins")))
+    if len(study.plans) > 1:
+        held.append((f"{standing.round} {w('of', 'sur')} {len(study.plans)}", w("round", "tour")))
+    noisy = any(plan.curator is not None for plan in study.plans)
+    held.append((w("noisy", "bruités") if noisy else w("exact", "exacts"), w("figures", "chiffres")))
+    why = ""
+    if standing.ended is not None and standing.ended.kind:
+        text = w(*REASONS.get(standing.ended.kind, OTHERWISE))
+        why = f'<p class="warn">{text}<br><small lang="en">{html.escape(standing.ended.words)}</small></p>'
+    return (
+        f"<h1>{html.escape(study.name)}</h1>\n"
+        f'<p class="motto">{html.escape(study.purpose)}</p>\n'
+        f'<p class="state {state}">{w(*STATES[state])}</p>{why}{facts(held)}'
+    )
+
+
+def _progress(seen: Seen, w: Words) -> str:
+    standing, study = seen.standing, seen.study
+    stages = stages_of(seen)
+    rounds = sorted({standing.round, *(r for r, *_ in standing.closed)})[-MOST_ROUNDS:]
+    out = [
+        f"<h2>{w('How far it is', 'Où l’on en est')}</h2>",
+        f'<p class="note">{w("The parties, step by step:", f"Les participants, étape par étape{WIDE}:")}</p>',
+    ]
+    for round in rounds:
+        if len(study.plans) > 1:
+            out.append(f"<h3>{w('Round', 'Tour')} {round}</h3>")
+        closed = {stage: (came, of) for r, stage, came, of in standing.closed if r == round}
+        lines = (_stage(number, stage, round, closed, standing, w) for number, stage in enumerate(stages, 1))
+        out.append(f'<ol class="stages">{"".join(lines)}</ol>')
+    return "\n".join(out)
+
+
+def stages_of(seen: Seen) -> list[str]:
+    lying = seen.study.plans[0].parties.coordinator == "lying"
+    return [name for name in STAGES if name != "agree" or lying]
+
+
+def _stage(
+    number: int, stage: str, round: int, closed: dict[str, tuple[int, int]], standing: Standing, w: Words
+) -> str:
+    kind, count = "later", None
+    if stage in closed:
+        kind, count = "over", closed[stage]
+    elif standing.ended is None and round == standing.round and stage == standing.stage:
+        kind, count = "now", (len(standing.answered), len(standing.answered) + len(standing.awaited))
+    share = 0.0 if count is None or not count[1] else 100 * count[0] / count[1]
+    bar = (
+        '<svg width="100%" height="8" aria-hidden="true"><rect width="100%" height="8" rx="4"/>'
+        f'<rect class="came" width="{share:.1f}%" height="8" rx="4"/></svg>'
+    )
+    said = "" if count is None else f"{count[0]} {w('of', 'sur')} {count[1]}"
+    name = f"{number}. {w(*STAGES[stage])}"
+    shown = f"<b>{name}</b>" if kind == "now" else name
+    return f'<li class="{kind}"><span>{shown}</span>{bar}<span class="num">{said}</span></li>'
+
+
+def _roster(seen: Seen, w: Words) -> str:
+    standing, stages, rows = seen.standing, stages_of(seen), []
+    for place, card in enumerate(seen.study.roster):
+        state = standing.of(place)
+        left = standing.left.get(place)
+        kind = {"declined": "out", "vanished": "out", "answered": "in", "done": "in"}.get(state, "soft")
+        when = ""
+        if left is not None and state == left.how and left.stage in stages:
+            step = w(f"at step {stages.index(left.stage) + 1}", f"à l’étape {stages.index(left.stage) + 1}")
+            tour = w(f", round {left.round}", f", tour {left.round}") if len(seen.study.plans) > 1 else ""
+            when = f' <span class="soft">({step}{tour})</span>'
+        rows.append(
+            f'<tr><th scope="row">{html.escape(card.name)}</th><td><code>{card.fingerprint}</code></td>'
+            f'<td><span class="{kind}">{w(*PARTY[state])}</span>{when}</td></tr>'
+        )
+    heads = (w("party", "participant"), w("key", "clé"), w("now", "état"))
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    return (
+        f"<h2>{w('Who takes part', 'Qui participe')}</h2>\n"
+        f'<table class="roster"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
+
+
+def _asked(seen: Seen, w: Words) -> str:
+    lines: list[str] = []
+    for said in seen.study.in_words("fr" if w.french else "en"):
+        text = _spaced(html.escape(said.strip().removeprefix("- ")), w)
+        if said.strip().startswith("- ") and lines:  # what belongs to the line before it
+            lines[-1] = (
+                lines[-1].removesuffix("</ul>") + ("" if "<ul>" in lines[-1] else "<ul>") + f"<li>{text}</li></ul>"
+            )
+        else:
+            lines.append(text)
+    title = w("What each party reads before it agrees", "Ce que chaque participant lit avant d’accepter")
+    return f"<h2>{title}</h2>\n<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+
+
+def _guarantees(seen: Seen, w: Words) -> str:
+    """Who can learn what, at most; the certificates of the plans in short sentences."""
+    sharing = seen.study.plans[0].parties
+    c, honest = sharing.colluders, sharing.honest
+    together = w("the coordinator", "le coordinateur")
+    if c:
+        together += w(f" with up to {c} of the parties", f" avec au plus {c} des participants")
+    lies = (
+        w("as long as the coordinator follows the protocol", "tant que le coordinateur suit le protocole")
+        if sharing.coordinator == "curious"
+        else w(
+            "even if the coordinator shows different lists to different parties",
+            "même si le coordinateur montre des listes différentes aux uns et aux autres",
+        )
+    )
+    rows = [
+        (
+            together,
+            w(
+                f"The sum over the others in it, at least {honest}, and no more; {lies}.",
+                f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}.",
+            ),
+        ),
+        (
+            w("each party", "chaque participant"),
+            w("The total, and who is in it.", "Le total, et qui y figure."),
+        ),
+        *_readers(seen, w),
+    ]
+    heads = (w("who", "qui"), w("learns at most", "apprend au plus"))
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(f'<tr><th scope="row">{who}</th><td>{what}</td></tr>' for who, what in rows)
+    return (
+        f"<h2>{w('Who learns what', 'Qui apprend quoi')}</h2>\n"
+        f'<table class="held"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
+def _readers(seen: Seen, w: Words) -> list[tuple[str, str]]:
+    """Whoever reads the figures; once, where every round promises the same."""
+    who = w("whoever reads the figures", "qui lit les chiffres")
+    said = [_promise(plan.guarantees()["reader"], w) for plan in seen.study.plans]
+    if len(set(said)) == 1:
+        return [(who, said[0])]
+    return [(f"{who}, {w('round', 'tour')} {number}", text) for number, text in enumerate(said, 1)]
+
+
+def _promise(c: Certificate, w: Words) -> str:
+    if math.isinf(c.epsilon):
+        return w(
+            "The exact total: no differential privacy protects single rows in it.",
+            f"Le total exact{WIDE}: aucune confidentialité différentielle n’y protège les lignes une à une.",
+        )
+    delta = f", delta = {w.small(c.delta)}" if c.delta else ""
+    provided = (
+        ""
+        if not c.assumption
+        else w(f" Provided {w.term(c.assumption)}.", f" Pourvu que{WIDE}: {w.term(c.assumption)}.")
+    )
+    return w(
+        f"The total with noise in it: epsilon = {w.plain(c.epsilon)}{delta} for one row ({c.relation}).{provided}",
+        f"Le total bruité{WIDE}: epsilon = {w.plain(c.epsilon)}{delta} pour une ligne "
+        f"({w.term(c.relation)}).{provided}",
+    )
+
+
+def _results(seen: Seen, w: Words) -> str:
+    out = [f"<h2>{w('What came out', 'Ce qui en est sorti')}</h2>"]
+    for one, figures in seen.figures():
+        names = ", ".join(html.escape(seen.study.roster[place].name) for place in one.cohort)
+        over = w(f"Over {len(one.cohort)} parties", f"Sur {len(one.cohort)} participants")
+        if figures.people is not None:
+            rows = w.number(figures.people, 0)
+            near = "" if figures.exact else w("about ", "environ ")
+            over = w(
+                f"{near}{rows} rows of {len(one.cohort)} parties",
+                f"{near}{rows} lignes de {len(one.cohort)} participants",
+            )
+            over = over[:1].upper() + over[1:]
+        if len(seen.study.plans) > 1:
+            out.append(f"<h3>{w('Round', 'Tour')} {one.round}</h3>")
+        out.append(f'<p class="note">{over}{w("", WIDE)}: {names}.</p>')
+        out.append(_table(figures, w))
+    return "\n".join(out)
+
+
+def _table(figures: Figures, w: Words) -> str:
+    heads = ["", w("exact", "exact") if figures.exact else w("noisy", "bruité")]
+    heads[1:1] = [] if figures.exact else [w("95 % interval", "intervalle à 95 %").replace(" %", f"{NARROW}%")]
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    rows = []
+    for row in figures.rows[:MOST_FIGURES]:
+        between = "" if figures.exact else f"<td>{_between(row.low, row.high, w)}</td>"
+        rows.append(f'<tr><th scope="row">{html.escape(row.label)}</th>{between}<td>{_number(row.said, w)}</td></tr>')
+    hidden = len(figures.rows) - MOST_FIGURES
+    more = w(f"{hidden} more in status.json.", f"{hidden} de plus dans status.json.")
+    rest = f'<p class="note">{more}</p>' if hidden > 0 else ""
+    table = f'<table class="exact sums"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f"{table}{rest}"
+
+
+def _between(low: str | None, high: str | None, w: Words) -> str:
+    return "" if low is None or high is None else f"{_number(low, w)} {w('to', 'à')} {_number(high, w)}"
+
+
+def _number(text: str, w: Words) -> str:
+    """A number as Python writes it, in the manner of the language; digits in threes."""
+    whole, point, rest = text.partition(".")
+    digits = whole.lstrip("-")
+    if digits.isdecimal() and len(digits) > 4:
+        digits = f"{int(digits):,}".replace(",", NARROW)
+    sign = "\u2212" if whole.startswith("-") else ""
+    return html.escape(f"{sign}{digits}{(w('.', ',') + rest) if point else ''}")
+
+
+def _spaced(text: str, w: Words) -> str:
+    """French spaces before a colon and a semicolon do not break a line."""
+    return text.replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};").replace(" %", f"{NARROW}%") if w.french else text
+
+
+def _foot(seen: Seen, w: Words) -> str:
+    digest = seen.study.digest.hex()
+    groups = " ".join(digest[i : i + 8] for i in range(0, 64, 8))
+    asked = w(
+        "Every party compares this with what it approved.", "Chaque participant le compare à ce qu’il a approuvé."
+    )
+    alone = w("Without script.", "Sans script.")
+    study = w("Study", "Étude")
+    return f"<footer>Murmure {__version__}. {study}{w('', WIDE)}: <code>{groups}</code>. {asked} {alone}</footer>"

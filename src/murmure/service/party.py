@@ -1,0 +1,239 @@
+"""A party at work: the machine of messages, its memory, and its own rules, from joining to the result.
+
+Each message that is heard is written down with all that follows from it in one transaction, and only then is the answer
+sent. So after kill -9 at any point the same bytes leave, or none had left; a sum is masked once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import MurmureError
+from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties
+from murmure.secure.messages import AGREE_SIZE, KEYS_SIZE, OVERHEAD, RECORD, Kind, read, write
+from murmure.secure.party import Party
+from murmure.secure.session import Session, derive
+from murmure.service.guard import check_cohort
+from murmure.service.party_step import Step
+from murmure.service.party_store import Kept
+from murmure.service.policy import Policy, asked_of, place_of
+from murmure.service.refusals import StoreFailed, StudyEnded
+
+if TYPE_CHECKING:
+    from murmure.secure.identity import Identity
+    from murmure.service.client import Client
+    from murmure.service.home import Home
+    from murmure.service.own import Own
+    from murmure.study import Study
+
+WAIT = 20  # seconds that an empty inbox is held open
+SAYS = {Kind.SHARES: "shares", Kind.AGREE: "agree"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One round: the sums over its cohort."""
+
+    sums: list[int]
+    cohort: tuple[int, ...]
+
+
+@dataclass
+class Runner:
+    """One party in one study, which it approved. own: its sums, a vector per question."""
+
+    home: Home
+    study: Study
+    client: Client
+    own: Sequence[Own] = field(repr=False)
+    policy: Policy = field(default_factory=Policy)
+    tell: Callable[[int, str], None] = lambda round, stage: None
+    log: Callable[[str], None] = lambda line: None
+
+    @cached_property
+    def place(self) -> int:
+        return place_of(self.study, self.home.card)
+
+    def run(self) -> list[Outcome]:
+        """From where it stands to the end of the last round; two processes cannot run it at once."""
+        with self.home.alone(self.study.digest):
+            joined = self.home.store.study(self.study.digest)
+            if joined is None:
+                raise StoreFailed("this study was not joined.", hint="murmure party join")
+            done = [Outcome(*one) for one in self.home.store.results(self.study.digest)]
+            if done or joined.state == "failed":
+                self.home.store.file.wipe()  # if the last process was killed before it could
+            if joined.state == "failed":
+                raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
+            for number in range(len(done) + 1, len(self.study.plans) + 1):
+                members = done[0].cohort if done else tuple(range(len(self.study.roster)))
+                done.append(self._round(number, members))
+            return done
+
+    def _round(self, number: int, members: tuple[int, ...]) -> Outcome:
+        one = Round(self, number, self.study.session(number, members))
+        try:
+            return one.run()
+        except MurmureError as error:
+            if one.machine.stage == "failed" or isinstance(error, StudyEnded):
+                self._give_up(one, error)
+            raise
+
+    def _give_up(self, one: Round, error: MurmureError) -> None:
+        """No way on: the secrets go, and the coordinator need not wait. No reason travels."""
+        said = str(error).split("\n")[0]
+        self.log(f"round {one.number}: {type(error).__name__}")
+        self.home.store.fail(self.study.digest, self.study.name, f"{type(error).__name__}: {said}")
+        if not isinstance(error, StudyEnded):
+            self.client.patience = 1.0
+            with suppress(MurmureError):  # it would find out by itself
+                self.client.send(one.machine.refuse())
+
+
+class Round:
+    """One sum: hear, write down, answer."""
+
+    def __init__(self, runner: Runner, number: int, session: Session) -> None:
+        self.runner, self.number, self.session = runner, number, session
+        self.study, self.store = runner.study.digest, runner.home.store
+        self.heard = self.store.heard(self.study)
+        self.acknowledged: list[str] = []
+        kept = self.store.begin(self.study, number, lambda seed: self._machine(seed).keys())
+        self.machine = self._machine(kept.seed)
+        self._noise = derive(kept.seed, "noise", session.digest)
+        self._again(kept)
+        self.unsent = [(kind, kept.sent[kind]) for kind in kept.unacknowledged]
+
+    def _machine(self, seed: bytes) -> Party:
+        return Party(self.session, self.runner.home.identity, self.runner.place, seed)
+
+    def _again(self, kept: Kept) -> None:
+        """After a restart: the same machine, by what it heard. What it says must be what was written."""
+        said = {"keys": self.machine.keys()}
+        for raw in kept.heard:
+            answer = self.machine.hear(raw)
+            if answer is not None:
+                said[SAYS[read(answer).kind]] = answer
+            if self.machine.stage == "vector":
+                self.machine.resume(kept.sent["masked"])
+            elif self.machine.stage == "reveal":
+                said["reveal"] = self.machine.reveal()
+        if any(kept.sent.get(kind) != message for kind, message in said.items()):
+            raise StoreFailed(
+                f"round {self.number} cannot be resumed: what would be said is not what was written.",
+                hint="the party's file is that of another time, or of another release of the software",
+            )
+
+    # -- to the result ---------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        runner = self.runner
+        while True:
+            self._send()
+            runner.tell(self.number, self.machine.stage)
+            ask = write(Kind.ASK, self.study, runner.place, self.heard.to_bytes(4, "little"), runner.home.identity)
+            for raw in runner.client.inbox(ask, WAIT, self._largest):
+                self._hear(raw)
+                if self.machine.stage == "done":
+                    assert self.machine.result is not None
+                    runner.tell(self.number, "done")
+                    return Outcome([int(v) for v in self.machine.result], self.machine.cohort)
+                self._send()
+
+    def _send(self) -> None:
+        """What is written and not yet acknowledged. That it arrived is written with what comes next."""
+        while self.unsent:
+            kind, message = self.unsent[0]
+            try:
+                self.runner.client.send(message)
+            except (OutOfOrder, StudyEnded):
+                # Once the vector is there the others can go on alone: the inbox says what came of it.
+                if kind not in ("agree", "reveal"):
+                    raise StudyEnded(
+                        f"the {kind} message of round {self.number} came too late: the others go on without.",
+                        hint="nothing of this party's rows is in the sum",
+                    ) from None
+            self.runner.log(f"round {self.number}: {kind} sent, {len(message)} bytes")
+            self.acknowledged.append(kind)
+            del self.unsent[0]
+
+    def _hear(self, raw: bytes) -> None:
+        """Heard, followed, written: in one transaction. Nothing leaves before it has ended."""
+        kind = read(raw).kind
+        self.runner.log(f"round {self.number}: {kind.name} heard, {len(raw)} bytes")
+        number = self.heard + 1
+        with self.store.step(self.study, self.number) as step:
+            answer = self.machine.hear(raw)
+            if self.machine.ended is not None:
+                raise StudyEnded(f"the coordinator ended the study: {self.machine.ended}.")
+            for before in self.acknowledged:
+                step.acknowledged(before)
+            step.heard(number, raw)
+            said = [] if answer is None else [(SAYS[read(answer).kind], answer)]
+            if self.machine.stage == "vector":
+                self._agree_to(step, self.machine.shared, for_good=False)
+                said.append(("masked", self._masked()))
+            elif self.machine.stage == "reveal":
+                self._agree_to(step, self.machine.cohort, for_good=True)
+                said.append(("reveal", self.machine.reveal()))
+            for what, message in said:
+                step.sent(what, message)
+            if self.machine.stage == "done":
+                assert self.machine.result is not None
+                last = self.number == len(self.runner.study.plans)
+                step.finish(self.machine.result, self.machine.cohort, last)
+        self.heard, self.acknowledged, self.unsent = number, [], [*self.unsent, *said]
+        if self.machine.stage == "done":
+            self.store.file.wipe()
+
+    def _masked(self) -> bytes:
+        """Own sums, with this party's share of the noise if there is any, encoded and masked."""
+        own = self.runner.own[self.number - 1]
+        return self.machine.mask(own.drawn(self._noise), noisy=own.noisy)
+
+    def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool) -> None:
+        """A sum over this cohort: allowed by the own rules, and recorded if it is about to be unmasked.
+
+        Asked twice. Before the vector leaves, about those who shared their secrets: a no keeps this party's sum out for
+        good. Before the reveal, about those whose vectors came: by then the others could undo the masks without this
+        party, so that its no is one of many, all of which ask the same.
+        """
+        study, policy = self.runner.study, self.runner.policy
+        try:
+            if len(cohort) < policy.minimum_parties:
+                raise TooFewParties(
+                    f"the sum would be over {len(cohort)} parties, and this party wants {policy.minimum_parties}."
+                )
+            if self.number > 1 and cohort != self.session.members:
+                raise CohortRefused(
+                    f"round {self.number} has lost a party since the first round: the difference would tell about it.",
+                    hint="the study ends here; a new one begins with those who are there",
+                )
+            asked = asked_of(study, self.number)
+            members = frozenset(study.roster[place].key.hex() for place in cohort)
+            if asked.exact:
+                check_cohort(study, members, step.before(asked, policy.guard))
+            if for_good:
+                step.release(asked, members)
+        except ProtocolRefused:
+            self.machine.refuse()  # signed again when it is sent; from here on nothing else is said
+            raise
+
+    @property
+    def _largest(self) -> int:
+        """Bytes that a whole round can have for one party; whoever sends more is no coordinator."""
+        n = len(self.session.members) + 1
+        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + AGREE_SIZE + RECORD + 24) + 8 * self.session.encoder.words
+
+
+def rows_mark(identity: Identity, study: bytes, own: Sequence[Own]) -> bytes:
+    """Tells other rows from the same, to whoever holds the party's key; to others it says nothing."""
+    said = json.dumps([one.exact for one in own]).encode()
+    return hmac.digest(derive(identity.secret(), "rows", study), said, hashlib.sha256().name)

@@ -1,0 +1,126 @@
+"""Inside one transaction of a party's file: what was heard, what will be said, what is let go, and what is erased."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from murmure.service.party_file import Run
+from murmure.service.refusals import StoreFailed
+
+Guard = Literal["columns", "question"]
+ERASE = "UPDATE {table} SET {column} = zeroblob(length({column})) WHERE study = ? AND round = ?"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the guard of cohorts compares: the sums, their columns, whether they are exact, and who may collude."""
+
+    questions: tuple[str, ...]  # a name for every sum
+    columns: tuple[str, ...]
+    exact: bool
+    colluders: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """Inside a transaction: what was heard, what will be said, and what is let go."""
+
+    run: Run = field(repr=False)
+    study: bytes
+    round: int
+
+    def heard(self, number: int, message: bytes) -> None:
+        self.run(
+            "INSERT INTO heard VALUES (?, ?, ?, ?, ?)", self.study, number, self.round, message, digest_of(message)
+        )
+
+    def sent(self, kind: str, message: bytes) -> None:
+        """To be sent when the transaction is over. There is one message of a kind in a round, for ever."""
+        found = self.run(
+            "SELECT digest FROM sent WHERE study = ? AND round = ? AND kind = ?", self.study, self.round, kind
+        )
+        if not found:
+            values = (self.study, self.round, kind, message, digest_of(message), 0, now())
+            self.run(f"INSERT INTO sent VALUES ({', '.join('?' * len(values))})", *values)
+        elif found[0][0] != digest_of(message):
+            raise StoreFailed(
+                f"a second {kind} message of round {self.round} differs from the first: it would undo the masks.",
+                hint="nothing was sent; the party's file is that of another time, or damaged",
+            )
+
+    def acknowledged(self, kind: str) -> None:
+        self.run(
+            "UPDATE sent SET acknowledged = 1 WHERE study = ? AND round = ? AND kind = ?", self.study, self.round, kind
+        )
+
+    def before(self, asked: Asked, guard: Guard) -> list[tuple[frozenset[str], int]]:
+        """Cohorts let go earlier that this one can be subtracted from, and how many colluders each study feared.
+
+        Those of exact sums of a column that is asked for again (or of the very same sum, by the laxer rule).
+        """
+        column, wanted = ("columns", asked.columns) if guard == "columns" else ("questions", asked.questions)
+        rows = self.run(f"SELECT {column}, members, colluders FROM cohorts WHERE exact = 1 ORDER BY rowid")
+        return [
+            (frozenset(json.loads(members)), int(colluders))
+            for held, members, colluders in rows
+            if {*wanted} & {*json.loads(held)}
+        ]
+
+    def release(self, asked: Asked, members: frozenset[str]) -> None:
+        """Written with the message that lets the sum go: neither is there without the other."""
+        self.run(
+            "INSERT INTO cohorts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            self.study,
+            self.round,
+            json.dumps(sorted(asked.questions)),
+            json.dumps(sorted(asked.columns)),
+            int(asked.exact),
+            asked.colluders,
+            json.dumps(sorted(members)),
+            now(),
+        )
+
+    def finish(self, result: list[int], cohort: tuple[int, ...], last: bool) -> None:
+        """The sum is here: the secrets of the round go in the same transaction."""
+        self.run(
+            "UPDATE rounds SET result = ?, cohort = ? WHERE study = ? AND round = ?",
+            json.dumps([int(v) for v in result]),
+            json.dumps(list(cohort)),
+            self.study,
+            self.round,
+        )
+        erase(self.run, self.study, self.round)
+        if last:
+            self.run("UPDATE studies SET state = 'done' WHERE digest = ?", self.study)
+            name = self.run("SELECT name FROM studies WHERE digest = ?", self.study)[0][0]
+            decide(self.run, self.study, name, "finished", f"round {self.round} was the last")
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def digest_of(message: bytes) -> bytes:
+    return hashlib.sha256(message).digest()
+
+
+def decide(run: Run, digest: bytes, name: str, decision: str, why: str) -> None:
+    run(
+        "INSERT INTO decisions (study, name, decision, why, at) VALUES (?, ?, ?, ?, ?)",
+        digest,
+        name,
+        decision,
+        why,
+        now(),
+    )
+
+
+def erase(run: Run, study: bytes, number: int) -> None:
+    """Overwritten in place, then let go (and zeroed by secure_delete)."""
+    for table, column in (("rounds", "seed"), ("heard", "message"), ("sent", "message")):
+        run(ERASE.format(table=table, column=column), study, number)
+        run(f"UPDATE {table} SET {column} = NULL WHERE study = ? AND round = ?", study, number)

@@ -1,0 +1,83 @@
+"""The tables of a party's file. What is secret in them is marked, and erased when its round is over."""
+
+from __future__ import annotations
+
+VERSION = "1"
+
+TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    "meta": {
+        "key": ("TEXT PRIMARY KEY", "what is said about the file itself"),
+        "value": ("TEXT NOT NULL", "its value; version: that of these tables"),
+    },
+    "coordinators": {
+        "url": ("TEXT PRIMARY KEY", "where a coordinator was first met"),
+        "name": ("TEXT NOT NULL", "the name on its card"),
+        "key": ("BLOB NOT NULL", "its public key, pinned then: no other is taken under this address"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+    },
+    "studies": {
+        "digest": ("BLOB PRIMARY KEY", "of the study, as signed"),
+        "url": ("TEXT NOT NULL", "where it was joined"),
+        "name": ("TEXT NOT NULL", "what it is called"),
+        "signed": ("BLOB NOT NULL", "the study with its coordinator's signature, as it came"),
+        "rows": ("BLOB NOT NULL", "HMAC of the own sums under a key of this party: tells other rows from the same"),
+        "state": ("TEXT NOT NULL", "joined, done, failed"),
+        "reason": ("TEXT", "failed: the name of the error, and what it said"),
+        "at": ("TEXT NOT NULL", "when it was joined, in UTC"),
+    },
+    "rounds": {
+        "study": ("BLOB NOT NULL", "its digest"),
+        "round": ("INTEGER NOT NULL", "1, 2, 3, ..."),
+        "seed": ("BLOB", "SECRET: all that this party draws follows from it; null when the round is over"),
+        "result": ("TEXT", "the sums of the round over all survivors, as JSON"),
+        "cohort": ("TEXT", "whose sums they are: places on the roster, as JSON"),
+    },
+    "heard": {
+        "study": ("BLOB NOT NULL", "its digest"),
+        "number": ("INTEGER NOT NULL", "1, 2, 3, ... over all rounds, as the coordinator counts"),
+        "round": ("INTEGER NOT NULL", "the round that it belongs to"),
+        "message": ("BLOB", "SECRET (shares of others' keys, sealed): as it came; null when the round is over"),
+        "digest": ("BLOB NOT NULL", "SHA-256 of the message"),
+    },
+    "sent": {
+        "study": ("BLOB NOT NULL", "its digest"),
+        "round": ("INTEGER NOT NULL", "the round that it belongs to"),
+        "kind": ("TEXT NOT NULL", "keys, shares, masked, agree, reveal"),
+        "message": ("BLOB", "SECRET (reveal: shares of others' keys): as it leaves; null when the round is over"),
+        "digest": ("BLOB NOT NULL", "SHA-256 of the message"),
+        "acknowledged": ("INTEGER NOT NULL", "1 when the coordinator has it"),
+        "at": ("TEXT NOT NULL", "when it was written here, which is before it left; in UTC"),
+    },
+    "cohorts": {
+        "study": ("BLOB NOT NULL", "its digest"),
+        "round": ("INTEGER NOT NULL", "the round whose sum this party let go"),
+        "questions": ("TEXT NOT NULL", "a digest of every sum that was asked for, whoever was asked; as JSON"),
+        "columns": ("TEXT NOT NULL", "the columns that it read, as JSON"),
+        "exact": ("INTEGER NOT NULL", "1 without noise that hides a row: such sums can be subtracted from one another"),
+        "colluders": ("INTEGER NOT NULL", "so many parties at most that the study guards against"),
+        "members": ("TEXT NOT NULL", "the public keys of all whose sums are in it, as JSON"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+    },
+    "decisions": {
+        "number": ("INTEGER PRIMARY KEY", "in the order of deciding"),
+        "study": ("BLOB NOT NULL", "the digest of the study"),
+        "name": ("TEXT NOT NULL", "what it is called"),
+        "decision": ("TEXT NOT NULL", "approved, declined, refused or finished"),
+        "why": ("TEXT NOT NULL", "by whom or by which rule"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+    },
+}
+INDEXES = (
+    "CREATE UNIQUE INDEX rounds_place ON rounds (study, round)",
+    "CREATE UNIQUE INDEX heard_place ON heard (study, number)",
+    "CREATE UNIQUE INDEX sent_place ON sent (study, round, kind)",
+    "CREATE UNIQUE INDEX cohorts_place ON cohorts (study, round)",
+)
+
+
+def create(table: str) -> str:
+    """With its comments: SQLite keeps the text."""
+    columns = TABLES[table]
+    end = list(columns)[-1]
+    lines = [f'  "{name}" {kind}{"" if name == end else ","}  -- {said}' for name, (kind, said) in columns.items()]
+    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"

@@ -1,0 +1,172 @@
+"""A party's rows, wherever they stand: files, a DuckDB, a database. Read, never written; no password in a message.
+
+All end in what `mu.run` reads: a path, or columns by name. A query is the holder's own; none comes from outside.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, shorten
+
+DUCKDB = (".duckdb", ".ddb")
+PART = "::"  # people.duckdb::patients
+FETCH = 1 << 16  # rows that a server sends at once
+WAIT = 10  # seconds until a server that does not answer is taken for gone
+
+
+def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
+    """rows.csv, rows.parquet; rows.duckdb::table or --query; postgresql://... or sqlite:///file with a query."""
+    text = os.fspath(where)
+    scheme = text.partition("://")[0].lower() if "://" in text else ""
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(text, _needed(query, "postgresql://..."))
+    if scheme == "sqlite":
+        return _sqlite(text, _needed(query, "sqlite:///..."))
+    if scheme or text.lower().startswith(("postgresql:", "postgres:", "sqlite:")) or "password=" in text:
+        raise InvalidParameter(  # without a word of it: there may be a password in it
+            "the address of the rows cannot be read.",
+            hint="give a file, or postgresql://user@host/database or sqlite:///file with --query",
+        )
+    path, mark, table = text.rpartition(PART)
+    if not mark:
+        path, table = text, ""
+    if path.lower().endswith(DUCKDB):
+        return _duckdb(path, table, query)
+    if query is not None:
+        raise InvalidParameter(
+            "--query is for a database, and these rows are a file.", hint="leave it out, or name a .duckdb file"
+        )
+    return Path(text)
+
+
+def _needed(query: str | None, where: str) -> str:
+    if query is None or not query.strip():
+        raise InvalidParameter(
+            f"the rows of {where} need a query.", hint='--query "SELECT age, stay FROM patients WHERE year = 2025"'
+        )
+    return query
+
+
+# -- DuckDB: the relation itself, which streams only what is asked for -------------------------------------------------
+
+
+def _duckdb(path: str, table: str, query: str | None) -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("reading a DuckDB file", "duckdb", "duckdb") from None
+    if bool(table) == bool(query):
+        raise InvalidParameter(
+            f"{Path(path).name!r} holds tables: say which rows are meant.",
+            hint=f"{Path(path).name}{PART}patients, or --query; not both",
+        )
+    if not Path(path).is_file():
+        raise InvalidParameter(f"there is no file {path!r}.", hint="check the path and the working directory")
+    try:
+        # Without access to other files a query can read this one and nothing else, and COPY can write nowhere.
+        shut: Any = {"enable_external_access": "false", "lock_configuration": "true"}
+        connection = duckdb.connect(path, read_only=True, config=shut)
+        if query is None:
+            return connection.table(table)
+        statements = connection.extract_statements(query)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise InvalidParameter("--query must be one SELECT.", hint="rows are read, and nothing is written")
+        return connection.sql(query)
+    except duckdb.Error as error:
+        raise InvalidParameter(f"{Path(path).name!r} cannot be read: {_first_line(error)}.") from None
+
+
+# -- SQLite ------------------------------------------------------------------------------------------------------------
+
+
+def _sqlite(url: str, query: str) -> Mapping[str, list[Any]]:
+    import sqlite3
+
+    parts = urlsplit(url)
+    path = Path(unquote(parts.path.removeprefix("/")))
+    if parts.netloc or parts.query or not path.name:
+        raise InvalidParameter("the address of the rows cannot be read.", hint="write sqlite:///people.db")
+    if not path.is_file():
+        raise InvalidParameter(f"there is no file {str(path)!r}.", hint="sqlite:////var/people.db is an absolute path")
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA query_only = ON")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # no second file
+            cursor = connection.execute(query)
+            return _columns(cursor.description, lambda: cursor.fetchmany(FETCH))
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise InvalidParameter(f"{path.name!r} cannot be read: {_first_line(error)}.") from None
+
+
+# -- PostgreSQL --------------------------------------------------------------------------------------------------------
+
+
+def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtra("rows in PostgreSQL", "psycopg", "postgres") from None
+    try:
+        held = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.Error:  # its message may quote the password
+        raise InvalidParameter(
+            "the address of the rows cannot be read.", hint="write postgresql://user@host:5432/database"
+        ) from None
+    secrets = [str(held[name]) for name in ("password", "sslpassword") if held.get(name)]
+    options: Any = {"connect_timeout": WAIT, "application_name": "murmure party", "client_encoding": "utf8"}
+    try:
+        with psycopg.connect(url, **options) as connection:
+            connection.read_only = True
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # all rows of one moment
+            with connection.cursor("murmure_rows") as cursor:  # at the server: rows come in portions
+                cursor.execute(query.encode())
+                return _columns(cursor.description, lambda: cursor.fetchmany(FETCH))
+    except (psycopg.Error, UnicodeError) as error:
+        said = _first_line(error)
+        for secret in secrets:
+            said = said.replace(secret, "***")
+        raise InvalidParameter(
+            f"the rows of postgresql://{held.get('host') or ''}/{held.get('dbname') or ''} cannot be read: {said}.",
+            hint="look whether the server takes this user, and run the query by itself",
+        ) from None
+
+
+# -- columns -----------------------------------------------------------------------------------------------------------
+
+
+def _columns(described: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[str, list[Any]]:
+    names = [str(one[0]) for one in described or ()]
+    if not names:
+        raise InvalidParameter("--query gives no columns.", hint="it must be one SELECT")
+    if len(set(names)) < len(names):
+        raise InvalidParameter(
+            f"--query gives two columns of one name: {shorten(names, 120)}.", hint="rename one: SELECT a.id AS a_id"
+        )
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    while rows := list(fetch()):
+        for name, values in zip(names, zip(*rows, strict=True), strict=True):
+            columns[name].extend(values)
+    if not columns[names[0]]:
+        raise EmptySource("--query gives no rows: there is nobody to add up.", hint="check the table and its filter")
+    return {name: _plain(values) for name, values in columns.items()}
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """NUMERIC comes as Decimal: whole numbers become integers, exactly; others the nearest floats."""
+    decimals = [v for v in values if isinstance(v, Decimal)]
+    if not decimals:
+        return values
+    whole = all(v == v.to_integral_value() for v in decimals if v.is_finite()) and all(v.is_finite() for v in decimals)
+    turned: Callable[[Decimal], Any] = int if whole else float
+    return [turned(v) if isinstance(v, Decimal) else v for v in values]
+
+
+def _first_line(error: BaseException) -> str:
+    return shorten(" ".join(str(error).split("\n")[0].split()).rstrip("."), 200)

@@ -1,0 +1,83 @@
+"""How a study stands, for whoever looks: who answered, who is awaited, who left and when, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+State = Literal["gathering", "running", "done", "failed"]
+
+
+@dataclass(frozen=True)
+class Left:
+    """Somebody who is not awaited any more: declined or vanished, and when."""
+
+    how: str
+    round: int
+    stage: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """kind: the name of the refusal; empty where the study reached its result."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Parties are places in the roster."""
+
+    round: int = 1
+    stage: str = "keys"
+    answered: tuple[int, ...] = ()
+    awaited: tuple[int, ...] = ()
+    left: Mapping[int, Left] = field(default_factory=dict)
+    ended: Ended | None = None
+    cohort: tuple[int, ...] | None = None  # of the first round, and so of all
+    results: int = 0
+    closed: tuple[tuple[int, str, int, int], ...] = ()  # round, stage, how many answered, of how many
+
+    @property
+    def state(self) -> State:
+        if self.ended is not None:
+            return "failed" if self.ended.kind else "done"
+        return "gathering" if self.round == 1 and self.stage == "keys" else "running"
+
+    def of(self, place: int) -> str:
+        """answered, awaited, declined, vanished, or done; left out: not in the cohort of the first round."""
+        if place in self.left and (self.state != "done" or place not in (self.cohort or ())):
+            return self.left[place].how
+        if self.state == "done":
+            return "done"
+        return "answered" if place in self.answered else "awaited" if place in self.awaited else "left out"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "round": self.round,
+            "stage": self.stage,
+            "answered": list(self.answered),
+            "awaited": list(self.awaited),
+            "left": {str(place): list(vars(left).values()) for place, left in sorted(self.left.items())},
+            "ended": None if self.ended is None else [self.ended.kind, self.ended.words],
+            "cohort": None if self.cohort is None else list(self.cohort),
+            "results": self.results,
+            "closed": [list(one) for one in self.closed],
+        }
+
+    @classmethod
+    def from_dict(cls, held: Mapping[str, Any]) -> Standing:
+        return cls(
+            round=held["round"],
+            stage=held["stage"],
+            answered=tuple(held["answered"]),
+            awaited=tuple(held["awaited"]),
+            left={int(place): Left(*left) for place, left in held["left"].items()},
+            ended=None if held["ended"] is None else Ended(*held["ended"]),
+            cohort=None if held["cohort"] is None else tuple(held["cohort"]),
+            results=held["results"],
+            closed=tuple((round, stage, came, of) for round, stage, came, of in held["closed"]),
+        )

@@ -1,0 +1,58 @@
+"""How much a study lets go without noise that hides a row: sums are counted by what they can carry.
+
+A sum is one number, but a long one can hold many beside one another: (age == 40) * pay + (age == 41) * pay * 1e5 + ...
+has five digits for every age, and tells as much as one sum for each. So a sum counts as often as its range over one row
+needs the digits of the columns that it reads; a column or a product of columns counts once, a square twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.domain import Categories
+from murmure.core.fixed import sum_up
+from murmure.statistics.sums import Sums
+from murmure.statistics.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from murmure.core.schema import Schema
+    from murmure.plan import Plan
+
+TELLING = 6  # the epsilon above which noise hides no row: a guess between two possibilities is right 399 times in 400
+WORD = 64  # bits that one count stands for at most, however wide the columns are said to be
+
+
+def sums_in(statistic: Any) -> list[int]:
+    """Of every sum, how many it counts as."""
+    if not isinstance(statistic, Sums):
+        return [1] * statistic.width
+    return [times_counted(term, statistic.domain) for term in statistic.figures]
+
+
+def times_counted(term: Term, schema: Schema) -> int:
+    carries = (term.high - term.low).bit_length()
+    explained = sum(_bits(name, schema) for name in term.reads)
+    return max(1, -(-carries // min(WORD, explained))) if explained else 1
+
+
+def _bits(name: str, schema: Schema) -> int:
+    """Of what a row holds in a column; its offset counts too, since it multiplies the others in a product."""
+    domain: Any = schema[name]
+    if isinstance(domain, Categories):
+        return max(1, (domain.size - 1).bit_length())
+    terms = Terms(schema)
+    column = terms[terms.column(name)]
+    return max(1, column.most.bit_length(), (column.high - column.low).bit_length())
+
+
+def epsilon_of(plan: Plan) -> float:
+    """What a reader learns about one row, at most; infinite without noise."""
+    return plan.guarantees()["reader"].epsilon
+
+
+def hidden_by_noise(plans: Sequence[Plan]) -> tuple[bool, ...]:
+    """Of every plan, whether its noise hides a row: by itself, and in all that do so together."""
+    alone = [plan.curator is not None and epsilon_of(plan) <= TELLING for plan in plans]
+    together = sum_up(epsilon_of(plan) for plan, hides in zip(plans, alone, strict=True) if hides) <= TELLING
+    return tuple(hides and together for hides in alone)

@@ -1,0 +1,79 @@
+"""What the plans of a study must be: all between the same parties, and such that words can tell all of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.plan import Plan
+from murmure.secure.identity import plain
+from murmure.study.questions import TOLD, can_be_told
+
+MOST_PLANS = 1000
+QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
+MOST_NUMBERS = 1 << 20  # that leave one party in one round
+
+
+def check_plans(plans: Any) -> None:
+    if not isinstance(plans, tuple) or not 0 < len(plans) <= MOST_PLANS:
+        raise InvalidParameter(f"Study.plans must be 1 to {MOST_PLANS} plans, got {shorten(plans)}.")
+    seen: dict[str, int] = {}
+    for number, plan in enumerate(plans, 1):
+        if not isinstance(plan, Plan) or plan.parties is None:
+            raise InvalidParameter(
+                f"Study: question {number} must be a Plan between parties, got {shorten(plan)}.",
+                hint="Plan(Sums(schema, ...), parties=PairwiseMasks(5))",
+            )
+        _check_question(number, plan)
+        if plan.parties != plans[0].parties:
+            raise InvalidParameter(
+                f"Study: question {number} is shared otherwise than question 1: {plan.parties} and {plans[0].parties}.",
+                hint="the same parties answer all questions of a study, under the same terms",
+            )
+        if plan.digest in seen:
+            raise InvalidParameter(
+                f"Study: question {number} is question {seen[plan.digest]} again.", hint="ask it once"
+            )
+        seen[plan.digest] = number
+    noisy = [plan for plan in plans if plan.curator is not None]
+    if len({(plan.relation, plan.unit, plan.rows_per_person) for plan in noisy}) > 1:
+        raise InvalidParameter(
+            "Study: the noise of some questions protects otherwise than that of others, and costs do not add up.",
+            hint="one relation, one unit and one rows_per_person for all of them",
+        )
+
+
+def _check_question(number: int, plan: Plan) -> None:
+    if plan.person is not None or plan.step.columns is None:
+        raise InvalidParameter(
+            f"Study: question {number} randomises rows at the person, or does not name the column it reads.",
+            hint="take the domain from a schema; noise between parties is curator=DiscreteLaplace(1.0)",
+        )
+    for name in plan.step.columns:
+        if not isinstance(name, str) or not plain(name):
+            raise InvalidParameter(
+                f"Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
+                f"{shorten(name)}.",
+                hint="a person decides by its words",
+            )
+    for text in getattr(plan.statistic, "expressions", ()):
+        bare = QUOTED.sub("", text)
+        if bare != unicodedata.normalize("NFKC", bare):
+            raise InvalidParameter(
+                f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
+                hint="write the plain letter, or the name in `back quotes`",
+            )
+    if not can_be_told(plan.statistic):
+        raise InvalidParameter(
+            f"Study: question {number} asks for {type(plan.statistic).__name__}, of which plain words cannot tell all; "
+            f"there are Sums, {', '.join(TOLD)}.",
+            hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
+        )
+    if plan.encoder.entries > MOST_NUMBERS:
+        raise InvalidParameter(
+            f"Study: question {number} takes {plan.encoder.entries:_} numbers of every party, more than "
+            f"{MOST_NUMBERS:_}.",
+            hint="fewer cells, or fewer groups",
+        )

@@ -1,0 +1,217 @@
+"""Who learns what from a study, in plain words of two languages: what masks hide, and what totals tell all the same."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from murmure.core.fixed import sum_up
+from murmure.study.counted import TELLING, epsilon_of
+from murmure.study.questions import Tongue
+
+if TYPE_CHECKING:
+    from murmure.plan import Plan
+    from murmure.study.document import Study
+
+
+def hidden(study: Study, say: Tongue) -> list[str]:
+    """What leaves, who learns what, and what it rests on."""
+    leave = say(
+        "From you {} numbers leave in all, and no row: the totals over your rows{}, each hidden behind random "
+        "numbers that cancel out only once the totals of all who answer are added together.",
+        "De chez vous, {} nombres partent en tout, et aucune ligne : les totaux sur vos lignes{}, chacun caché "
+        "derrière des nombres aléatoires qui ne s’annulent que lorsque les totaux de tous les répondants sont "
+        "additionnés.",
+    )
+    rows = say(" and how many rows you have", " et le nombre de vos lignes")
+    counts = any(plan.curator is None for plan in study.plans)
+    numbers = sum(plan.encoder.entries for plan in study.plans)
+    learn = say(
+        "The asker and every organisation that answers learn the totals over all who answered{}, and who answered; "
+        "nobody learns the totals of one organisation.",
+        "Le demandeur et chaque organisation qui répond apprennent les totaux sur l’ensemble des répondants{}, et qui "
+        "a répondu ; personne n’apprend les totaux d’une seule organisation.",
+    )
+    all_rows = say(
+        ", how many rows they have together (an exact sum too)",
+        ", combien de lignes ils ont ensemble (une somme exacte aussi)",
+    )
+    out = [leave.format(say.number(numbers), rows if counts else ""), learn.format(all_rows if counts else "")]
+    return out + _trust(study, say)
+
+
+def _trust(study: Study, say: Tongue) -> list[str]:
+    sharing = study.sharing
+    if sharing.colluders:
+        some = say("one of the organisations", "l’une des organisations")
+        if sharing.colluders > 1:
+            some = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
+        together = say(
+            "Even if the asker and {} put together all that they know, they learn only the total over the others, who "
+            "are at least {}. More of them together could work out the total of fewer, and at worst yours.",
+            "Même si le demandeur et {} mettent en commun tout ce qu’ils savent, ils n’apprennent que le total des "
+            "autres, qui sont au moins {}. À plus nombreux, ils pourraient isoler le total de moins d’organisations, "
+            "au pire le vôtre.",
+        ).format(some, say.number(sharing.honest))
+    else:
+        together = say(
+            "This supposes that no organisation tells the asker what it knows: the study does not guard against it.",
+            "Cela suppose qu’aucune organisation ne confie au demandeur ce qu’elle sait : l’étude n’en protège pas.",
+        )
+    lies = say(
+        "This holds even if the asker breaks the rules and tells different organisations different things.",
+        "Cela vaut même si le demandeur enfreint les règles et dit des choses différentes aux organisations.",
+    )
+    curious = say(
+        "This holds while the asker follows the rules of the exchange, even if it keeps and studies all that it "
+        "receives; the study does not guard against an asker who tells different organisations different things.",
+        "Cela vaut tant que le demandeur suit les règles de l’échange, même s’il garde et examine tout ce qu’il "
+        "reçoit ; l’étude ne protège pas d’un demandeur qui dirait des choses différentes aux organisations.",
+    )
+    known = say(
+        "It counts only if the other organisations are who they say they are: compare their keys too. If the asker "
+        "made some of them up, the total less what it added itself is that of fewer, and at worst yours.",
+        "Cela ne vaut que si les autres organisations sont bien celles qu’elles disent : comparez aussi leurs clés. Si "
+        "le demandeur en a inventé, le total moins ce qu’il a ajouté lui-même est celui de moins d’organisations, au "
+        "pire le vôtre.",
+    )
+    told = say(
+        "What the totals come to, you are told by the asker; your software sees only that they are possible.",
+        "C’est le demandeur qui vous communique les totaux ; votre logiciel vérifie seulement qu’ils sont possibles.",
+    )
+    out = [together, lies if sharing.coordinator == "lying" else curious, known, told]
+    return out if sharing.complete else [*out, _ring(study, say)]
+
+
+def _ring(study: Study, say: Tongue) -> str:
+    """What a sparse graph supposes besides (PairwiseMasks.assumption)."""
+    tries = say(
+        ", provided that nobody tries out more than 2**64 draws",
+        ", pourvu que personne n’essaie plus de 2**64 tirages",
+    )
+    return say(
+        "Each organisation shares its random numbers with {} others, drawn by lot, and not with all: the chance of a "
+        "draw that hides less than is said here is below one in a million million{}.",
+        "Chaque organisation partage ses nombres aléatoires avec {} autres, tirées au sort, et non avec toutes : la "
+        "chance d’un tirage qui cache moins que ce qui est dit ici est inférieure à une sur un million de millions{}.",
+    ).format(say.number(study.sharing.degree), tries * (study.sharing.coordinator == "lying"))
+
+
+def protected(study: Study, say: Tongue) -> list[str]:
+    """What the totals themselves tell about one row."""
+    noisy = [(number, plan) for number, plan in enumerate(study.plans, 1) if plan.curator is not None]
+    exact = [str(n) for n, plan in enumerate(study.plans, 1) if plan.curator is None]
+    weak = [str(number) for number, plan in noisy if epsilon_of(plan) > TELLING]
+    out = []
+    if exact:
+        which = "" if not noisy else say(" of question {}", " de la question {}").format(say.listed(exact))
+        out.append(
+            say(
+                "The totals{} are exact, without differential privacy: no noise hides what one row adds. Whoever knows "
+                "all other rows can work out the last one, and a total over few rows, such as those that fulfil a rare "
+                "condition, tells about these few.",
+                "Les totaux{} sont exacts, sans confidentialité différentielle : aucun bruit ne cache ce qu’une ligne "
+                "ajoute. Qui connaît toutes les autres lignes peut en déduire la dernière, et un total sur peu de "
+                "lignes, par exemple celles qui remplissent une condition rare, renseigne sur ces quelques lignes.",
+            ).format(which)
+        )
+    out += [_noise(number, plan, say) for number, plan in noisy]
+    if weak:
+        out.append(
+            say(
+                "The noise of question {} is too small to hide a row; its totals count as exact.",
+                "Le bruit de la question {} est trop faible pour cacher une ligne ; ses totaux comptent comme exacts.",
+            ).format(say.listed(weak))
+        )
+    if len(noisy) > len(weak):
+        out += _altogether([plan for _, plan in noisy if epsilon_of(plan) <= TELLING], study, say)
+    return [*out, _ratio(study, say)] if study.exact_sums else out
+
+
+def _ratio(study: Study, say: Tongue) -> str:
+    """Exact sums against rows."""
+    allowed = math.floor(study.ratio * study.surely_rows)
+    return say(
+        "Counted by how much they can tell, there are {} exact sums for at least {} rows in all; at most {} are "
+        "allowed, since with about as many sums as rows single rows could be worked out.",
+        "Comptées selon ce qu’elles peuvent révéler, il y a {} sommes exactes pour au moins {} lignes en tout ; {} au "
+        "plus sont permises, car avec presque autant de sommes que de lignes on pourrait retrouver des lignes.",
+    ).format(*map(say.number, (study.exact_sums, study.surely_rows, allowed)))
+
+
+def _noise(number: int, plan: Plan, say: Tongue) -> str:
+    read = plan.guarantees()["reader"]
+    budget = f"epsilon = {say.number(_rounded(read.epsilon))}"
+    if read.delta:
+        budget += f", delta = {read.delta:g}".replace(".", say(".", ","))
+    return say(
+        "Question {}: every organisation adds its share of random noise ({}) to its totals before they leave, so that "
+        "the totals are blurred and nobody knows by how much ({}).",
+        "Question {} : chaque organisation ajoute à ses totaux sa part de bruit aléatoire ({}) avant leur départ, si "
+        "bien que les totaux sont brouillés et que personne ne sait de combien ({}).",
+    ).format(number, type(plan.curator).__name__, budget)
+
+
+def _altogether(plans: list[Plan], study: Study, say: Tongue) -> list[str]:
+    certificates = [plan.guarantees()["reader"] for plan in plans]
+    epsilon, delta = (sum_up(getattr(c, name) for c in certificates) for name in ("epsilon", "delta"))
+    one = plans[0]  # a study protects alike in all its questions
+    if epsilon > TELLING:
+        return [
+            say(
+                "At epsilon = {} in all the noise is too small to hide a row from somebody who knows all others: these "
+                "totals count as exact.",
+                "À epsilon = {} en tout, le bruit est trop faible pour cacher une ligne à qui connaît toutes les "
+                "autres : ces totaux comptent comme exacts.",
+            ).format(say.number(_rounded(epsilon)))
+        ]
+    if one.unit == "row":
+        who = say("one row", "une ligne")
+        more = say(
+            "A person with several rows is protected less, the less the more rows they have.",
+            "Une personne qui a plusieurs lignes est moins protégée, d’autant moins qu’elle en a plus.",
+        )
+    else:
+        who = say("one person (up to {} rows)", "une personne (jusqu’à {} lignes)").format(
+            say.number(one.rows_per_person)
+        )
+        more = say(
+            "This supposes that nobody has more rows, and that all rows of a person lie at one organisation.",
+            "Cela suppose que personne n’a plus de lignes, et que toutes celles d’une personne sont dans la même "
+            "organisation.",
+        )
+    honest = say(
+        "It supposes that at least {} organisations answer to the end and add their share of the noise honestly.",
+        "Elle suppose qu’au moins {} organisations répondent jusqu’au bout et ajoutent honnêtement leur part de bruit.",
+    )
+    out = [_odds(epsilon, delta, one.relation, who, say), more, honest.format(say.number(study.sharing.honest))]
+    if study.exact_sums:
+        out.append(
+            say(
+                "None of this holds for the exact totals: what they tell, they tell.",
+                "Rien de cela ne vaut pour les totaux exacts : ce qu’ils disent, ils le disent.",
+            )
+        )
+    return out
+
+
+def _odds(epsilon: float, delta: float, relation: str, who: str, say: Tongue) -> str:
+    """How often the best guess between two possibilities is right, at most: (e^eps + delta) / (1 + e^eps)."""
+    most = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    if relation == "add/remove":
+        guess = say("whether it is in the data at all", "si elle figure seulement dans les données")
+    else:
+        guess = say("which of two contents it has", "lequel de deux contenus est le sien")
+    return say(
+        "This is differential privacy for {}: from all noisy totals together, even somebody who knows all other rows, "
+        "and for whom it was as likely as not, cannot guess {} and be right more often than {} times in 100.",
+        "C’est la confidentialité différentielle pour {} : de tous les totaux bruités ensemble, même qui connaît "
+        "toutes les autres lignes, et pour qui les chances étaient égales, ne peut deviner {} en tombant juste plus de "
+        "{} fois sur 100.",
+    ).format(who, guess, say.number(Fraction(math.ceil(10 * most - 1e-6), 10)))
+
+
+def _rounded(epsilon: float) -> Fraction:
+    """Up, to four decimals."""
+    return Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4)

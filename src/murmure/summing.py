@@ -1,0 +1,101 @@
+"""The sum that a plan asks for, on this machine or on Spark: rows in batches, randomised and added where they lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from murmure.core.errors import EmptySource, PlanRefused
+from murmure.core.random import Random
+from murmure.core.schema import Schema, kind_of
+from murmure.core.types import Total
+from murmure.engines.frames import batches, pick
+from murmure.engines.memory import Memory
+from murmure.engines.progress import rows_of, watched
+from murmure.engines.task import Task
+from murmure.plan import Plan
+from murmure.statistics.shared import in_words
+
+
+def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+    """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
+    engine = engine or engine_for(frame)
+    if getattr(plan.statistic, "wide", False) and hasattr(engine, "reads"):
+        raise PlanRefused(
+            f"Plan refused: sums of {in_words(plan.statistic)} may pass 2**63 - 1, and Spark's workers send words of "
+            "64 bits.",
+            hint="run it on this machine or between parties, or take a coarser grid or smaller powers",
+        )
+    try:
+        if hasattr(engine, "reads") and engine.reads(frame):  # it cuts the rows where they lie
+            if plan.unit != "row":
+                frame = _few_rows_each(plan, frame, engine)
+            return engine.total(plan.step, frame, rng.branch())  # type: ignore[no-any-return]
+        return engine.total(plan.step, tasks(plan, frame, rng))  # type: ignore[no-any-return]
+    except EmptySource:
+        if not plan.lenient:
+            raise
+        return Total(0, np.zeros(plan.statistic.width, np.int64))
+
+
+def _few_rows_each(plan: Plan, frame: Any, engine: Any) -> Any:
+    """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
+    columns = plan.step.columns
+    if plan.curator is None or columns is None:
+        raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
+    return engine.bounded(frame, columns, plan.unit, int(plan.rows_per_person))
+
+
+def _is_table(frame: Any) -> bool:
+    """Whether it has columns; a list, an array or a series has not."""
+    return any(hasattr(frame, name) for name in ("columns", "column_names", "schema"))
+
+
+def engine_for(frame: Any) -> Any:
+    """Spark for a Spark frame, this machine for anything else."""
+    if type(frame).__module__.startswith("pyspark."):
+        from murmure.engines.spark import Spark
+
+        return Spark()
+    return Memory()
+
+
+def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
+    """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
+    from murmure.engines.people import RowsPerPerson, with_unit
+    from murmure.engines.tables import open_table
+
+    domain, lenient = plan.statistic.domain, plan.lenient
+    source: Iterable[Any]
+    people = None
+    if plan.unit != "row":
+        over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
+        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
+    if isinstance(domain, Schema) or people is not None:
+        columns = plan.step.columns
+        if columns is None:
+            raise PlanRefused(
+                f"Plan refused: its unit is column {plan.unit!r}, and its domain names no column of that table.",
+                hint="take the domain from a schema",
+            )
+        kinds = domain.kinds if isinstance(domain, Schema) else {columns[0]: kind_of(domain)}
+        table = open_table(frame, with_unit(columns, plan.unit), kinds, lenient=lenient)
+        source, rows = table.batches(), table.rows
+    elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
+        what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
+        names = list(frame) if isinstance(frame, Mapping) else list(open_table(frame, lenient=lenient).names)
+        column = pick(names, domain.column, what)
+        table = open_table(frame, [column], {column: kind_of(domain)}, lenient=lenient)
+        source, rows = (batch.column(0) for batch in table.batches()), table.rows
+    else:
+        source, rows = batches(frame, domain.column), rows_of(frame)
+    first, branch = 0, rng.branch()
+    for i, batch in enumerate(watched(source, rows, plan.describe())):
+        if people is not None:
+            batch = people.admit(batch, first)
+        task = Task(batch, branch.child(i) if i else rng, first)  # one batch alone is what plan.report would make of it
+        yield task
+        first += len(task)

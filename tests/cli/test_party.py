@@ -1,0 +1,329 @@
+"""`murmure party`: from a key to a result, with the real coordinator; and every way to say no."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from murmure.cli import main, party_join
+from murmure.service.folders import Home, StudyFolder
+from murmure.service.home import Home as PartyHome
+from murmure.study import Study
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+TOML = """
+name = "Stay 2026"
+purpose = "How long people stay, by age."
+minimum_parties = 3
+least_rows = 3
+rows = 1000
+
+[columns.age]
+type = "integers"
+low = 0
+high = 120
+
+[columns.stay]
+type = "integers"
+low = 0
+high = 60
+
+[[queries]]
+sums = ["age", "stay"]
+"""
+ROWS = [
+    [(40, 1), (50, 2), (60, 3), (61, 4)],
+    [(20, 5), (30, 6), (31, 7), (32, 8)],
+    [(70, 9), (80, 10), (81, 0), (82, 0)],
+]
+TOTAL = ["12", str(sum(age for rows in ROWS for age, _ in rows)), str(sum(stay for rows in ROWS for _, stay in rows))]
+
+
+def call(*args: Any, typed: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["party", *map(str, args)], input=typed)
+
+
+def data(*args: Any) -> Any:
+    ran = call(*args, "--json")
+    assert ran.exit_code == 0, ran.output
+    return json.loads(ran.stdout)
+
+
+def refused(*args: Any) -> tuple[str, str]:
+    """Exit code 2, the error's name and what it says."""
+    ran = call(*args, "--json")
+    assert ran.exit_code == 2, ran.output
+    said = json.loads(ran.stdout)["error"]
+    assert call(*args).exit_code == 2
+    return said["type"], said["message"]
+
+
+def forked(work: Callable[[int], None]) -> tuple[int, int]:
+    here, there = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(there)
+        return pid, here
+    try:
+        os.close(here)
+        work(there)
+    finally:
+        os._exit(0)
+
+
+class Town:
+    """An office, three parties with rows, and a study."""
+
+    def __init__(self, folder: Path, toml: str = TOML) -> None:
+        self.folder = folder
+        self.parties = [PartyHome.create(folder / f"p{i}", f"Hospital {i}") for i in range(3)]
+        for i, rows in enumerate(ROWS):
+            (folder / f"r{i}.csv").write_text("age,stay\n" + "".join(f"{a},{s}\n" for a, s in rows))
+        (folder / "study.toml").write_text(toml)
+        self.home = Home.create(folder / "office", "Office")
+        cards = tuple(one.card for one in self.parties)
+        self.study = Study.from_toml(folder / "study.toml", cards, self.home.card)
+        self.served = StudyFolder.create(self.home, self.study)
+        self.digest = self.study.digest.hex()
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        from murmure.service.server import Serving, serve
+
+        def work(pipe: int) -> None:
+            serve(self.served, Serving(once=False), lambda where: (os.write(pipe, where.parties.encode()), None)[1])
+
+        pid, pipe = forked(work)
+        try:
+            yield os.read(pipe, 100).decode()
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(pipe)
+
+    def join(self, i: int, url: str, *more: Any) -> tuple[Any, ...]:
+        return "join", url, "--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv", *more
+
+    def child(self, i: int, url: str) -> int:
+        """A party that says yes, in a process of its own."""
+        ok = ("--approve", self.digest, "--minimum-parties", 3)
+        pid, pipe = forked(lambda pipe: os.write(pipe, call(*self.join(i, url, *ok)).output.encode()) and None)
+        os.close(pipe)
+        return pid
+
+    def came(self) -> int:
+        """How many messages the coordinator accepted."""
+        import sqlite3
+
+        connection = sqlite3.connect(f"{self.served.log.as_uri()}?mode=ro", uri=True, timeout=10)
+        try:
+            return int(connection.execute("SELECT count(*) FROM murmure_events WHERE kind = 'message'").fetchone()[0])
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Town:
+    return Town(tmp_path)
+
+
+# -- key and card ------------------------------------------------------------------------------------------------------
+
+
+def test_init_and_card(tmp_path: Path) -> None:
+    """A key for its owner's eyes, a card for everybody's; a second init changes nothing."""
+    home = tmp_path / "h"
+    ran = call("init", home, "--name", "Hôpital A")
+    card = data("card", "--home", home)
+
+    assert ran.exit_code == 0 and card["fingerprint"] in ran.output and "card.json" in ran.output
+    assert json.loads((home / "card.json").read_text("utf-8")) == card["card"]
+    assert card["card"]["name"] == "Hôpital A"
+    secret = (home / "identity.key").read_text().strip()
+    assert secret not in ran.output and (home / "identity.key").stat().st_mode & 0o777 == 0o600
+    assert refused("init", home, "--name", "B")[0] == "InvalidParameter"
+    assert refused("init", tmp_path / "x", "--name", " ")[0] == "InvalidParameter" and not (tmp_path / "x").exists()
+    assert (home / "identity.key").read_text().strip() == secret
+    assert refused("card", "--home", tmp_path / "nowhere")[0] == "StoreFailed"
+
+
+def test_nothing_was_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call("init", tmp_path / "h", "--name", "A")
+    monkeypatch.setenv("MURMURE_PARTY", str(tmp_path / "h"))
+
+    assert "No study was joined" in call("status").output and data("status")["studies"] == []
+    assert "Nothing was decided" in call("history").output and data("history") == {"decisions": [], "released": []}
+    monkeypatch.setenv("MURMURE_PARTY", str(tmp_path / "nowhere"))
+    assert refused("status")[0] == "StoreFailed"
+
+
+# -- a study -----------------------------------------------------------------------------------------------------------
+
+
+def test_look_join_and_history(town: Town) -> None:
+    """What is asked, in two languages; the exact sums, from the command's own mouth; and what is remembered."""
+    with town.serving() as url:
+        words, mots = call("look", url, "--home", town.folder / "p0"), call("look", url, "--lang", "fr")
+        held = data("look", url, "--home", town.folder / "p0")
+        others = [town.child(i, url) for i in (1, 2)]
+        result = data(*town.join(0, url, "--approve", town.digest, "--minimum-parties", 3))
+        for pid in others:
+            os.waitpid(pid, 0)
+        again = call(*town.join(0, url, "--minimum-parties", 3))  # joined before: nobody is asked
+        (town.folder / "r0.csv").write_text("age,stay\n1,1\n2,2\n3,3\n4,4\n")
+        other = refused(*town.join(0, url, "--minimum-parties", 3))
+
+    assert words.exit_code == mots.exit_code == 0
+    assert town.digest in words.output and "(you)" in words.output and "(vous)" not in mots.output
+    assert "Who takes part" in words.output and "Qui participe" in mots.output
+    assert "\n    - the sum of" in words.output and "-   -" not in words.output + mots.output  # a list in a list
+    for one in town.parties:
+        assert one.card.fingerprint in words.output
+    assert held["digest"] == town.digest and [one["you"] for one in held["parties"]] == [True, False, False]
+    (sums,) = result["results"]
+    assert sums["sums"] == TOTAL and sums["cohort"] == ["Hospital 0", "Hospital 1", "Hospital 2"] and sums["exact"]
+    assert again.exit_code == 0 and TOTAL[1] in again.stdout and TOTAL[2] in again.stdout
+    assert other[0] == "OtherRows"
+    (study,) = data("status", "--home", town.folder / "p0")["studies"]
+    assert study["state"] == "done" and study["sums"] == [TOTAL] and study["url"] == url
+    history = data("history", "--home", town.folder / "p0")
+    assert [one["decision"] for one in history["decisions"]] == ["approved", "finished"]
+    assert history["released"][0]["columns"] == ["age", "stay"] and len(history["released"][0]["members"]) == 3
+    text = call("history", "--home", town.folder / "p0").output
+    assert "exact sums of age, stay over 3 parties" in text and "approved by its digest" in text
+
+
+def test_refusals_before_anything_is_sent(town: Town) -> None:
+    """By name, each; the coordinator's log stays empty."""
+    with town.serving() as url:
+        yes = ("--approve", town.digest)
+        three = (*yes, "--minimum-parties", 3)
+        assert refused(*town.join(0, url, *yes)) == (
+            "TooFewParties",
+            "question 1 of 'Stay 2026' may be answered by 3 parties; this party wants at least 5.",
+        )
+        assert refused(*town.join(0, url, "--minimum-parties", 2))[0] == "InvalidParameter"
+        assert refused(*town.join(0, url, *three, "--forbid-column", "Stay"))[0] == "ForbiddenColumn"
+        assert refused(*town.join(0, url, *three, "--require-noise"))[0] == "NoiseRequired"
+        assert refused(*town.join(0, url, *three, "--minimum-rows", 5))[0] == "TooFewRows"
+        assert refused(*town.join(0, url, "--approve", "0" * 64, "--minimum-parties", 3))[0] == "OtherStudy"
+        assert refused(*town.join(0, url, "--minimum-parties", 3))[0] == "NotApproved"
+        assert refused(*town.join(0, url, "--minimum-parties", 3, "--yes"))[0] == "NotApproved"
+        wrong = ("--yes", "--coordinator-fingerprint", "0000 " * 8)
+        assert refused(*town.join(0, url, "--minimum-parties", 3, *wrong))[0] == "OtherCoordinator"
+        (town.folder / "r0.csv").write_text("age,stay\n40,1\n50,2\n121,3\n")
+        kind, said = refused(*town.join(0, url, *three))
+        assert kind == "OutsideDomain" and "row 2" in said and "age" in said
+        (town.folder / "r0.csv").write_text("age\n40\n50\n60\n")
+        assert refused(*town.join(0, url, *three))[0] == "MissingColumn"
+        assert refused("join", url, "--home", town.folder / "p0", *three)[0] == "UsageError"
+        stranger = PartyHome.create(town.folder / "p9", "Hospital 0")
+        assert refused("join", url, "--home", stranger.folder, "--rows", "x.csv", *three)[0] == "NotOnRoster"
+        assert town.came() == 0
+    assert data("status", "--home", town.folder / "p0")["studies"] == []
+    kinds = [one["why"].split(":")[0] for one in data("history", "--home", town.folder / "p0")["decisions"]]
+    assert {"TooFewParties", "ForbiddenColumn", "NoiseRequired", "OtherStudy", "OtherCoordinator"} == set(kinds)
+
+
+@pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non")])
+def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a terminal: leave without a word, say no, or say yes; a yes after a no comes too late."""
+    monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
+    with town.serving() as url:
+        options = ("--minimum-parties", 3, "--lang", lang)
+        left = call(*town.join(0, url, *options), typed="later\n")
+        assert left.exit_code == 2 and "nothing was sent" in left.stderr and town.came() == 0
+        assert town.digest in left.stdout
+        declined = call(*town.join(0, url, *options), typed=f"{no}\n")
+        assert declined.exit_code == 2 and "was declined" in declined.stderr and town.came() == 1
+        late = call(*town.join(0, url, *options), typed=f"{yes}\n")
+        assert late.exit_code == 2 and "came too late" in late.stderr
+
+
+def test_decline(town: Town) -> None:
+    with town.serving() as url:
+        assert data("decline", url, "--home", town.folder / "p0")["declined"] is True
+        assert town.came() == 1
+    assert [one["decision"] for one in data("history", "--home", town.folder / "p0")["decisions"]] == ["declined"]
+
+
+def test_another_coordinator_under_the_same_address(town: Town, tmp_path: Path) -> None:
+    """The first join pins the key; whoever signs with another is refused, whatever is approved."""
+    home = town.parties[0]
+    study = town.study
+    home.store.join(study.digest, "http://127.0.0.1:1", study.coordinator, study.name, b"", bytes(32), "test")
+    (tmp_path / "other").mkdir()
+    other = Town(tmp_path / "other")
+    with other.serving() as url:
+        with home.store.file.writing() as run:
+            run("UPDATE coordinators SET url = ?", url)
+        args = (
+            "join",
+            url,
+            "--home",
+            home.folder,
+            "--rows",
+            "x.csv",
+            "--approve",
+            other.digest,
+            "--minimum-parties",
+            3,
+        )
+        kind, said = refused(*args)
+    assert kind == "OtherCoordinator" and study.coordinator.fingerprint in said
+
+
+def test_nobody_answers(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("murmure.cli.party"), "FIRST", 0.1)  # the group has its module's name
+    assert refused("look", "http://127.0.0.1:9")[0] == "Unreachable"
+    assert refused("look", "http://office.example")[0] == "Untrusted"
+    kind, said = refused("look", "https://me:s3cret@office.example")
+    assert kind == "InvalidParameter" and "s3cret" not in said
+    assert refused(*town.join(0, "http://127.0.0.1:9", "--patience", -1))[0] == "UsageError"
+
+
+def test_killed_and_started_again(town: Town) -> None:
+    """The real command, kill -9 once it has joined: the same command goes on, and the sum is exact."""
+    with town.serving() as url:
+        command = [sys.executable, "-m", "murmure", "party", *map(str, town.join(0, url))]
+        command += ["--approve", town.digest, "--minimum-parties", "3", "--json", "--verbose"]
+        first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        end = time.monotonic() + 30
+        while town.came() < 1 and time.monotonic() < end:
+            time.sleep(0.02)
+        first.kill()
+        first.communicate()
+        others = [town.child(i, url) for i in (1, 2)]
+        second = subprocess.run(command, capture_output=True, timeout=60)
+        for pid in others:
+            os.waitpid(pid, 0)
+
+    assert first.returncode == -signal.SIGKILL
+    assert json.loads(second.stdout)["results"][0]["sums"] == TOTAL
+    lines = second.stderr.decode().splitlines()
+    assert any("joined before" in line for line in lines) and any("RESULT heard" in line for line in lines)
+    secrets = [(town.folder / "p0/identity.key").read_text().strip(), str(sum(age for age, _ in ROWS[0]))]
+    assert not any(secret in line.split("]", 1)[-1] for secret in secrets for line in lines)
+
+
+def test_a_party_imports_little() -> None:
+    """Thirty parties share a machine: no pandas, scipy or pyarrow before rows need them, and no web server at all."""
+    code = (
+        "import sys, murmure.cli, murmure.service.joining, murmure.service.client, murmure.study\n"
+        "heavy = 'pandas scipy pyarrow numba starlette uvicorn rich duckdb'.split()\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,432 @@
+"""A session from keys to the sum: who vanishes, who lies, what is never said."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from play import PARTIES, VALUES, Play, fixed, identity, session
+
+from murmure.core.errors import InvalidParameter
+from murmure.secure.coordinator import Coordinator
+from murmure.secure.errors import (
+    Declined,
+    OutOfBound,
+    OutOfOrder,
+    RosterDiffers,
+    SharesDoNotFit,
+    TooFewParties,
+)
+from murmure.secure.identity import Card, Identity
+from murmure.secure.in_process import session_in_process, sum_in_process
+from murmure.secure.messages import FROM_COORDINATOR, Alive, Kind, Reveal, read, write
+from murmure.secure.party import KEY, SELF_MASK, Party
+from murmure.secure.ring import Encoder
+from murmure.secure.sharing import EXAMPLES, PairwiseMasks
+
+STAGES = ("keys", "shares", "vectors", "reveal")
+
+
+def sums(values: list[list[int]], cohort: tuple[int, ...]) -> list[int]:
+    return [sum(values[i][k] for i in cohort) for k in range(len(values[0]))]
+
+
+WHEN = [  # of many parties all but one stage are for the long run: they take a second each
+    pytest.param(sharing, stage, marks=[pytest.mark.slow] if sharing.parties > 50 and stage != "vectors" else [])
+    for sharing in EXAMPLES
+    for stage in STAGES
+]
+
+
+@pytest.mark.parametrize(("sharing", "stage"), WHEN, ids=str)
+def test_the_sum_over_the_survivors_is_exact(sharing: PairwiseMasks, stage: Any) -> None:
+    """As many vanish as may, all at one stage; the sum is over those whose vectors came, to the last bit."""
+    assert sharing.dropouts is not None
+    values = [[(i + 1) ** 3, -i, 10**15 + i] for i in range(sharing.parties)]
+    first = sharing.parties // 3
+    vanish = dict.fromkeys(range(first, first + sharing.dropouts), stage)
+    encoder = Encoder(3, 2 * 10**15, sharing.parties)
+    done = sum_in_process(sharing, encoder, values, vanish)
+
+    alive = tuple(i for i in range(sharing.parties) if i not in vanish or stage == "reveal")
+    assert done.cohort == alive
+    assert done.result == sums(values, alive)
+
+
+@pytest.mark.parametrize("trust", ["curious", "lying"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_one_more_than_may_vanish_gives_no_sum(trust: Any, stage: Any) -> None:
+    """Below the minimum nothing is summed, whenever they vanish."""
+    sharing = PairwiseMasks(7, dropouts=2, colluders=2, coordinator=trust)
+    vanish = dict.fromkeys(range(7 - (sharing.threshold - 1) if stage == "reveal" else 3), stage)
+    with pytest.raises(TooFewParties):
+        sum_in_process(sharing, Encoder(1, 1, 7), [[1]] * 7, vanish)
+
+
+def test_everyone_is_not_no_one() -> None:
+    """The lecture's protocol returns 0 where every party holds the largest value; here it is their number."""
+    done = sum_in_process(PairwiseMasks(5), Encoder(2, 1, 5), [[1, 0]] * 5)
+
+    assert done.result == [5, 0]
+
+
+def test_wide_sums_are_exact() -> None:
+    """Numbers of 300 bits, of both signs, in limbs."""
+    values = [[(-1) ** i * (3**180 + i), i - 2] for i in range(5)]
+    encoder = Encoder(2, 3**181, 5)
+    done = sum_in_process(PairwiseMasks(5), encoder, values, {2: "vectors"})
+
+    assert encoder.limbs is not None and encoder.limbs == 5
+    assert done.result == sums(values, (0, 1, 3, 4))
+
+
+def test_too_few_shares_close_nothing_and_everybody_is_told() -> None:
+    """A session that fails says so to every party, with the name of the reason."""
+    play = Play().until("vectors")
+    for i in (0, 1):
+        play.listen(i)
+        play.say(i, play.parties[i].mask(VALUES[i]))
+
+    assert not play.coordinator.can_close
+    with pytest.raises(TooFewParties):
+        play.coordinator.close()
+    assert play.coordinator.stage == "failed"
+    for i in range(PARTIES):
+        play.listen(i)
+        assert play.parties[i].ended == "TooFewParties" and play.parties[i].stage == "failed"
+
+
+def test_a_survivor_reveals_one_share_of_each_peer_and_never_both() -> None:
+    play = Play().finish()
+    revealed = [Reveal.of(m) for _, raw in play.lines if (m := read(raw)).kind is Kind.REVEAL]
+
+    assert len(revealed) == 3
+    for reveal in revealed:
+        assert reveal.places == (0, 1, 2, 3)
+        assert [what for what, _ in reveal.shares] == [SELF_MASK, SELF_MASK, SELF_MASK, KEY]
+
+
+def test_one_wrong_share_spoils_nothing_and_two_give_no_number() -> None:
+    """A rebuilt secret is held against what its owner promised."""
+    for liars, ends in (((1,), "done"), ((1, 2), "failed")):
+        play = Play(vanishes=()).until("reveal")
+        for i in range(PARTIES):
+            play.listen(i)
+            message = play.parties[i].reveal()
+            if i in liars:
+                reveal = Reveal.of(read(message))
+                wrong = [(what, bytes(32) + bytes([7 + i])) for what, _ in reveal.shares]
+                body = Reveal(reveal.places, wrong).pack()
+                message = write(Kind.REVEAL, play.session.digest, i, body, identity(i))
+            play.say(i, message)
+        if ends == "done":
+            play.coordinator.close()
+            assert play.coordinator.result == sums(VALUES, (0, 1, 2, 3))
+        else:
+            with pytest.raises(SharesDoNotFit):
+                play.coordinator.close()
+        assert play.coordinator.stage == ends
+
+
+def test_a_party_starts_again_from_its_seed_and_says_the_same() -> None:
+    """Seed, what was heard and the stored vector are all that a restart needs, at every boundary."""
+    for trust in ("curious", "lying"):
+        play = Play(trust, vanishes=()).finish()
+        heard = [raw for to, raw in play.lines if to == "party 1"]
+        said = [raw for _, raw in play.lines if read(raw).sender == 1]
+        for crash in range(len(heard) + 1):
+            party = Party(play.session, identity(1), 1, fixed("seed", 1))
+            again: list[bytes | None] = [party.keys()]
+            for number, raw in enumerate(heard):
+                if number == crash:  # a fresh process hears all from the start
+                    party = Party(play.session, identity(1), 1, fixed("seed", 1))
+                    assert party.keys() == said[0]
+                    _hear_all(party, heard[:number], said)
+                again.append(party.hear(raw))
+                if party.stage == "vector":
+                    party.resume(next(m for m in said if read(m).kind is Kind.MASKED))
+                if party.stage == "reveal":
+                    again.append(party.reveal())
+            assert party.result == play.coordinator.result
+            assert [m for m in again if m is not None] == [m for m in said if read(m).kind is not Kind.MASKED]
+
+
+def _hear_all(party: Party, heard: list[bytes], said: list[bytes]) -> None:
+    for raw in heard:
+        party.hear(raw)
+        if party.stage == "vector":
+            party.resume(next(m for m in said if read(m).kind is Kind.MASKED))
+        if party.stage == "reveal":
+            party.reveal()
+
+
+def test_a_vector_is_masked_once() -> None:
+    """A second vector under the same masks would show the difference of the two."""
+    play = Play().until("vectors")
+    play.listen(0)
+    play.parties[0].mask(VALUES[0])
+    with pytest.raises(OutOfOrder):
+        play.parties[0].mask(VALUES[0])
+
+
+def test_a_value_beyond_its_bound_stops_at_the_party() -> None:
+    play = Play().until("vectors")
+    play.listen(0)
+    with pytest.raises(OutOfBound, match="entry 1"):
+        play.parties[0].mask([0, 2**41 + 1, 0])
+
+
+def test_a_coordinator_that_shows_two_rosters_learns_nothing() -> None:
+    """Lying: it tells party 0 that all are alive, and the others that party 3 vanished; nobody reveals a share."""
+    play = Play("lying", vanishes=()).until("agree")
+    lied = write(
+        Kind.ALIVE,
+        play.session.digest,
+        FROM_COORDINATOR,
+        Alive((0, 1, 2), (3,)).pack(),
+        Identity.from_bytes(fixed("coordinator")),
+    )
+    signed = []
+    for i in (0, 1, 2):
+        signed.append(play.parties[i].hear(lied if i else play.coordinator.inbox(i)[-1]))
+    assert all(signed) and len({read(raw).body for raw in signed if raw}) == 2
+    body = len(signed).to_bytes(4, "little") + b"".join(raw for raw in signed if raw)
+    agreed = write(Kind.AGREED, play.session.digest, FROM_COORDINATOR, body, Identity.from_bytes(fixed("coordinator")))
+    for i in (0, 1, 2):
+        with pytest.raises(RosterDiffers, match="other lists"):
+            play.parties[i].hear(agreed)
+        with pytest.raises(OutOfOrder):
+            play.parties[i].reveal()
+
+
+@pytest.mark.parametrize(
+    "sharing",
+    [
+        PairwiseMasks(7, dropouts=1, coordinator="lying"),
+        PairwiseMasks(60, dropouts=3, colluders=3, coordinator="lying", graph="sparse"),
+    ],
+    ids=["complete", "sparse"],
+)
+def test_a_split_neighbourhood_never_gives_both_secrets(sharing: PairwiseMasks) -> None:
+    """Among the holders of a party's secrets two lists cannot both be signed t times by honest ones.
+
+    So t agreeing signatures for either list, with every corrupt holder signing both, need 2 t <= holders + corrupt; on
+    the sparse graph that is excluded for up to 2 t - holders - 1 corrupt neighbours, which the reference rule counts.
+    """
+    encoder = Encoder(1, 1, sharing.parties)
+    here, head, identities = session_in_process(sharing, encoder)
+    coordinator = Coordinator(here, head)
+    for i, who in enumerate(identities):
+        coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
+    coordinator.close()
+    joined = coordinator._joined
+    assert joined is not None
+    for place in range(sharing.parties):
+        holders = joined.holders(place)
+        assert (place in holders) == sharing.complete
+        assert len(holders) == (sharing.parties if sharing.complete else sharing.degree)
+        assert all(place in joined.holders(other) for other in holders)
+        if sharing.complete:
+            assert 2 * sharing.threshold > len(holders) + sharing.colluders
+
+
+def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told() -> None:
+    """The ring's order is known before vectors are sent. Two gaps around a few parties would give away their sum.
+
+    The coordinator of this package refuses to close so; a party refuses the list when another one sends it.
+    """
+    sharing = PairwiseMasks(100, dropouts=33, colluders=5)
+    here, head, identities = session_in_process(sharing, Encoder(1, 1, 100))
+    coordinator = Coordinator(here, head)
+    parties = [Party(here, who, i, fixed("seed", i)) for i, who in enumerate(identities)]
+    for party in parties:
+        coordinator.receive(party.keys())
+    coordinator.close()
+    assert coordinator._joined is not None and not sharing.complete
+    ring, half = coordinator._joined._order.tolist(), sharing.degree // 2
+    gaps = {*ring[:half], *ring[half + 3 : 2 * half + 3]}  # around three parties
+    assert len(gaps) <= 33
+    for i, party in enumerate(parties):
+        coordinator.receive(party.hear(coordinator.inbox(i)[0]) or b"")
+    coordinator.close()
+    for i, party in enumerate(parties):
+        party.hear(coordinator.inbox(i)[1])
+        message = party.mask([1])
+        if i not in gaps:
+            coordinator.receive(message)
+    alive = tuple(i for i in range(100) if i not in gaps)
+    told = write(Kind.ALIVE, here.digest, FROM_COORDINATOR, Alive(alive, tuple(sorted(gaps))).pack(), head)
+    with pytest.raises(TooFewParties, match="two sums"):
+        coordinator.close()
+    for i in alive[:5]:
+        with pytest.raises(TooFewParties, match=r"two sums|hold shares"):
+            parties[i].hear(told)
+        with pytest.raises(OutOfOrder):
+            parties[i].reveal()
+
+
+def test_the_graph_is_that_of_those_who_joined() -> None:
+    """Who never joins makes the ring shorter, and colluders weigh more in it: degree and threshold follow."""
+    sharing = PairwiseMasks(60, dropouts=20, colluders=4)
+    here, head, identities = session_in_process(sharing, Encoder(1, 1, 60))
+    coordinator = Coordinator(here, head)
+    for i, who in enumerate(identities[:42]):
+        coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
+    coordinator.close()
+    joined = coordinator._joined
+    assert joined is not None
+    assert joined.sharing == PairwiseMasks(42, dropouts=2, colluders=4)
+    assert joined.sharing.minimum == sharing.minimum and joined.sharing.honest == sharing.honest
+    done = sum_in_process(sharing, Encoder(1, 1, 60), [[1]] * 60, dict.fromkeys(range(20), "keys"))
+    assert done.result == [40]
+
+
+def test_a_party_that_refuses_is_left_out_and_not_heard_again() -> None:
+    play = Play(vanishes=())
+    play.answer()
+    play.say(3, play.parties[3].refuse())
+    play.coordinator.close()
+
+    assert play.coordinator.expected == {0, 1, 2} and play.coordinator.gone == {3}
+    with pytest.raises(OutOfOrder, match="refused"):
+        play.coordinator.receive(write(Kind.SHARES, play.session.digest, 3, b"", identity(3)))
+    with pytest.raises(Declined):
+        play.parties[3].hear(play.coordinator.inbox(0)[0])
+    play.vanishes = ()
+    assert play.finish().coordinator.result == sums(VALUES, (0, 1, 2))
+
+
+@pytest.mark.parametrize("trust", ["curious", "lying"])
+def test_a_survivor_that_refuses_stops_the_sum(trust: str) -> None:
+    """Its vector is there and the others' shares would do: the refusal is heeded all the same."""
+    play = Play(trust, vanishes=()).until("reveal")
+    for i in range(PARTIES):
+        play.listen(i)
+        play.say(i, play.parties[i].refuse() if i == 1 else play.parties[i].reveal())
+
+    assert not play.coordinator.can_close and not play.coordinator.waiting
+    with pytest.raises(Declined, match="party 1 refused"):
+        play.coordinator.close()
+    assert play.coordinator.stage == "failed"
+    play.listen(0)
+    assert play.parties[0].ended == "Declined" and play.parties[0].result is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"study": fixed("another")},
+        {"round": 2},
+        {"query": fixed("another")},
+        {"encoder": Encoder(3, 2**41 + 1, PARTIES)},
+        {"encoder": Encoder(3, 2**41, PARTIES, limbs=2)},
+        {"members": (0, 1, 2)},
+        {"sharing": PairwiseMasks(PARTIES, dropouts=0)},
+        {"sharing": PairwiseMasks(PARTIES, dropouts=1, rows=5)},
+        {"coordinator": Card("another name", Identity.from_bytes(fixed("coordinator")).public)},
+        {"roster": tuple(identity(i).card(f"party {i + 1}") for i in range(PARTIES))},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_nothing_said_in_one_session_means_anything_in_another(changed: dict[str, Any]) -> None:
+    """Version, study, round, question, encoder, roster, rules: each changes the digest, the keys and the masks."""
+    one, other = session(), session(**changed)
+
+    assert one.digest != other.digest
+    said = [Party(s, identity(0), 0, fixed("seed", 0)).keys() for s in (one, other)]
+    assert read(said[0]).body != read(said[1]).body
+
+
+def test_the_same_values_under_two_seeds_look_unrelated() -> None:
+    """Masked vectors of equal values share no word."""
+    vectors = []
+    for label in ("seed", "another seed"):
+        play = Play(vanishes=())
+        play.parties = [Party(play.session, identity(i), i, fixed(label, i)) for i in range(PARTIES)]
+        play.until("reveal")
+        vectors += [np.frombuffer(m.body, "<u8") for _, raw in play.lines if (m := read(raw)).kind is Kind.MASKED]
+
+    assert len(np.unique(np.concatenate(vectors))) == 8 * 3
+
+
+def test_no_secret_stands_in_a_repr() -> None:
+    play = Play().finish()
+    seeds = [fixed("seed", i) for i in range(PARTIES)] + [fixed("identity", i) for i in range(PARTIES)]
+    shown = repr([play.parties, play.coordinator, identity(0), play.session, read(play.lines[0][1])])
+
+    assert not any(seed.hex() in shown or repr(seed)[2:-1] in shown for seed in seeds)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " a",
+        "a ",
+        "a  b",
+        "a\u200bb",
+        "a\u3164",
+        "a\u2800b",
+        "e\u0301",
+        "a\ufe0f",
+        "a\u202eb",
+        "a\nb",
+        "x" * 81,
+        7,
+        "a\xa0b",
+    ],
+    ids=ascii,
+)
+def test_names_that_hide_something_are_refused(name: Any) -> None:
+    with pytest.raises(InvalidParameter, match=r"Card\.name"):
+        Card(name, bytes(32))
+    assert Card("H\u00f4pital d\u2019Angers, 2e", bytes(32)).name
+
+
+def test_a_sum_that_is_known_stays_known() -> None:
+    """END after RESULT changes nothing, and it is too late to refuse."""
+    play = Play(vanishes=()).finish()
+    head = Identity.from_bytes(fixed("coordinator"))
+    party = play.parties[0]
+    assert party.hear(write(Kind.END, play.session.digest, FROM_COORDINATOR, b"late", head)) is None
+    with pytest.raises(OutOfOrder):
+        party.refuse()
+    assert party.stage == "done" and party.result == sums(VALUES, (0, 1, 2, 3))
+
+
+def test_the_roster_names_each_key_and_each_party_once() -> None:
+    cards = [identity(i).card(f"party {i}") for i in range(PARTIES)]
+    with pytest.raises(InvalidParameter, match="one key twice"):
+        session(roster=(*cards[:3], Card("x", cards[0].key)))
+    with pytest.raises(InvalidParameter, match="alike"):
+        session(roster=(*cards[:3], Card(cards[0].name.upper(), cards[3].key)))
+    with pytest.raises(RosterDiffers):
+        Party(session(), identity(1), 0, fixed("seed"))
+    with pytest.raises(RosterDiffers):
+        Coordinator(session(), identity(1))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"parties": 2},
+        {"parties": 5, "dropouts": 3},
+        {"parties": 5, "dropouts": 2, "colluders": 2},
+        {"parties": 5, "colluders": 4},
+        {"parties": 5, "dropouts": 2, "coordinator": "lying"},
+        {"parties": 5, "coordinator": "honest"},
+        {"parties": 5.0},
+        {"parties": True},
+        {"parties": 5, "rows": 0},
+        {"parties": 5, "graph": "star"},
+    ],
+    ids=str,
+)
+def test_masks_that_protect_nobody_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter):
+        PairwiseMasks(**arguments)

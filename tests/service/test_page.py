@@ -1,0 +1,266 @@
+"""The coordinator's page: for whoever has the token, in two languages, without script, and true to the study."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+import sys
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from murmure.central.discrete_laplace import DiscreteLaplace
+from murmure.core.domain import Integers
+from murmure.plan import Plan
+from murmure.secure.sharing import PairwiseMasks
+from murmure.service.coordinator_store import Summed
+from murmure.service.figures import figures_of, said
+from murmure.service.page import served, standing_alone
+from murmure.service.page_words import PARTY, REASONS, STAGES, STATES
+from murmure.service.seen import Seen
+from murmure.service.standing import Ended, Left, Standing
+from murmure.service.web import language_of
+from murmure.statistics.mean import Mean
+from murmure.study import Study
+
+
+def _load() -> Any:
+    """hands.py: the tests are no package."""
+    place = Path(__file__).with_name("hands.py")
+    spec = importlib.util.spec_from_file_location("service_hands", place)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules.setdefault("service_hands", importlib.util.module_from_spec(spec))
+    if not hasattr(module, "Hands"):
+        spec.loader.exec_module(module)
+    return module
+
+
+hands_of = _load()
+EVERYBODY = (0, 1, 2, 3, 4)
+
+
+@pytest.fixture
+def hands(tmp_path: Path) -> Any:
+    return hands_of.Hands(tmp_path)
+
+
+class Tags(HTMLParser):
+    """Every tag that is opened is closed, in order."""
+
+    EMPTY = ("meta", "br", "input", "rect", "line")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def words_of(page: str) -> str:
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S))
+
+
+def test_only_with_the_token(hands: Any) -> None:
+    """Without it, or with a wrong one: 403 and not a word of the study. With it a cookie comes, which is enough."""
+    token = hands.folder.token
+    assert len(token) == 64
+    with hands_of.serving(hands.folder) as (line, _):
+        for path in ("/", "/status.json"):
+            for query in ("", "?token=", f"?token={token[:-1]}", "?token=%ff%fe", f"?token={token}x"):
+                status, body, _ = line.request("GET", path + query)
+                assert status == 403 and b"Stay 2026" not in body and "Hôpital".encode() not in body
+            assert line.request("GET", path, headers={"Cookie": "murmure_page=nonsense"})[0] == 403
+        status, body, headers = line.request("GET", f"/?token={token}")
+        assert status == 200 and b"Stay 2026" in body
+        cookie = headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+        status, body, _ = line.request("GET", "/", headers={"Cookie": cookie.split(";")[0]})
+        assert status == 200 and b"Stay 2026" in body
+        assert token.encode() not in body  # a page that is shown to others takes the key along to nobody
+
+
+def test_nothing_from_outside_and_no_script(hands: Any) -> None:
+    """The policy lets the one style sheet through by its hash, and nothing else; the page has nothing else."""
+    with hands_of.serving(hands.folder) as (line, _):
+        _, body, headers = line.request("GET", f"/?token={hands.folder.token}")
+    page = body.decode()
+    sheet = re.search(r"<style>(.*?)</style>", page, re.S)
+    assert sheet is not None
+    digest = base64.b64encode(hashlib.sha256(sheet[1].encode()).digest()).decode()
+    policy = headers["content-security-policy"]
+
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}'")
+    assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
+    tags = Tags(page)
+    assert not {"script", "link", "img", "iframe", "form", "object"} & {tag for tag, _ in tags.seen}
+    assert not [
+        attributes
+        for _, attributes in tags.seen
+        if any(k.startswith("on") or k in ("src", "style") for k in attributes)
+    ]
+    assert all(str(a.get("href", "?")).startswith("?") for tag, a in tags.seen if tag == "a")
+
+
+def test_it_asks_again_while_the_study_runs(hands: Any) -> None:
+    running, done = Standing(awaited=EVERYBODY), Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY)
+
+    assert '<meta http-equiv="refresh"' in served(Seen(hands.study, running), "en")
+    assert "refresh" not in served(Seen(hands.study, done), "en")
+
+
+@pytest.mark.parametrize(
+    ("asked", "accepted", "language"),
+    [
+        (None, "", "en"),
+        (None, "fr-FR,fr;q=0.9,en;q=0.8", "fr"),
+        (None, "de,en;q=0.9,fr;q=0.8", "en"),
+        (None, "de", "en"),
+        ("fr", "en", "fr"),
+        ("en", "fr", "en"),
+        ("de", "fr", "fr"),
+    ],
+)
+def test_the_language(asked: str | None, accepted: str, language: str) -> None:
+    assert language_of(asked, accepted) == language
+
+
+def test_the_language_over_http(hands: Any) -> None:
+    place = f"/?token={hands.folder.token}"
+    with hands_of.serving(hands.folder) as (line, _):
+        french = line.request("GET", place, headers={"Accept-Language": "fr"})[1].decode()
+        english = line.request("GET", f"{place}&lang=en", headers={"Accept-Language": "fr"})[1].decode()
+
+    assert '<html lang="fr">' in french and "En attente des participants" in french
+    assert '<html lang="en">' in english and "Waiting for the parties" in english
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("state", ["gathering", "running", "done", "failed"])
+def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
+    """Roster with fingerprints, progress, who left and when, what is asked, the result, and who learns what."""
+    left = {3: Left("declined", 1, "keys"), 4: Left("vanished", 1, "vectors")}
+    closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
+    standing = {
+        "gathering": Standing(answered=(0, 1), awaited=(2, 4), left={3: left[3]}),
+        "running": Standing(stage="reveal", answered=(0,), awaited=(1, 2), left=left, closed=closed),
+        "done": Standing(stage="done", left=left, closed=closed, cohort=(0, 1, 2), ended=Ended("", ""), results=1),
+        "failed": Standing(stage="failed", left=left, closed=closed, ended=Ended("TooFewParties", "2 of 5.")),
+    }[state]
+    results = (Summed(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
+    page = served(Seen(hands.study, standing, results), language)
+    Tags(page)
+    text = words_of(page)
+    french = language == "fr"
+
+    assert STATES[state][french] in text
+    for card in hands.study.roster:
+        assert card.fingerprint in text
+    assert PARTY["declined"][french] in text
+    assert all(STAGES[stage][french] in text for stage in STAGES if stage != "agree")
+    assert "age * stay" in text
+    if state == "done":
+        assert (
+            "12\u202f345\u202f678\u202f901\u202f234\u202f567\u202f890" in text and "\u22121\u202f234\u202f567" in text
+        )
+        assert ("à l’étape 3" if french else "at step 3") in text
+    if state == "failed":
+        assert REASONS["TooFewParties"][french] in text
+    other = {names[not french] for names in (*STATES.values(), *STAGES.values())}
+    assert not [name for name in other if name in text and name != "Running"], "the other language shows through"
+
+
+def test_names_cannot_write_html(hands: Any) -> None:
+    """A party that calls itself <script> is shown under that name."""
+    evil = '<script>alert("x")</script>'
+    roster = (hands.identities[0].card(evil), *hands.study.roster[1:])
+    study = Study(evil, f"{evil} & co", hands.study.coordinator, roster, hands.study.plans)
+    standing = Standing(awaited=EVERYBODY, ended=Ended("TooFewParties", evil))
+    for page in (served(Seen(study, standing), "fr"), standing_alone(Seen(study, standing))):
+        assert "<script" not in page and "&lt;script&gt;" in page
+        Tags(page)
+
+
+def test_a_page_that_stands_alone(hands: Any) -> None:
+    seen = Seen(
+        hands.study,
+        Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1),
+        (Summed(1, EVERYBODY, (50, 1, 2, 3)),),
+    )
+    page = standing_alone(seen)
+    Tags(page)
+
+    assert "What came out" in page and "Ce qui en est sorti" in page
+    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+
+
+def test_with_noise_it_says_so(hands: Any) -> None:
+    """An interval beside every figure, epsilon, and what it takes for granted."""
+    masks = PairwiseMasks(5, rows=10_000)
+    plan = Plan(Mean(hands_of.SCHEMA["age"]), parties=masks, curator=DiscreteLaplace(epsilon=1.0))
+    study = Study("Noisy", "To see.", hands.study.coordinator, hands.study.roster, (plan,))
+    sums = (50, 10, 40_000)
+    seen = Seen(
+        study, Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1), (Summed(1, EVERYBODY, sums),)
+    )
+    page = words_of(served(seen, "en"))
+
+    assert "noisy" in page and "epsilon = 1" in page and "95\u202f% interval" in page
+    figures = figures_of(plan, sums)
+    assert not figures.exact and figures.rows[0].low is not None and figures.rows[0].high is not None
+
+
+def test_a_sum_that_cannot_be_read_is_shown_as_it_is(hands: Any) -> None:
+    """Parties that lie about their rows make a mean of nobody: no error of the page's."""
+    plan = Plan(Mean(Integers(0, 120)), parties=PairwiseMasks(5, rows=10_000))
+    figures = figures_of(plan, (0, 0, 0, 0))
+
+    assert "nobody was added up" in figures.about and [row.said for row in figures.rows] == ["0"] * 4
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(7), "7"),
+        (Fraction(-1, 4), "-0.25"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(10**30 + 1), "1" + "0" * 29 + "1"),
+        (Fraction(12345, 1000), "12.345"),
+        (Fraction(1, 10**12), "0.000000000001"),
+    ],
+)
+def test_exact_figures_are_written_exactly(value: Fraction, text: str) -> None:
+    assert said(value) == text and Fraction(text) == value
+
+
+def test_status_for_machines(hands: Any) -> None:
+    """Sums as text, since most readers of JSON lose digits beyond 2**53."""
+    seen = Seen(
+        hands.study,
+        Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1),
+        (Summed(1, EVERYBODY, (50, 2**60 + 1, 2, 3)),),
+    )
+    held = json.loads(json.dumps(seen.to_dict()))
+
+    assert held["results"][0]["sums"][1] == str(2**60 + 1)
+    assert held["results"][0]["figures"][0]["said"] == str(2**60 + 1)
+    assert held["state"] == "done" and [p["state"] for p in held["parties"]] == ["done"] * 5

@@ -1,0 +1,214 @@
+"""Writes secure_messages.json: two whole sessions byte by byte, and messages that must be refused, with the reason.
+
+Run by hand when the protocol's version changes: python tests/vectors/make_secure.py
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "secure"))
+
+from play import PARTIES, VALUES, Play, fixed, identity  # noqa: E402
+
+from murmure.secure.identity import Identity  # noqa: E402
+from murmure.secure.messages import FROM_COORDINATOR, HEAD, SIGNATURE, Alive, Kind, Sealed, read, write  # noqa: E402
+
+HEAD_COORDINATOR = Identity.from_bytes(fixed("coordinator"))
+
+
+def resigned(raw: bytes, who: Identity, at: int, put: bytes) -> bytes:
+    """The message with some bytes changed, and signed again."""
+    changed = bytearray(raw[:-SIGNATURE])
+    changed[at : at + len(put)] = put
+    return bytes(changed) + who.sign(bytes(changed))
+
+
+def bad(play: Play) -> Iterator[dict[str, Any]]:
+    """Messages to the coordinator or to party 0, after so many lines of the play."""
+    lines = play.lines
+    session = play.session.digest
+
+    def index(to: str, kind: Kind, sender: int | None = None) -> int:
+        return next(
+            i
+            for i, (whom, raw) in enumerate(lines)
+            if whom == to and (m := read(raw)).kind is kind and (sender is None or m.sender == sender)
+        )
+
+    def case(name: str, to: str, after: int, raw: bytes, error: str) -> dict[str, Any]:
+        return {"name": name, "to": to, "after": after, "message": raw.hex(), "error": error}
+
+    def from_head(kind: Kind, body: bytes) -> bytes:
+        return write(kind, session, FROM_COORDINATOR, body, HEAD_COORDINATOR)
+
+    keys = index("coordinator", Kind.KEYS, 0)
+    raw = lines[keys][1]
+    me = identity(0)
+    yield case("cut short", "coordinator", keys, raw[:-1], "BadMessage")
+    yield case("half a header", "coordinator", keys, raw[:20], "BadMessage")
+    yield case("nothing at all", "coordinator", keys, b"", "BadMessage")
+    yield case("glued", "coordinator", keys, raw + b"\0", "BadMessage")
+    yield case("not ours", "coordinator", keys, b"XX" + raw[2:], "BadMessage")
+    yield case("unknown version", "coordinator", keys, resigned(raw, me, 2, b"\2"), "BadMessage")
+    yield case("unknown kind", "coordinator", keys, resigned(raw, me, 3, b"\x63"), "BadMessage")
+    yield case(
+        "a body that is too short", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(95), me), "BadMessage"
+    )
+    yield case(
+        "a body that is too long", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(97), me), "BadMessage"
+    )
+    yield case("a changed bit", "coordinator", keys, raw[:60] + bytes([raw[60] ^ 1]) + raw[61:], "ForgedMessage")
+    yield case("a changed signature", "coordinator", keys, raw[:-1] + bytes([raw[-1] ^ 1]), "ForgedMessage")
+    yield case("signed by another party", "coordinator", keys, resigned(raw, identity(1), 0, b"MU"), "ForgedMessage")
+    yield case(
+        "a sender out of the roster", "coordinator", keys, resigned(raw, me, 36, struct.pack("<I", 9)), "RosterDiffers"
+    )
+    yield case("a party as coordinator", "coordinator", keys, from_head(Kind.ROSTER, b""), "RosterDiffers")
+    yield case("another session", "coordinator", keys, resigned(raw, me, 4, bytes(32)), "WrongSession")
+    yield case(
+        "another answer in the same place",
+        "coordinator",
+        keys + 1,
+        resigned(raw, me, HEAD.size, bytes(32)),
+        "Equivocation",
+    )
+    copied = write(Kind.KEYS, session, 1, read(raw).body, identity(1))
+    yield case("somebody's keys copied", "coordinator", keys + 1, copied, "RosterDiffers")
+    for name, point in (("zero", bytes(32)), ("one", b"\1" + bytes(31))):
+        no_key = write(Kind.KEYS, session, 0, point + read(raw).body[32:], me)
+        yield case(f"a session key of small order: {name}", "coordinator", keys, no_key, "BadMessage")
+    twin = bytearray(read(raw).body)
+    twin[31] |= 0x80
+    yield case(
+        "a key by its other name", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(twin), me), "BadMessage"
+    )
+    masked = index("coordinator", Kind.MASKED, 0)
+    yield case("a vector before its time", "coordinator", keys + 1, lines[masked][1], "OutOfOrder")
+    shares = index("coordinator", Kind.SHARES, 0)
+    sealed = Sealed.of(read(lines[shares][1]))
+    fewer = Sealed(sealed.places[1:], sealed.boxes[1:]).pack()
+    yield case(
+        "shares for fewer than all neighbours",
+        "coordinator",
+        shares,
+        write(Kind.SHARES, session, 0, fewer, me),
+        "RosterDiffers",
+    )
+    twice = Sealed(sealed.places, sealed.boxes).pack()
+    twice = twice[:4] + twice[4:90] + twice[4:90] + twice[176:]
+    yield case(
+        "shares for one neighbour twice", "coordinator", shares, write(Kind.SHARES, session, 0, twice, me), "BadMessage"
+    )
+    short = write(Kind.MASKED, session, 0, read(lines[masked][1]).body[:-8], me)
+    yield case("a vector that is too short", "coordinator", masked, short, "BadMessage")
+    yield case(
+        "keys that come too late", "coordinator", masked, write(Kind.KEYS, session, 0, bytes(96), me), "Equivocation"
+    )
+    reveal = index("coordinator", Kind.REVEAL, 0)
+    body = bytearray(read(lines[reveal][1]).body)
+    body[8] ^= 1
+    wrong = write(Kind.REVEAL, session, 0, bytes(body), me)
+    yield case("a share of the other secret", "coordinator", reveal, wrong, "RosterDiffers")
+
+    roster = index("party 0", Kind.ROSTER)
+    raw = lines[roster][1]
+    yield case(
+        "a roster that the coordinator did not sign",
+        "party 0",
+        roster,
+        resigned(raw, identity(2), 0, b"MU"),
+        "ForgedMessage",
+    )
+    inner = bytearray(read(raw).body)
+    inner[4 + 204 + 60] ^= 1  # a key of party 1
+    yield case(
+        "a key that its party did not sign", "party 0", roster, from_head(Kind.ROSTER, bytes(inner)), "ForgedMessage"
+    )
+    gap = read(raw).body[4 + 204 :]
+    yield case(
+        "a roster without this party",
+        "party 0",
+        roster,
+        from_head(Kind.ROSTER, struct.pack("<I", 3) + gap),
+        "RosterDiffers",
+    )
+    two = read(raw).body[4 : 4 + 2 * 204]
+    yield case("too few joined", "party 0", roster, from_head(Kind.ROSTER, struct.pack("<I", 2) + two), "TooFewParties")
+    swapped = read(raw).body
+    swapped = swapped[:4] + swapped[208:412] + swapped[4:208] + swapped[412:]
+    yield case("a roster out of order", "party 0", roster, from_head(Kind.ROSTER, swapped), "BadMessage")
+    delivery = index("party 0", Kind.DELIVERY)
+    sealed = Sealed.of(read(lines[delivery][1]))
+    boxes = [bytes([sealed.boxes[0][0] ^ 1]) + sealed.boxes[0][1:], *sealed.boxes[1:]]
+    opened = Sealed(sealed.places, boxes, sealed.members).pack(delivery=True)
+    yield case(
+        "shares that were changed on the way", "party 0", delivery, from_head(Kind.DELIVERY, opened), "SharesDoNotFit"
+    )
+    fewer = Sealed(sealed.places[1:], sealed.boxes[1:], sealed.members).pack(delivery=True)
+    yield case("a neighbour's shares held back", "party 0", delivery, from_head(Kind.DELIVERY, fewer), "RosterDiffers")
+    yield case(
+        "a second roster",
+        "party 0",
+        delivery,
+        resigned(raw, HEAD_COORDINATOR, HEAD.size, struct.pack("<I", 3)),
+        "Equivocation",
+    )
+    alive = index("party 0", Kind.ALIVE)
+    lists = (
+        ("alive and dropped at once", (0, 1, 2), (2, 3), "RosterDiffers"),
+        ("a union that is not the frozen roster", (0, 1, 2), (), "RosterDiffers"),
+        ("this party dropped", (1, 2, 3), (0,), "RosterDiffers"),
+        ("too few alive", (0, 1), (2, 3), "TooFewParties"),
+    )
+    for name, here, gone, error in lists:
+        yield case(name, "party 0", alive, from_head(Kind.ALIVE, Alive(here, gone).pack()), error)
+    yield case("a result before the shares", "party 0", alive, from_head(Kind.RESULT, b""), "OutOfOrder")
+    other = from_head(Kind.ALIVE, Alive((0, 1, 2, 3), ()).pack())
+    yield case("shares for a peer asked twice", "party 0", reveal, other, "AskedTwice")
+    if play.trust == "lying":
+        agreed = index("party 0", Kind.AGREED)
+        raw = read(lines[agreed][1]).body
+        one = raw[4 : 4 + (len(raw) - 4) // struct.unpack("<I", raw[:4])[0]]
+        yield case(
+            "too few agree", "party 0", agreed, from_head(Kind.AGREED, struct.pack("<I", 1) + one), "TooFewParties"
+        )
+        theirs = write(Kind.AGREE, session, 1, bytes(32), identity(1))
+        lied = struct.pack("<I", 2) + one + theirs
+        yield case(
+            "a roster that differs between parties", "party 0", agreed, from_head(Kind.AGREED, lied), "RosterDiffers"
+        )
+        forged = struct.pack("<I", 2) + one + theirs[:-1] + bytes([theirs[-1] ^ 1])
+        yield case("an agreement that was forged", "party 0", agreed, from_head(Kind.AGREED, forged), "ForgedMessage")
+        mine = index("coordinator", Kind.AGREE, 0)
+        other = write(Kind.AGREE, session, 0, bytes(32), me)
+        yield case("a party that signs other lists", "coordinator", mine, other, "RosterDiffers")
+
+
+def main() -> None:
+    held: list[dict[str, Any]] = []
+    for trust in ("curious", "lying"):
+        play = Play(trust).finish()
+        total = [sum(VALUES[i][k] for i in range(PARTIES - 1)) for k in range(3)]
+        assert play.coordinator.result == total
+        held.append(
+            {
+                "trust": trust,
+                "session": play.session.digest.hex(),
+                "lines": [{"to": to, "kind": read(raw).kind.name, "message": raw.hex()} for to, raw in play.lines],
+                "cohort": list(play.coordinator.cohort),
+                "result": [str(v) for v in total],
+                "bad": list(bad(play)),
+            }
+        )
+    (HERE / "secure_messages.json").write_text(json.dumps({"protocol": 1, "sessions": held}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
