@@ -163,6 +163,18 @@ def test_the_ring_has_room_for_the_largest_sum() -> None:
     assert plan.encoder.bound >= 3 * plan.statistic.largest
 
 
+def test_noise_between_parties_has_room_for_the_rows_that_were_agreed() -> None:
+    """Not for 2**32 of them, as at a curator who may not look: the parties said how many there are at most."""
+    cost = mu.Schema({"cost": mu.Integers(0, 10**5)})
+    squares, noise = mu.Sums(cost, ("cost ** 2",)), mu.DiscreteLaplace(epsilon=1.0)
+    with pytest.raises(PlanRefused, match="rows could exceed"):
+        mu.Plan(squares, parties=mu.PairwiseMasks(5), curator=noise)
+    few = mu.Plan(squares, parties=mu.PairwiseMasks(5, rows=10_000), curator=noise)
+    release = mu.run(few, [{"cost": [10**5] * 50}] * 5, rng=Random.seeded(2))
+    deviation = few.bound.laws[0].variance ** 0.5
+    assert abs(release.estimate.mean[0] - 250 * 10**10) < 20 * deviation < 10**12
+
+
 def test_own_sums_are_what_the_engine_adds() -> None:
     plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), parties=mu.PairwiseMasks(5))
     own = own_sum(plan, TABLES[0])
@@ -170,3 +182,11 @@ def test_own_sums_are_what_the_engine_adds() -> None:
     assert own.rows == 5 and own.values == [5, 3, 2]
     assert plan.total_of([5, 3, 2]).sum.tolist() == [3, 2] and isinstance(plan.total_of([5, 3, 2]), Total)
     assert "3" not in repr(own)
+
+
+def test_the_audit_says_that_it_cannot_look_between_parties() -> None:
+    """Fails closed: nobody holds the true sum; the same plan without parties can be audited."""
+    plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), parties=mu.PairwiseMasks(3), curator=mu.DiscreteLaplace(epsilon=1.0))
+    rows = [["no"], ["yes"], ["no", "yes"]]
+    with pytest.raises(mu.MurmureError, match="masked sum"):
+        mu.replay_audit(lambda held, gate: mu.run(plan, held, gate=gate), rows, [*rows[:2], ["no"]])

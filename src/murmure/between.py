@@ -60,7 +60,10 @@ def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:
             hint=f"run(plan, [frame_1, ..., frame_{sharing.parties}]); None for a party that vanishes",
         )
     if len(frames) != sharing.parties:
-        raise InvalidParameter(f"the plan is for {sharing.parties} parties, got {len(frames)} frames.")
+        raise InvalidParameter(
+            f"the plan is for {sharing.parties} parties, got {len(frames)} frames.",
+            hint="a frame for each party, in the order of the roster; None for one that vanishes",
+        )
     values = []
     for i, frame in enumerate(frames):
         try:

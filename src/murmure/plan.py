@@ -152,11 +152,14 @@ class Plan:
                 f"Plan refused: {type(self.curator).__name__} cannot {what} {self._asks}.",
                 hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
             )
-        if self.statistic.largest > LIMIT // MOST_ROWS:
+        rows = MOST_ROWS if self.parties is None else self.parties.rows * self.parties.parties
+        if self.statistic.largest > LIMIT // rows:
             raise PlanRefused(
-                f"Plan refused: one row can add {self.statistic.largest:_} to {self._asks}; {MOST_ROWS:_} rows could "
-                "exceed 2**63 - 1.",
-                hint="use a coarser grid (fewer cells)",
+                f"Plan refused: one row can add {self.statistic.largest:_} to {self._asks}; {rows:_} rows could exceed "
+                "2**63 - 1.",
+                hint="use a coarser grid (fewer cells)"
+                if self.parties is None
+                else "fewer rows at a party: PairwiseMasks(..., rows=...); or tighter bounds, or a coarser grid",
             )
         asked = getattr(self.curator, "epsilon", None)
         if asked is not None and self.bound.epsilon > asked:
@@ -413,7 +416,8 @@ class Plan:
     def describe(self) -> str:
         """What is asked, of which columns, and through what."""
         slot = self.person if self.curator is None else self.curator
-        through = "in the clear" if slot is None else f"through {type(slot).__name__}"
+        exact = "in the clear" if self.parties is None else "exactly"
+        through = exact if slot is None else f"through {type(slot).__name__}"
         among = "" if self.parties is None else f", between {self.parties.parties} parties"
         return f"{in_words(self.statistic)} {through}{among}"
 

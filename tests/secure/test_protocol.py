@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 sys.path.insert(0, str(Path(__file__).parent))
 from play import PARTIES, VALUES, Play, fixed, identity, session
 
 from murmure.core.errors import InvalidParameter
-from murmure.secure.coordinator import Coordinator
+from murmure.secure.coordinator import SMALL_ORDER, Coordinator
 from murmure.secure.errors import (
     Declined,
     OutOfBound,
@@ -386,6 +387,15 @@ def test_names_that_hide_something_are_refused(name: Any) -> None:
     with pytest.raises(InvalidParameter, match=r"Card\.name"):
         Card(name, bytes(32))
     assert Card("H\u00f4pital d\u2019Angers, 2e", bytes(32)).name
+
+
+def test_keys_of_small_order_are_those_with_which_every_secret_is_the_same() -> None:
+    """X25519 itself refuses each of them, for a random private key; the list holds all there are below 2**255."""
+    private = X25519PrivateKey.from_private_bytes(fixed("any"))
+    for point in SMALL_ORDER:
+        with pytest.raises(ValueError):
+            private.exchange(X25519PublicKey.from_public_bytes(point))
+    assert len(SMALL_ORDER) == 7 and all(point[-1] < 0x80 for point in SMALL_ORDER)
 
 
 def test_a_sum_that_is_known_stays_known() -> None:

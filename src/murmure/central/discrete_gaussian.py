@@ -16,50 +16,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.bound import BoundNoise
+from murmure.central.rho_budget import RhoBudget
 from murmure.central.split import checked, shares
 from murmure.core.blocks import Block, Cost
-from murmure.core.concentrated import checked_delta, epsilon_of, rho_of
-from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import float_up, positive_epsilon
+from murmure.core.concentrated import epsilon_of
+from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise_gaussian import DiscreteGaussianLaw
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian:
+class DiscreteGaussian(RhoBudget):
     """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
-
-    epsilon: float | None = None
-    delta: float | None = None
-    rho: float | None = None
-
-    def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
-            raise InvalidParameter(
-                f"DiscreteGaussian takes epsilon and delta, or rho, got epsilon={self.epsilon!r}, "
-                f"delta={self.delta!r}, rho={self.rho!r}.",
-                hint="DiscreteGaussian(epsilon=1.0, delta=1e-6), or DiscreteGaussian(rho=0.05)",
-            )
-        for name in ("epsilon", "rho"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, positive_epsilon("DiscreteGaussian", value, name))
-        if self.delta is not None:
-            object.__setattr__(self, "delta", checked_delta(self.delta))
-
-    @property
-    def budget(self) -> float:
-        """rho, rounded down."""
-        if self.rho is not None:
-            return self.rho
-        assert self.epsilon is not None and self.delta is not None
-        rho = rho_of(self.epsilon, self.delta)
-        if not rho > 0:
-            raise InvalidParameter(
-                f"DiscreteGaussian: epsilon={self.epsilon!r} at delta={self.delta!r} leaves no room for noise.",
-                hint="a larger epsilon",
-            )
-        return rho
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = checked(self, blocks, relation, rows)

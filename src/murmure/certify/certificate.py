@@ -28,6 +28,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         return _certify_sharing(mechanism)
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
         hint = "certify(GRR(Categories(4), epsilon=1.0))"
+        if hasattr(mechanism, "bind") or hasattr(mechanism, "bind_scores"):
+            hint = "noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()"
         if hasattr(mechanism, "guarantees"):
             hint = "plan.guarantees() holds the certificates of a plan"
         raise InvalidParameter(f"certify takes a mechanism, got {shorten(type(mechanism).__name__)}.", hint=hint)

@@ -14,9 +14,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
 from murmure.ledger.store import PATIENCE, Run, failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
 
@@ -67,13 +67,13 @@ class SQLite:
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
                     for table, columns in TABLES.items():
-                        run(_create(table, columns))
+                        run(commented(table, columns))
                     for index in INDEXES:
                         run(index)
                     run(insert(META), "version", VERSION)
                 with suppress(FileExistsError):  # another process was first: its ledger is as good
-                    _name(part, self.path)
-                _sync_folder(self.path.parent)
+                    give_name(part, self.path)
+                sync_folder(self.path.parent)
             finally:
                 part.unlink(missing_ok=True)
 
@@ -89,22 +89,8 @@ class SQLite:
 
     @contextmanager
     def _transaction(self, path: Path, kind: str) -> Iterator[Run]:
-        # mode=rw: opening never makes a file. A file that may not be written is opened for reading.
-        address = f"{path.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute(f"BEGIN {kind}")
-
-            def run(sql: str, *values: Any) -> list[tuple[Any, ...]]:
-                return connection.execute(sql, values).fetchall()
-
-            try:
-                yield run
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # closing rolls back as well
-                    connection.execute("ROLLBACK")
-                raise
+        with closing(connect(path)) as connection, transaction(connection, kind):
+            yield lambda sql, *values: connection.execute(sql, values).fetchall()
 
     @contextmanager
     def _said(self) -> Iterator[None]:
@@ -133,33 +119,3 @@ def _why(error: Exception) -> tuple[str, str | None]:
     if "full" in text:
         return "the disk is full", "make room, then try again"
     return text, None
-
-
-def _create(table: str, columns: dict[str, tuple[str, str]]) -> str:
-    """With its comments: SQLite keeps the text."""
-    end = list(columns)[-1]
-    lines = [
-        f'  "{name}" {kind}{"" if name == end else ","}  -- {comment}' for name, (kind, comment) in columns.items()
-    ]
-    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"
-
-
-def _name(part: Path, path: Path) -> None:
-    """Give a file its name, unless there is one of that name."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if path.exists():
-            raise FileExistsError from None
-        os.rename(part, path)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # some systems know no such thing
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

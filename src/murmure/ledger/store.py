@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
+from murmure.core.sqlite_files import PATIENCE as PATIENCE  # that a charge waits for others to finish theirs
 
-PATIENCE = 60  # seconds that a charge waits for others to finish theirs
 Run = Callable[..., list[tuple[Any, ...]]]  # run(sql with ?, *values) -> rows
 
 

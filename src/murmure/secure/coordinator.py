@@ -9,7 +9,6 @@ import hashlib
 from typing import Literal
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from murmure.secure.errors import (
     BadMessage,
@@ -21,7 +20,7 @@ from murmure.secure.errors import (
     TooFewParties,
 )
 from murmure.secure.identity import Identity
-from murmure.secure.joined import Joined, enough, shared_secret
+from murmure.secure.joined import Joined, enough
 from murmure.secure.messages import (
     FROM_COORDINATOR,
     Alive,
@@ -48,7 +47,19 @@ SAID = {
     "agree": Kind.AGREE,
     "reveal": Kind.REVEAL,
 }
-ANY_KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))  # no secret: to try public keys with
+P = (1 << 255) - 19
+SMALL_ORDER = {  # points of Curve25519, and of its twist, with which every secret is the same; the last two are 0 and 1
+    u.to_bytes(32, "little")
+    for u in (
+        0,
+        1,
+        325606250916557431795983626356110631294008115727848805560023387167927233504,
+        39382357235489614581723060781553021112529911719440698176882885853963445705823,
+        P - 1,
+        P,
+        P + 1,
+    )
+}
 WORDS = {"keys": "joined", "shares": "shared their secrets", "vectors": "sent their vectors"}
 
 
@@ -67,6 +78,7 @@ class Coordinator:
         self._now: dict[int, Message] = {}  # messages of this stage
         self._inbox: dict[int, list[bytes]] = {place: [] for place in session.members}
         self._left: set[int] = set()  # who was told that it goes on without them
+        self._ends: dict[str, bytes] = {}
         self._keys: set[bytes] = set()
         self._joined: Joined | None = None
         self._sealed: dict[int, dict[int, bytes]] = {}
@@ -159,8 +171,8 @@ class Coordinator:
                 mine = Keys.of(message)
                 if mine.mask == mine.box or self._keys & {mine.mask, mine.box}:
                     raise RosterDiffers(f"{self._name(place)} sent session keys that somebody has already.")
-                for key in (mine.mask, mine.box):
-                    shared_secret(ANY_KEY, key, self._name(place))  # one that is no key would stop every neighbour
+                if SMALL_ORDER & {mine.mask, mine.box}:  # they would stop every neighbour
+                    raise BadMessage(f"the session key of {self._name(place)} is no key.")
                 self._keys |= {mine.mask, mine.box}
                 self._now[place] = message
             case Kind.SHARES:
@@ -301,8 +313,7 @@ class Coordinator:
         self._result = self.session.encoder.decode(words, len(self._lists.alive))
         self.stage = "done"
         body = Result(self._lists.alive, words).pack()
-        for place in self._lists.alive:
-            self._tell(place, Kind.RESULT, body)
+        self._tell_all(Kind.RESULT, body)
         self._sum, self._revealed = words, {}
 
     def _go_on(self, stage: Stage, there: tuple[int, ...] | list[int]) -> None:
@@ -312,14 +323,19 @@ class Coordinator:
                 self._leave(place, "the others went on without this party")
 
     def _tell_all(self, kind: Kind, body: bytes) -> None:
-        message = write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)
+        message = self._written(kind, body)
         for place in self.expected:
             self._inbox[place].append(message)
 
     def _tell(self, place: int, kind: Kind, body: bytes) -> None:
-        self._inbox[place].append(write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity))
+        self._inbox[place].append(self._written(kind, body))
+
+    def _written(self, kind: Kind, body: bytes) -> bytes:
+        return write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)
 
     def _leave(self, place: int, reason: str) -> None:
         if place not in self._left:
             self._left.add(place)
-            self._tell(place, Kind.END, reason.encode())
+            if reason not in self._ends:
+                self._ends[reason] = self._written(Kind.END, reason.encode())
+            self._inbox[place].append(self._ends[reason])
