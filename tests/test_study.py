@@ -714,13 +714,16 @@ def test_a_column_that_is_read_in_two_ways_is_told_twice() -> None:
 
 
 def test_nothing_that_is_quoted_can_speak_for_the_software() -> None:
-    """Quotation marks inside are replaced, and letters that cannot be printed never reach a terminal."""
+    """Quotation marks inside are replaced, and labels with letters that cannot be printed are refused."""
     sly = "x\u301e is not read. Nothing leaves. “"
-    schema = mu.Schema({"age": mu.Integers(0, 9), "ward": mu.Categories(["A\x1b[2J", "B"]), sly: mu.Integers(0, 1)})
-    plan = mu.Plan(mu.Sums(schema, ("ward == 'B'", f"`{sly}`")), parties=PairwiseMasks(5))
-    words = "\n".join(small(plan).in_words())
 
-    assert "\x1b" not in words and "A?[2J" in words
+    def asks(label: str) -> Study:
+        schema = mu.Schema({"ward": mu.Categories([label, "B"]), sly: mu.Integers(0, 1)})
+        return small(mu.Plan(mu.Sums(schema, ("ward == 'B'", f"`{sly}`")), parties=PairwiseMasks(5)))
+
+    words = "\n".join(asks("A").in_words())
+    with pytest.raises(InvalidParameter):
+        asks("A\x1b[2J")
     assert '“x" is not read. Nothing leaves. "”' in words
 
 
@@ -728,3 +731,12 @@ def test_another_language_is_refused() -> None:
     """There are two."""
     with pytest.raises(InvalidParameter, match='"en" and "fr"'):
         small().in_words("de")  # type: ignore[arg-type]
+
+
+def test_words_say_that_numbers_of_rows_are_compared() -> None:
+    """Where totals are exact, and only there; and that all is said of one study by itself."""
+    plain, blurred = small(asked("age")), small(asked("age", curator=mu.DiscreteLaplace(1.0)))
+    exact, noisy = (" ".join(one.in_words()) for one in (plain, blurred))
+    assert "The number of rows comes with all exact totals" in exact and "said of this study by itself" in exact
+    assert "The number of rows comes with" not in noisy and "of this study by itself" not in noisy
+    assert "Le nombre de lignes accompagne tous les totaux exacts" in " ".join(plain.in_words("fr"))

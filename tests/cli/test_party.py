@@ -164,7 +164,11 @@ def test_nothing_was_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MURMURE_PARTY", str(tmp_path / "h"))
 
     assert "No study was joined" in call("status").output and data("status")["studies"] == []
-    assert "Nothing was decided" in call("history").output and data("history") == {"decisions": [], "released": []}
+    assert "Nothing was decided" in call("history").output and data("history") == {
+        "decisions": [],
+        "released": [],
+        "paid": [],
+    }
     monkeypatch.setenv("MURMURE_PARTY", str(tmp_path / "nowhere"))
     assert refused("status")[0] == "StoreFailed"
 
@@ -200,9 +204,72 @@ def test_look_join_and_history(town: Town) -> None:
     assert study["state"] == "done" and study["sums"] == [TOTAL] and study["url"] == url
     history = data("history", "--home", town.folder / "p0")
     assert [one["decision"] for one in history["decisions"]] == ["approved", "finished"]
-    assert history["released"][0]["columns"] == ["age", "stay"] and len(history["released"][0]["members"]) == 3
+    assert history["released"][0]["columns"] == ["age", "stay", "the number of rows"]
+    assert len(history["released"][0]["members"]) == 3 and history["paid"] == []
     text = call("history", "--home", town.folder / "p0").output
-    assert "exact sums of age, stay over 3 parties" in text and "approved by its digest" in text
+    assert "exact sums of age, stay and the number of rows over 3 parties" in text and "approved by its digest" in text
+
+
+NOISE = """
+[noise]
+law = "DiscreteLaplace"
+epsilon = 1.0
+"""
+
+
+def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A noisy study is paid for; the next says so, is refused over the budget, and joined within it."""
+    cards = tuple(one.card for one in town.parties)
+    for name in ("First", "Second"):
+        (tmp_path / "noisy.toml").write_text(TOML.replace("Stay 2026", name) + NOISE)
+        town.study = Study.from_toml(tmp_path / "noisy.toml", cards, town.home.card)
+        town.served = StudyFolder.create(town.home, town.study)
+        town.digest = town.study.digest.hex()
+        with town.serving() as url:
+            own = town.join(0, url, "--minimum-parties", 3, "--approve", town.digest)
+            if name == "Second":
+                assert refused(*own, "--budget", 1.9, "--rows", "none.csv")[0] == "OverBudget"  # before rows are read
+                assert refused(*own, "--delta", 1e-6)[0] == "UsageError" and town.came() == 0
+                words, mots = (
+                    call("look", url, "--home", town.folder / "p0", "--lang", lang).output for lang in ("en", "fr")
+                )
+                monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
+                asked = call(*town.join(0, url, "--minimum-parties", 3), typed="later\n")
+                assert "have cost your rows epsilon = 1 before, in “First”." in words
+                assert "With this study it will be epsilon = 2." in words and "ce sera epsilon = 2." in mots
+                assert "With this study it will be epsilon = 2." in asked.stdout
+            others = [town.child(i, url) for i in (1, 2)]
+            assert call(*own, "--budget", 2).exit_code == 0
+            for pid in others:
+                os.waitpid(pid, 0)
+    for command in ("status", "history"):
+        text = call(command, "--home", town.folder / "p0").output
+        assert "paid so far, column age: epsilon = 2 in 2 noisy studies, for one row (add/remove)" in text
+        paid = data(command, "--home", town.folder / "p0")["paid"]
+        assert [(one["column"], one["epsilon"], one["delta"]) for one in paid] == [
+            ("age", 2.0, 0.0),
+            ("stay", 2.0, 0.0),
+        ]
+    assert "noisy sums of age, stay over 3 parties" in text
+
+
+def test_a_key_that_changed(town: Town, tmp_path: Path) -> None:
+    """Hospital 2 comes with another key: refused by name, until somebody says that they asked."""
+    study, p0 = town.study, town.parties[0]
+    p0.store.join(study.digest, "http://127.0.0.1:1", study.coordinator, "S", b"", bytes(32), "test", study.roster)
+    (tmp_path / "later.toml").write_text(TOML.replace("Stay 2026", "Later"))
+    stranger = PartyHome.create(tmp_path / "stranger", "Hospital 2").card
+    later = Study.from_toml(tmp_path / "later.toml", (*study.roster[:2], stranger), town.home.card)
+    town.served = StudyFolder.create(town.home, later)
+    with town.serving() as url:
+        args = town.join(0, url, "--minimum-parties", 3, "--approve", later.digest.hex())
+        kind, said = refused(*args)
+        told = call("look", url, "--home", p0.folder).output
+        taken = refused(*args, "--accept-new-key", "Hospital 2", "--rows", "nothing.csv")
+        assert town.came() == 0
+    assert kind == "OtherKey" and stranger.fingerprint in said and study.roster[2].fingerprint in said
+    assert "“Hospital 2” has another key than in the studies that you joined before" in told
+    assert taken[0] not in ("OtherKey", "UsageError")  # on to the rows, which are not there
 
 
 def test_refusals_before_anything_is_sent(town: Town) -> None:
@@ -225,7 +292,7 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
         assert refused(*town.join(0, url, "--minimum-parties", 3, *wrong))[0] == "OtherCoordinator"
         (town.folder / "r0.csv").write_text("age,stay\n40,1\n50,2\n121,3\n")
         kind, said = refused(*town.join(0, url, *three))
-        assert kind == "OutsideDomain" and "row 2" in said and "age" in said
+        assert kind == "OutsideDomain" and "row 3 (the first is row 1; line 4 of the CSV" in said
         (town.folder / "r0.csv").write_text("age\n40\n50\n60\n")
         assert refused(*town.join(0, url, *three))[0] == "MissingColumn"
         assert refused("join", url, "--home", town.folder / "p0", *three)[0] == "UsageError"
@@ -239,17 +306,19 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
 
 @pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non")])
 def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a terminal: leave without a word, say no, or say yes; a yes after a no comes too late."""
+    """At a terminal: leave without a word, say no, or say yes; a yes after a no is refused at home."""
     monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
     with town.serving() as url:
         options = ("--minimum-parties", 3, "--lang", lang)
         left = call(*town.join(0, url, *options), typed="later\n")
-        assert left.exit_code == 2 and "nothing was sent" in left.stderr and town.came() == 0
+        assert left.exit_code == 1 and "Error" not in left.stderr and town.came() == 0
+        assert left.stdout.endswith({"en": "Nothing was sent.\n", "fr": "Rien n’est parti.\n"}[lang])
         assert town.digest in left.stdout
         declined = call(*town.join(0, url, *options), typed=f"{no}\n")
-        assert declined.exit_code == 2 and "was declined" in declined.stderr and town.came() == 1
+        assert declined.exit_code == 1 and "Error" not in declined.stderr and town.came() == 1
+        assert {"en": "The coordinator knows.", "fr": "Le coordinateur le sait."}[lang] in declined.stdout
         late = call(*town.join(0, url, *options), typed=f"{yes}\n")
-        assert late.exit_code == 2 and "came too late" in late.stderr
+        assert late.exit_code == 2 and "this party said no" in late.stderr and "new study" in late.stderr
 
 
 def test_decline(town: Town) -> None:

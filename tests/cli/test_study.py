@@ -207,7 +207,9 @@ def test_from_cards_to_a_result(place: Path) -> None:
     assert held["results"] == ended["results"] and "Ce qui en est sorti" in (place / "r.html").read_text("utf-8")
     shown = call("study", "result", folder).stdout
     assert str(truth(NAMES[:3])[2]) in shown and "over 3 parties: North, South, East" in shown
-    assert "no differential privacy" in shown and "Done" in call("study", "status", folder).stdout
+    assert shown.count("coordinator and 1 colluding party: no differential privacy") == 2  # once a round, not twice
+    assert shown.count("reader: no differential privacy") == 2 and shown.count("public to all: ") == 2
+    assert "  public " not in shown and "Done" in call("study", "status", folder).stdout
 
 
 def test_a_study_that_fails_says_why(place: Path) -> None:

@@ -65,6 +65,7 @@ class Seat:
     go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     asked: tuple[str, bytes] | None = None  # what it waits for
     not_before: float = 0.0
+    polls: tuple[int, int] | None = None  # held open: whose inbox, and after how many
     answer: Any = None
     outcomes: list[Outcome] | None = None
     ended: str | None = None  # done, gone, or the name of a refusal
@@ -80,15 +81,15 @@ class Line:
     def send(self, message: bytes) -> None:
         self._ask("send", message)
 
-    def inbox(self, ask: bytes, wait: int, largest: int) -> list[bytes]:
+    def inbox(self, ask: Callable[[], bytes], wait: int, largest: int) -> list[bytes]:
         messages = self._ask("inbox", ask)
         assert sum(map(len, messages)) <= largest, "more than a party takes of a coordinator"
         return messages
 
-    def _ask(self, kind: str, body: bytes) -> Any:
+    def _ask(self, kind: str, body: bytes | Callable[[], bytes]) -> Any:
         while True:
             try:
-                return self.run.wait(self.seat, kind, body)
+                return self.run.wait(self.seat, kind, body() if callable(body) else body)
             except HTTPException:  # lost, or an error of the server: asked again, as the client does
                 continue
 
@@ -125,6 +126,7 @@ class Run:
     # -- parties, each a thread of which one runs at a time -----------------------------------------------------------
 
     def wait(self, seat: Seat, kind: str, body: bytes) -> Any:
+        seat.polls = None
         seat.asked, seat.not_before = (kind, body), self.now + self._delay()
         self.idle.release()
         seat.go.acquire()
@@ -222,8 +224,11 @@ class Run:
     def _receive(self, raw: bytes) -> Exception | None:
         return self._with_coordinator(lambda: self.coordinator.receive([raw])[0])
 
-    def _poll(self, raw: bytes) -> Any:
-        place, after = self.desk.asks(raw)
+    def _poll(self, seat: Seat, raw: bytes) -> Any:
+        try:
+            place, after = seat.polls = seat.polls or self.desk.asks(raw)
+        except WrongSession as error:
+            return error
         messages = self.coordinator.inbox(place)[after:]
         if not messages and self.coordinator.over:
             return StudyOver("the study is over, and there is nothing more for this party.")
@@ -261,7 +266,7 @@ class Run:
             self._wake(seat, HTTPException("lost"))
             return
         if kind == "inbox":
-            found = self._poll(body)
+            found = self._poll(seat, body)
             if found == [] and self.rng.random() < 0.9:  # a poll is held open
                 seat.not_before = self.now + 1.0
                 return
@@ -363,8 +368,14 @@ class Run:
         assert len(held) <= len(results), f"party {seat.place} holds a sum that the coordinator has not"
         if seat.ended == "done":
             assert not failed and len(held) == len(self.study.plans)
-        elif not failed and seat.place in results[0].cohort and seat.ended not in {"gone", *OWN_REFUSALS}:
+        elif not failed and seat.place in results[0].cohort and self._why(seat) not in {"gone", *OWN_REFUSALS}:
             raise AssertionError(f"party {seat.place} is in the sum, is there, and has no result: {seat.ended}")
+
+    def _why(self, seat: Seat) -> str | None:
+        """Killed after it gave up, a party finds in its file why."""
+        joined = Home(self.folder / f"party {seat.place}").store.study(self.study.digest)
+        given_up = seat.ended == "StudyEnded" and joined is not None and joined.reason
+        return str(given_up).split(":")[0] if given_up else seat.ended
 
     def _never_both(self) -> None:
         """Of nobody were shares of both secrets let go in one round."""

@@ -19,6 +19,7 @@ from murmure.secure.identity import Identity
 from murmure.secure.messages import Kind, write
 from murmure.secure.party import Party
 from murmure.secure.sharing import PairwiseMasks
+from murmure.service.asking import Numbers
 from murmure.service.folders import Home, StudyFolder
 from murmure.service.seen import Seen
 from murmure.service.server import Addresses, Serving, serve
@@ -60,7 +61,7 @@ class Hand:
 
     def __init__(self, hands: Hands, place: int) -> None:
         self.hands, self.place, self.identity = hands, place, hands.identities[place]
-        self.after = 0
+        self.after, self.numbers = 0, Numbers()
         self.heard: list[bytes] = []
         self.results: list[list[int]] = []
         self.begin(1, tuple(range(len(hands.study.roster))))
@@ -71,7 +72,7 @@ class Hand:
         return self.party.keys()
 
     def ask(self, after: int | None = None) -> bytes:
-        body = (self.after if after is None else after).to_bytes(4, "little")
+        body = self.numbers.body(self.after if after is None else after)
         return write(Kind.ASK, self.hands.study.digest, self.place, body, self.identity)
 
     def answer(self, message: bytes) -> list[bytes]:
@@ -147,6 +148,7 @@ def take_part(hand: Hand, line: Line, until: Callable[[Hand], bool] = lambda han
         for message in line.inbox(hand.ask(), 20):
             waiting += hand.answer(message)
         if hand.over:
+            line.inbox(hand.ask())  # which says that all of it was heard
             return
 
 

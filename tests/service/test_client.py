@@ -223,13 +223,13 @@ def test_a_coordinator_that_starts_again_is_waited_for() -> None:
 )
 def test_an_inbox_that_is_cut_is_refused(raw: bytes) -> None:
     with serving(lambda h: say(h, 200, raw)) as (url, _), pytest.raises(Untrusted, match=r"cut short|longer"):
-        client_of(url).inbox(b"ask", 0, 1000)
+        client_of(url).inbox(lambda: b"ask", 0, 1000)
 
 
 def test_an_inbox() -> None:
     raw = b"\2\0\0\0" + b"\3\0\0\0abc" + b"\0\0\0\0"
     with serving(lambda h: say(h, 200, raw)) as (url, asked):
-        assert client_of(url).inbox(b"ask", 7, 1000) == [b"abc", b""]
+        assert client_of(url).inbox(lambda: b"ask", 7, 1000) == [b"abc", b""]
     assert asked[0][:3] == ("POST", "/inbox?wait=7", b"ask")
 
 

@@ -181,6 +181,19 @@ def test_too_many_decline(place: Path) -> None:
     assert all(read(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
 
 
+def test_nobody_waits_once_the_minimum_is_out_of_reach(place: Path) -> None:
+    """Two of five declined and four are the least: whoever joined hears it at once, whoever did not is not blamed."""
+    desk = Desk(hands_of.Hands(place, dropouts=1))
+    desk.join(0)
+    desk.say(desk.parties[3].party.refuse())
+    assert desk.runner.standing.state == "gathering"
+    desk.say(desk.parties[4].party.refuse())
+
+    assert desk.runner.standing.ended.kind == "TooFewParties"
+    assert read(desk.runner.inbox(0)[-1]).kind is Kind.END and read(desk.runner.inbox(1)[-1]).kind is Kind.END
+    assert [desk.runner.standing.of(p) for p in (1, 2, 3, 4)] == ["left out", "left out", "declined", "declined"]
+
+
 @pytest.mark.parametrize("refuses", [True, False])
 def test_the_cohort_is_frozen(place: Path, refuses: bool) -> None:
     """Whoever was in the first sum is in the second, or there is no second: their difference would be one's own sum."""
@@ -227,7 +240,10 @@ def test_the_same_sum_over_one_fewer_is_not_unmasked(place: Path) -> None:
 
 
 def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None:
-    """Asked among more expressions, or with other dropouts allowed, it is the same sum; another one is another."""
+    """Asked among more expressions, or with other dropouts allowed, it is the same sum; another one is another.
+
+    But the number of rows comes with each: over one party less, no other exact sum is unmasked either.
+    """
     from murmure.plan import Plan
     from murmure.secure.sharing import PairwiseMasks
     from murmure.statistics.sums import Sums
@@ -247,7 +263,10 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
     with pytest.raises(CohortRefused, match="round 1 is not unmasked") as refusal:
         released.check(study("age", "2 * age"), 1, range(4))
     assert "about 1 alone (Clinique des Lilas)" in str(refusal.value)  # and no 64 digits
-    released.check(study("age ** 2"), 1, range(4))
+    for other in map(study, ("age ** 2", "1 + age", "stay")):  # other questions; their numbers of rows are the same
+        with pytest.raises(CohortRefused, match="about 1 alone"):
+            released.check(other, 1, range(4))
+        released.check(other, 1, range(5))
     released.check(first, 1, range(5), record=True)  # after a crash: its own line is no obstacle
 
 

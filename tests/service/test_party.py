@@ -26,13 +26,15 @@ import pytest
 import murmure as mu
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain
 from murmure.secure.coordinator import Coordinator
-from murmure.secure.errors import CohortRefused, ForgedMessage, OutOfBound, TooFewParties
-from murmure.secure.identity import Identity
+from murmure.secure.errors import CohortRefused, Declined, ForgedMessage, OutOfBound, OutOfOrder, TooFewParties
+from murmure.secure.identity import Card, Identity
 from murmure.secure.messages import FROM_COORDINATOR, Kind, read, write
+from murmure.service.before import remembered
 from murmure.service.client import Address, Client
 from murmure.service.home import Home
 from murmure.service.joining import Terms, check, decline, finish
 from murmure.service.own import Own, own_sums
+from murmure.service.paid import Charge, charges_of, sums
 from murmure.service.party import Outcome
 from murmure.service.party_file import PartyFile
 from murmure.service.policy import Policy, asked_of
@@ -43,11 +45,14 @@ from murmure.service.refusals import (
     NotApproved,
     NotOnRoster,
     OtherCoordinator,
+    OtherKey,
     OtherRows,
     OtherStudy,
+    OverBudget,
     StoreFailed,
     StudyEnded,
     TooFewRows,
+    Unreachable,
 )
 from murmure.study import Study
 
@@ -92,9 +97,9 @@ class Hub:
         self.began = time.monotonic()
         self.changed.notify_all()
 
-    def inbox(self, ask: bytes) -> list[bytes]:
+    def inbox(self, ask: bytes, wait: float = 2.0) -> list[bytes]:
         message = read(ask).check(self.study.digest, self.study.roster[read(ask).sender])
-        after, end = int.from_bytes(message.body, "little"), time.monotonic() + 2
+        after, end = int.from_bytes(message.body[:4], "little"), time.monotonic() + wait
         with self.changed:
             while True:
                 found = [raw for one in self.rounds for raw in self.of(one, message.sender)][after:]
@@ -121,7 +126,7 @@ class Hub:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if self.path.startswith("/inbox"):
-                    found = hub.inbox(body)
+                    found = hub.inbox(body, 0.0 if self.path.endswith("wait=0") else 2.0)
                     parts = b"".join(len(one).to_bytes(4, "little") + one for one in found)
                     return self.answer(200, len(found).to_bytes(4, "little") + parts)
                 try:
@@ -308,7 +313,9 @@ def test_noise_shares(tmp_path: Path) -> None:
     assert abs(outcome.sums[0] - TOTAL[1]) < 120 * 40  # three shares of scale 60: beyond, once in 1e15
     assert world.own(0)[0].values == [sum(ROWS[0])]
     (let_go,) = world.homes[0].store.released()
-    assert let_go["exact"] is False
+    assert let_go["exact"] is False and let_go["columns"] == ["age"]  # no number of rows is told
+    (paid,) = world.homes[0].store.charges()
+    assert paid == charges_of(world.study)[0] and paid.cost == plan.bound.cost and paid.cost.epsilon == 2.0
 
 
 # -- kill -9 -----------------------------------------------------------------------------------------------------------
@@ -410,6 +417,7 @@ def killed_once(world: World, k: int) -> None:
     assert all(len(different) == 1 for different in came.values())
     assert no_secrets(world.homes[0])
     assert len(world.homes[0].store.released()) == rounds
+    assert world.homes[0].store.charges() == charges_of(world.study)  # a noisy round is paid once, and not twice
 
 
 @pytest.mark.parametrize("arrives", [False, True])
@@ -593,8 +601,9 @@ def test_not_on_the_roster(world: World, tmp_path: Path) -> None:
 
 def test_rows_are_checked_before_anything_is_sent(world: World) -> None:
     """A value outside its bound: its row is named to its holder, and the hub never hears of it."""
-    with pytest.raises(OutsideDomain, match="row 2"):
+    with pytest.raises(OutsideDomain, match=r"row 3 \(the first is row 1\) holds 121") as caught:
         world.own(0, [50, 51, 121])
+    assert caught.value.hint.endswith("wider bounds; nothing was sent")
     with pytest.raises(OutOfBound, match="1_000 at most"):
         world.own(0, [1] * 1001)
     assert not world.log.exists()
@@ -615,10 +624,19 @@ def test_a_study_that_was_declined(world: World) -> None:
         terms = Terms(world.homes[0], world.study, b"", url, LAX)
         decline(terms, client, "test")
         assert [kind for kind, *_ in world.came()] == ["REFUSE"]
-        own = world.own(0)
-        with pytest.raises(StudyEnded):
-            world.join(0, url, own=own)
-    assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "approved", "ended"]
+        with pytest.raises(Declined, match="this party said no to"):
+            check(terms)
+    assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "refused"]
+
+
+def test_a_no_that_did_not_arrive(world: World) -> None:
+    """The coordinator was never told, so the party may still say yes."""
+    client = Client(Address.of("http://127.0.0.1:9"), patience=0.0)
+    terms = Terms(world.homes[0], world.study, b"", client.address.url, LAX)
+    with pytest.raises(Unreachable):
+        decline(terms, client, "test")
+    check(terms)
+    assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "not told"]
 
 
 def leaves_at(moment: Callable[[Any], bool]) -> None:
@@ -703,7 +721,11 @@ def test_a_cohort_that_shrinks_after_the_vector(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
     assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "MASKED", "REFUSE"}
-    assert len(world.homes[0].store.released()) == 1
+    # the vector has left, and the no may come too late: the sum over these is remembered as one that may be out
+    assert [(one["name"], one["certain"]) for one in world.homes[0].store.released()] == [
+        ("Earlier", True),
+        ("Ages", False),
+    ]
 
 
 def test_the_cohort_of_the_first_round_is_that_of_all(tmp_path: Path) -> None:
@@ -729,6 +751,25 @@ def test_the_cohort_of_the_first_round_is_that_of_all(tmp_path: Path) -> None:
     said = [(kind, session == first) for kind, sender, session in world.came() if sender == 0]
     assert ("MASKED", True) in said and ("MASKED", False) not in said
     assert len(world.homes[0].store.results(world.study.digest)) == 1
+
+
+@pytest.mark.parametrize("guard", ["columns", "question"])
+def test_the_number_of_rows_is_a_sum_that_all_studies_have_in_common(tmp_path: Path, guard: Any) -> None:
+    """Ages of four, then stays of three: no column in common, and yet the fourth's number of rows would be known."""
+    world = World(tmp_path, parties=4, dropouts=1)
+    stay = mu.Sums(mu.Schema({"stay": mu.Integers(0, 60)}), ("stay",))
+    release_first(world, world.asks([mu.Plan(stay, parties=world.masks)], "Earlier"), [0, 1, 2, 3])
+    with world.hub(late=0.5) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        if guard == "columns":
+            with pytest.raises(CohortRefused, match=r"about 1 alone \(Party 3\)"):
+                world.join(0, url)
+            assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "REFUSE"}
+        else:
+            assert world.join(0, url, Policy(3, guard="question"))[0].cohort == (0, 1, 2)
+        for pid, pipe in others:
+            os.kill(pid, signal.SIGKILL)
+            ended(pid, pipe)
 
 
 def test_by_question_another_question_is_no_difference(tmp_path: Path) -> None:
@@ -757,6 +798,276 @@ def test_a_cohort_below_the_own_minimum(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
     assert not any(kind == "REVEAL" and sender == 0 for kind, sender, _ in world.came())
+
+
+# -- what noisy sums cost in all ---------------------------------------------------------------------------------------
+
+
+def test_a_no_is_told_after_a_kill(tmp_path: Path) -> None:
+    """Killed when it has given up and before the coordinator knows: the next start says no, and needs no rows."""
+    world = World(tmp_path, parties=4, dropouts=1)
+    with world.hub(late=0.5) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        own = world.own(0)
+        policy = Policy(minimum_parties=4)
+        terms = Terms(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
+
+        def vanishes(say: Callable[[str], None]) -> None:
+            leaves_at(lambda message: message.kind is Kind.REFUSE)
+            with Client(Address.of(url), patience=10.0) as client:
+                finish(terms, client, own, "test")
+
+        assert ended(*forked(vanishes))[0] == 7
+        assert "REFUSE" not in {kind for kind, *_ in world.came()}
+        with Client(Address.of(url), patience=10.0) as client, pytest.raises(StudyEnded, match="TooFewParties"):
+            finish(terms, client, [], "test")
+        assert "REFUSE" in {kind for kind, *_ in world.came()}
+        for pid, pipe in others:
+            os.kill(pid, signal.SIGKILL)
+            ended(pid, pipe)
+    assert no_secrets(world.homes[0])
+
+
+class Denies(Hub):
+    """Takes every vector, and says that it does not."""
+
+    def receive(self, raw: bytes) -> None:
+        super().receive(raw)
+        if read(raw).kind is Kind.MASKED:
+            raise OutOfOrder("no")
+
+
+def test_a_vector_that_is_said_not_to_be_taken(world: World) -> None:
+    """Without a signature that is nobody's word: the inbox tells what came of it, and the cohort is recorded."""
+    with world.hub(Denies) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        (outcome,) = world.join(0, url)
+        assert all(ended(*one)[0] == 0 for one in others)
+    assert outcome.sums == TOTAL
+    (one,) = world.homes[0].store.released()
+    assert one["certain"] and len(one["members"]) == 3
+
+
+def test_rows_that_changed_after_the_vector_left(world: World) -> None:
+    """They are not read any more: the sum with the first rows is on its way, and is heard and recorded."""
+    with world.hub(late=30.0) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        own = world.own(0)
+
+        def vanishes(say: Callable[[str], None]) -> None:
+            leaves_at(lambda message: message.kind is Kind.MASKED)
+            world.join(0, url, own=own)
+
+        assert ended(*forked(vanishes))[0] == 7
+        (outcome,) = world.join(0, url, own=world.own(0, [*ROWS[0][:-1], 99]))
+        assert all(ended(*one)[0] == 0 for one in others)
+    assert outcome.sums == TOTAL
+
+
+def blurred(world: World, epsilon: float, name: str, statistic: Any = AGE, **more: Any) -> Study:
+    return world.asks([mu.Plan(statistic, parties=world.masks, curator=mu.DiscreteLaplace(epsilon), **more)], name)
+
+
+def pay(world: World, study: Study) -> None:
+    """As if an earlier study had let its noisy sums go."""
+    store = world.homes[0].store
+    store.join(study.digest, "http://earlier", study.coordinator, study.name, b"", bytes(32), "test")
+    for charge in charges_of(study):
+        with store.step(study.digest, charge.round) as step:
+            step.charge(charge)
+
+
+def test_noisy_studies_add_up(world: World) -> None:
+    """Within the budget to its last bit, and not beyond; the study's own charge is no obstacle to itself."""
+    for number in range(3):
+        assert world.homes[0].store.charges() == [] or number
+        pay(world, blurred(world, 0.5, f"Earlier {number}"))
+    new = blurred(world, 0.5, "New", SQUARE)  # another question of the same column
+    before = world.homes[0].store.charges()
+
+    Policy(3).check_budget(new, before)  # nobody set one
+    Policy(3, budget=2.0).check_budget(new, before)
+    with pytest.raises(
+        OverBudget, match=r"'New' costs epsilon = 0.5; .* 1.5 before, together that is epsilon = 2, and"
+    ):
+        Policy(3, budget=1.999, delta=0.0).check_budget(new, before)
+    pay(world, new)
+    Policy(3, budget=2.0).check_budget(new, world.homes[0].store.charges())
+    stay = mu.Sums(mu.Schema({"stay": mu.Integers(0, 60)}), ("stay",))
+    with pytest.raises(OverBudget):  # no column in common, and the same rows
+        Policy(3, budget=0.5).check_budget(blurred(world, 0.5, "Stays", stay), before)
+
+
+def test_rhos_add_up_and_are_turned_into_epsilon_once(world: World) -> None:
+    """Nine Gaussian studies cost about three times one at a delta, not nine times; with delta 0 they fit nowhere."""
+    curator = mu.DiscreteGaussian(epsilon=1.0, delta=1e-6)
+
+    def study(n: int) -> Study:
+        return world.asks([mu.Plan(AGE, parties=world.masks, curator=curator)], f"Gauss {n}")
+
+    for n in range(8):
+        pay(world, study(n))
+    before = world.homes[0].store.charges()
+    Policy(3, budget=4.0, delta=1e-6).check_budget(study(8), before)
+    with pytest.raises(OverBudget, match="at delta = 1e-06"):
+        Policy(3, budget=2.5, delta=1e-6).check_budget(study(8), before)
+    with pytest.raises(OverBudget, match="epsilon = inf"):
+        Policy(3, budget=1e9, delta=0.0).check_budget(study(8), before)
+    (said,) = [one.to_dict() for one in sums(before)]
+    assert said["column"] == "age" and said["studies"] == 8 and said["delta"] == 1e-6 and said["pure_epsilon"] == "inf"
+    assert 2.5 < said["epsilon"] < 4 and said["rho"] == pytest.approx(8 * before[0].cost.rho)
+
+
+def test_what_no_budget_covers(world: World) -> None:
+    """Exact sums; and costs that protect otherwise, which are no numbers of the same kind."""
+    with pytest.raises(OverBudget, match="releases exact sums, which no budget covers"):
+        Policy(3, budget=100.0).check_budget(world.study, [])
+    pay(world, blurred(world, 0.1, "Replacing", relation="replace"))
+    before, new = world.homes[0].store.charges(), blurred(world, 0.1, "New")
+    with pytest.raises(
+        OverBudget, match=r"'Replacing'.* one row \(replace\), and 'New' one row \(add/remove\).* not add"
+    ):
+        Policy(3, budget=100.0).check_budget(new, before)
+    Policy(3).check_budget(new, before)
+    assert "do not add up" in " ".join(remembered(world.homes[0].store, new))
+    assert "ne s’additionnent pas" in " ".join(remembered(world.homes[0].store, new, "fr"))
+    for wrong in ({"budget": 0.0}, {"budget": float("nan")}, {"budget": 1.0, "delta": 1.0}):
+        with pytest.raises(InvalidParameter, match="Policy"):
+            Policy(3, **wrong)
+
+
+def test_over_budget_before_a_row_is_read(world: World) -> None:
+    """With all else that can be refused before anybody is asked; and written down."""
+    pay(world, blurred(world, 1.5, "Earlier"))
+    new = blurred(world, 1.0, "New")
+    assert "epsilon = 2.5" in refused(world, OverBudget, Policy(3, budget=2.0), study=new, approve=new.digest.hex())
+    assert "OverBudget" in world.homes[0].store.decisions()[-1]["why"]
+
+
+def test_two_studies_at_once_cannot_both_spend_what_is_left(tmp_path: Path) -> None:
+    """Another study pays after this one was joined: its vector does not leave."""
+    world = World(tmp_path)
+    world.study = blurred(world, 1.0, "New")
+    policy = Policy(3, budget=1.5)
+    with world.hub(late=1.0) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        own = world.own(0)
+        with Client(Address.of(url), patience=10.0) as client:
+            terms = Terms(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
+            check(terms)
+            pay(world, blurred(world, 1.0, "Meanwhile"))
+            with pytest.raises(OverBudget):
+                finish(terms, client, own, "test")
+        for pid, pipe in others:
+            os.kill(pid, signal.SIGKILL)
+            ended(pid, pipe)
+    assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "REFUSE"}
+    assert [one.name for one in world.homes[0].store.charges()] == ["Meanwhile"] and no_secrets(world.homes[0])
+
+
+def test_a_vector_that_left_is_paid_for(tmp_path: Path) -> None:
+    """Killed before the list of survivors: the others can unmask the noisy sum, so it is in the sum of costs."""
+    world = World(tmp_path)
+    world.study = blurred(world, 1.0, "New")
+    with world.hub(late=30.0) as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        own = world.own(0)
+
+        def vanishes(say: Callable[[str], None]) -> None:
+            leaves_at(lambda message: message.kind is Kind.MASKED)
+            world.join(0, url, own=own)
+
+        assert ended(*forked(vanishes))[0] == 7
+        for pid, pipe in others:
+            os.kill(pid, signal.SIGKILL)
+            ended(pid, pipe)
+    (one,) = world.homes[0].store.released()
+    assert not one["certain"] and world.homes[0].store.charges() == charges_of(world.study)
+
+
+def test_what_was_paid_before_is_said_before(world: World) -> None:
+    """In both languages; nothing where nothing was paid."""
+    store, new = world.homes[0].store, blurred(world, 0.25, "New")
+    assert remembered(store, new) == remembered(store, world.study) == []
+    for number in (1, 2):
+        pay(world, blurred(world, 0.5, f"Earlier {number}"))
+
+    assert remembered(store, new) == [
+        "Noisy totals of “age” have cost your rows epsilon = 1 before, in “Earlier 1” and “Earlier 2”.",
+        "With this study it will be epsilon = 1.25.",
+    ]
+    assert remembered(store, new, "fr")[1] == "Avec cette étude, ce sera epsilon = 1,25."
+    assert remembered(store, world.study) == remembered(store, new)[:1]  # exact: there is nothing to add
+    stay = mu.Sums(mu.Schema({"stay": mu.Integers(0, 60)}), ("stay",))
+    other, together = remembered(store, blurred(world, 0.25, "Stays", stay))
+    assert together == "All noisy studies together, with this one: epsilon = 1.25."
+    assert "their cost comes on top, and a budget counts it." in other
+    said = remembered(store, new)
+    pay(world, new)
+    assert remembered(store, new) == said  # what it paid itself is not before it
+
+
+def test_columns_and_their_sums(world: World) -> None:
+    """Column by column, and over all, since the same people may be in all."""
+    both = mu.Schema({"age": mu.Integers(0, 120), "stay": mu.Integers(0, 60)})
+    for name, expression in (("A", "age"), ("B", "stay"), ("C", "age * stay")):
+        pay(world, blurred(world, 1.0, name, mu.Sums(both, (expression,))))
+    charges = world.homes[0].store.charges()
+    assert [isinstance(one, Charge) for one in charges] == [True] * 3
+    assert {one.column: (len(one.charges), one.to_dict()["epsilon"]) for one in sums(charges)} == {
+        "age": (2, 2.0),
+        "stay": (2, 2.0),
+        None: (3, 3.0),
+    }
+
+
+def test_the_same_exact_sum_again_is_said_before(world: World) -> None:
+    """The guard lets it pass, over the same parties; rows that changed since would be its difference."""
+    store, last = world.homes[0].store, world.asks([mu.Plan(AGE, parties=world.masks)], "Last year")
+    release_first(world, last, [0, 1, 2])
+
+    (said,) = remembered(store, world.study)
+    assert remembered(store, last) == []
+    assert "“Last year”" in said and "If your rows have changed since" in said
+    assert remembered(store, world.asks([mu.Plan(SQUARE, parties=world.masks)], "Squares")) == []
+
+
+# -- keys of the others ------------------------------------------------------------------------------------------------
+
+
+def test_a_known_name_with_another_key(world: World) -> None:
+    """Refused in any later study, whoever asks and however the name is spelt; taken when somebody says so."""
+    store, known = world.homes[0].store, world.study
+    store.join(known.digest, "http://a", known.coordinator, "Ages", b"", bytes(32), "test", known.roster)
+    old, forged = known.roster[1], Identity.fresh().card("PARTY 1")
+    asker = Identity.fresh()
+    roster = (known.roster[0], forged, known.roster[2])
+    later = Study("Later", "to know", asker.card("Other office"), roster, known.plans, 10)
+    said = refused(world, OtherKey, study=later, identity=asker, approve=later.digest.hex())
+
+    assert old.fingerprint in said and forged.fingerprint in said and "--accept-new-key 'PARTY 1'" in said
+    (told,) = [line for line in remembered(store, later) if "another key" in line]
+    assert old.fingerprint in told and "telephone" in told
+    assert "OtherKey" in store.decisions()[-1]["why"]
+    with pytest.raises(OtherKey):  # not by another name, and not in the transaction of joining either
+        store.join(later.digest, "http://b", later.coordinator, "L", b"", bytes(32), "t", roster, ("Party 2",))
+    assert store.study(later.digest) is None
+    terms = Terms(world.homes[0], later, b"", "http://b", LAX, later.digest.hex(), None, accept_new_keys=("Party 1",))
+    check(terms)
+    store.join(later.digest, "http://b", later.coordinator, "L", b"", bytes(32), "t", roster, ("Party 1",))
+    assert [one["decision"] for one in store.decisions()][-2:] == ["approved", "new key"]
+    assert store.other_keys(roster) == [] and store.other_keys([old]) == [(old, forged.key)]
+    check(Terms(world.homes[0], known, b"", "http://a", LAX))  # a study that was joined goes on with its keys
+    assert store.other_keys([Card("Party 9", old.key)]) == []
+
+
+def test_joining_pins_the_roster(world: World) -> None:
+    with world.hub() as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        world.join(0, url)
+        assert all(ended(*one)[0] == 0 for one in others)
+    stranger = Identity.fresh().card("Party 2")
+    assert world.homes[0].store.other_keys([stranger]) == [(stranger, world.homes[2].card.key)]
 
 
 # -- a coordinator that lies -------------------------------------------------------------------------------------------

@@ -104,16 +104,18 @@ def test_refused_by_name(hands: Any, caplog: pytest.LogCaptureFixture) -> None:
             write(Kind.KEYS, session, 77, bytes(96), stranger): (409, "RosterDiffers"),
             other: (409, "Equivocation"),
             write(Kind.MASKED, session, 1, bytes(32), two.identity): (409, "OutOfOrder"),
-            write(Kind.REVEAL, session, 0, bytes(4), one.identity): (409, "OutOfOrder"),
+            write(Kind.REVEAL, session, 0, bytes(12), one.identity): (409, "OutOfOrder"),
             write(Kind.ROSTER, session, 0xFFFFFFFF, b"", stranger): (409, "RosterDiffers"),
             one.ask(): (400, "BadMessage"),
         }
         got = {raw: line.send(raw) for raw in cases}
-        status, body, _ = line.request("POST", "/inbox", write(Kind.ASK, hands.study.digest, 0, bytes(4), two.identity))
+        status, body, _ = line.request(
+            "POST", "/inbox", write(Kind.ASK, hands.study.digest, 0, bytes(12), two.identity)
+        )
         assert (status, json.loads(body)["error"]) == (403, "ForgedMessage")
         status, body, _ = line.request("POST", "/inbox", keys)
         assert status == 413  # longer than any question for an inbox
-        status, body, _ = line.request("POST", "/inbox", write(Kind.ASK, bytes(32), 0, bytes(4), one.identity))
+        status, body, _ = line.request("POST", "/inbox", write(Kind.ASK, bytes(32), 0, bytes(12), one.identity))
         assert (status, json.loads(body)["error"]) == (409, "WrongSession")
 
     assert got == cases
@@ -193,12 +195,12 @@ def test_a_poll_waits_and_wakes_at_once(hands: Any) -> None:
 
 def test_small_answers_are_sent_at_once(hands: Any) -> None:
     """On a kept connection fifty polls take much less than fifty times the 40 ms that TCP holds small packets back."""
-    ask = hands.hand(0).ask()
+    hand = hands.hand(0)
     with hands_of.serving(hands.folder) as (line, _):
         kept = http.client.HTTPConnection(line.host, line.port, timeout=10)
         begun = time.monotonic()
         for _ in range(50):
-            kept.request("POST", "/inbox?wait=0", ask)
+            kept.request("POST", "/inbox?wait=0", hand.ask())
             assert kept.getresponse().read() == bytes(4)
         took = time.monotonic() - begun
         kept.close()

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from murmure.cli.party_join import join
-from murmure.cli.party_shared import FILE, FIRST, about, home_option, line_options, open_line, own_key, show
+from murmure.cli.party_shared import (
+    FILE,
+    FIRST,
+    about,
+    before,
+    home_option,
+    line_options,
+    open_line,
+    own_key,
+    printable,
+    show,
+)
 from murmure.cli.shared import Clear, ClearGroup, json_option, print_json
 
 if TYPE_CHECKING:
@@ -77,11 +89,11 @@ def look(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, a
 
     with open_line(url, ca, plain_http, FIRST) as client:
         study = Study.open(client.study())
-    mine = own_key(folder)
+    mine, told = own_key(folder), before(folder, study, lang)
     if as_json:
-        print_json(about(study, lang, mine))
+        print_json(about(study, lang, mine, told))
     else:
-        show(study, lang, mine)
+        show(study, lang, mine, told)
 
 
 # -- decline -----------------------------------------------------------------------------------------------------------
@@ -108,7 +120,7 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
     if as_json:
         print_json({"study": study.name, "digest": study.digest.hex(), "declined": True})
     else:
-        click.echo(f"Declined: {study.name}. The coordinator was told.")
+        click.echo(f"Declined: {study.name}. The coordinator knows.")
 
 
 # -- status and history ------------------------------------------------------------------------------------------------
@@ -118,8 +130,9 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
 @home_option
 @json_option
 def status(folder: Path, as_json: bool) -> None:
-    """The studies that this party joined, how they stand, and what came out."""
+    """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
     from murmure.service.home import Home
+    from murmure.service.paid import sums
 
     home = Home(folder)
     home.store.file.look()
@@ -138,8 +151,10 @@ def status(folder: Path, as_json: bool) -> None:
                 "sums": [[str(v) for v in sums] for sums, _ in results],
             }
         )
+    paid = sums(home.store.charges())
     if as_json:
-        print_json({"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies})
+        said = {"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies}
+        print_json({**said, "paid": [one.to_dict() for one in paid]})
         return
     click.echo(f"{home.card.name}: {home.card.fingerprint}")
     if not studies:
@@ -147,33 +162,58 @@ def status(folder: Path, as_json: bool) -> None:
     for held in studies:
         click.echo(f"{held['joined']}  {held['study']}: {held['state']}, rounds done: {held['rounds_done']}")
         if held["reason"]:
-            click.echo(f"  {held['reason']}")
+            click.echo(printable(f"  {held['reason']}"))
+    for one_sum in paid:
+        click.echo(one_sum.to_text())
 
 
 @party.command(cls=Clear, short_help="What was approved, and which sums were let go.")
 @home_option
 @json_option
 def history(folder: Path, as_json: bool) -> None:
-    """Every decision about a study, and every cohort for which this party let a sum go."""
+    """Every decision about a study, every cohort for which this party let a sum go, and what noisy sums have cost.
+
+    Costs are added up over all noisy studies that read a column, from the moment that the masked sum left: the others
+    can undo the masks without this party. Exact sums cost without a bound and are not among them.
+    """
     from murmure.service.home import Home
+    from murmure.service.paid import sums
 
     home = Home(folder)
     home.store.file.look()
-    decisions, released = home.store.decisions(), home.store.released()
+    decisions, released, paid = home.store.decisions(), home.store.released(), sums(home.store.charges())
     if as_json:
-        print_json({"decisions": decisions, "released": released})
+        print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
         return
     if not decisions:
         click.echo("Nothing was decided, and nothing was let go.")
+    for line in _in_order(decisions, released):
+        click.echo(printable(line))
+    for one in paid:
+        click.echo(one.to_text())
+
+
+def _in_order(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
+    """By their times; a sum was let go before the study of it ended, also within one second."""
+    ahead = list(released)
     for one in decisions:
-        click.echo(f"{one['at']}  {one['decision']:<9} {one['name']} ({one['study'][:12]}): {one['why']}")
-    for two in released:
-        members, kind = two["members"], "exact" if two["exact"] else "noisy"
-        assert isinstance(members, list) and isinstance(two["columns"], list)
-        click.echo(
-            f"{two['at']}  let go    {two['name']} round {two['round']}: {kind} sums of {', '.join(two['columns'])} "
-            f"over {len(members)} parties"
-        )
+        over = one["decision"] in ("finished", "ended")
+        while ahead and (ahead[0]["at"], not over or ahead[0]["study"] != one["study"]) < (one["at"], True):
+            yield _let_go(ahead.pop(0))
+        yield f"{one['at']}  {one['decision']:<9} {one['name']} ({one['study'][:12]}): {one['why']}"
+    yield from map(_let_go, ahead)
+
+
+def _let_go(one: dict[str, Any]) -> str:
+    from murmure.service.party_step import ROWS
+
+    kind = "exact" if one["exact"] else "noisy"
+    columns = ", ".join(name for name in one["columns"] if name != ROWS) + f" and {ROWS}" * (ROWS in one["columns"])
+    how = "let go" if one["certain"] else "may be out"
+    return (
+        f"{one['at']}  {how:<9} {one['name']} round {one['round']}: {kind} sums of {columns} "
+        f"over {len(one['members'])} parties"
+    )
 
 
 party.add_command(join)

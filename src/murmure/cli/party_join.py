@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.party_shared import FIRST, SAID, STAGES, home_option, line_options, open_line, show
+from murmure.cli.party_shared import FIRST, SAID, STAGES, before, home_option, line_options, open_line, printable, show
 from murmure.cli.shared import Clear, Misuse, console, grouped, json_option, print_json
 
 if TYPE_CHECKING:
@@ -36,7 +36,14 @@ MOST_SHOWN = 40  # figures on a terminal
     type=click.Choice(["columns", "question"]),
     default="columns",
     show_default=True,
-    help="Hold a cohort against earlier exact sums of the same columns, or of the very same question only.",
+    help="Hold a cohort against all earlier exact sums (each tells the number of rows), or only against those of the "
+    "very same question: numbers of rows may then be told apart.",
+)
+@click.option("--budget", type=float, metavar="EPS", help="Take no part if all noisy studies cost more in all.")
+@click.option("--allow-more-sums", is_flag=True, help="More exact sums than rows allow, over several studies.")
+@click.option("--delta", type=float, metavar="D", help="At which --budget is meant.  [default: 1e-06]")
+@click.option(
+    "--accept-new-key", "accepted", multiple=True, metavar="NAME", help="This party made a new key: you have asked it."
 )
 @click.option(
     "--patience", type=float, default=600.0, show_default=True, metavar="S", help="Seconds without an answer."
@@ -57,6 +64,10 @@ def join(
     forbidden: tuple[str, ...],
     require_noise: bool,
     guard: Any,
+    budget: float | None,
+    delta: float | None,
+    allow_more_sums: bool,
+    accepted: tuple[str, ...],
     patience: float,
     verbose: bool,
     folder: Path,
@@ -69,16 +80,21 @@ def join(
 
     Rows are checked before anything is sent: a value outside its bound stops here, with the number of its row. What
     leaves is a masked sum. Stopped at any moment, the same command goes on where it was. The first join pins the
-    coordinator's key: later studies under the same URL must be signed by it.
+    coordinator's key: later studies under the same URL must be signed by it. It pins those of the other parties too:
+    later, whoever has another key under the same name is refused, unless --accept-new-key names it.
     """
     if rows is None:
         raise Misuse("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
     from murmure.service.home import Home
-    from murmure.service.joining import Terms, check, finish, read_rows
+    from murmure.service.joining import Terms, check, finish, needs_rows, read_rows
     from murmure.service.policy import Policy
     from murmure.study import Study
 
-    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard)
+    if delta is not None and budget is None:
+        raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
+    paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
+    paying |= {"allow_more_sums": allow_more_sums}
+    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
     home = Home(folder)
     home.store.file.look()
     with open_line(url, ca, plain_http, patience, verbose) as client:
@@ -87,10 +103,10 @@ def join(
         signed = client.study()
         client.patience = patience
         study = Study.open(signed)
-        terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint)
+        terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check(terms)
         why = terms.approval(yes) or _ask(terms, client, lang, as_json)
-        own = read_rows(terms, rows, query)
+        own = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = finish(terms, client, own, why, _progress(len(study.plans), lang), client.log)
     _show_outcomes(study, outcomes, as_json)
 
@@ -119,14 +135,16 @@ def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
             f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
             hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
         )
-    show(study, lang, terms.home.identity.public)
+    show(study, lang, terms.home.identity.public, before(terms.home.folder, study, lang))
     answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
     if answer == said["yes"]:
         return "approved at a terminal"
     if answer == said["no"]:
         decline(terms, client, "declined at a terminal")
-        raise NotApproved(f"the study {study.name!r} was declined, and its coordinator told so.")
-    raise NotApproved(f"the study {study.name!r} was not approved; nothing was sent.")
+        click.echo(said["declined"].format(study.name))
+    else:
+        click.echo(said["left"].format(study.name))
+    raise click.exceptions.Exit(1)  # no error, but no result either
 
 
 def _somebody_is_there() -> bool:
@@ -135,6 +153,7 @@ def _somebody_is_there() -> bool:
 
 def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
     from murmure.service.figures import figures_of
+    from murmure.service.paid import in_all
 
     read = [(one, figures_of(plan, one.sums)) for plan, one in zip(study.plans, outcomes, strict=False)]
     if as_json:
@@ -159,6 +178,10 @@ def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None
         wide = max((len(row.label) for row in figures.rows[:MOST_SHOWN]), default=0)
         for row in figures.rows[:MOST_SHOWN]:
             between = f"  ({row.low} to {row.high})" if row.low else ""
-            out.print(f"  {row.label:<{wide}}  {row.said}{between}", soft_wrap=True)
+            out.print(printable(f"  {row.label:<{wide}}  {row.said}{between}"), soft_wrap=True)
         if len(figures.rows) > MOST_SHOWN:
             out.print(f"  and {grouped(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")
+        for line in (*figures.notes(), figures.promise()):
+            out.print(printable(line), style="dim", soft_wrap=True)
+    if cost := in_all(study):
+        out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)

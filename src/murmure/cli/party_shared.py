@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 HOME, PLACE = "MURMURE_PARTY", "murmure-party"
 FIRST = 10.0  # seconds for a coordinator that was never met to answer
 FILE = click.Path(path_type=Path)
-SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
 SAID: dict[str, dict[str, str]] = {
     "en": {
         "asks": "Who asks:",
         "roster": "Who takes part:",
         "you": "you",
+        "stranger": "You are not among those who are asked: the roster does not have your key.",
         "study": "study",
         "check": "Compare these digits with the coordinator and the others by another way, such as a telephone.",
         "question": "Take part? yes, no (the coordinator is told), or anything else to leave",
         "round": "round {} of {}",
+        "declined": "Declined: {}. The coordinator knows.",
+        "left": "Not approved: {}. Nothing was sent.",
         "yes": "yes",
         "no": "no",
     },
@@ -35,10 +37,13 @@ SAID: dict[str, dict[str, str]] = {
         "asks": "Qui demande\u202f:",
         "roster": "Qui participe\u202f:",
         "you": "vous",
+        "stranger": "Vous n’êtes pas parmi les participants\u202f: la liste n’a pas votre clé.",
         "study": "étude",
         "check": "Comparez ces chiffres avec le coordinateur et les autres par une autre voie (le téléphone).",
         "question": "Participer\u202f? oui, non (le coordinateur en est informé), ou autre chose pour partir",
         "round": "tour {} sur {}",
+        "declined": "Refusé\u202f: {}. Le coordinateur le sait.",
+        "left": "Pas approuvé\u202f: {}. Rien n’est parti.",
         "yes": "oui",
         "no": "non",
     },
@@ -88,7 +93,15 @@ def own_key(folder: Path) -> bytes | None:
     return Home(folder).identity.public if (folder / KEY).exists() else None
 
 
-def about(study: Study, lang: Any, mine: bytes | None) -> dict[str, Any]:
+def before(folder: Path, study: Study, lang: Any) -> list[str]:
+    """What the party in this folder, if there is one, remembers that bears on the study."""
+    from murmure.service.before import remembered
+    from murmure.service.home import KEY, Home
+
+    return remembered(Home(folder).store, study, lang) if (folder / KEY).exists() else []
+
+
+def about(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> dict[str, Any]:
     return {
         "study": study.name,
         "purpose": study.purpose,
@@ -97,11 +110,12 @@ def about(study: Study, lang: Any, mine: bytes | None) -> dict[str, Any]:
         "parties": [{"name": one.name, "fingerprint": one.fingerprint, "you": one.key == mine} for one in study.roster],
         "rounds": len(study.plans),
         "words": list(study.in_words(lang)),
+        "before": before,
     }
 
 
-def show(study: Study, lang: Any, mine: bytes | None) -> None:
-    """For a person who decides: the words of the study, and everybody with the digits to compare."""
+def show(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> None:
+    """For a person who decides: what is asked, what was before, and everybody with the digits to compare."""
     said = SAID[lang]
     wide = max(len(one.name) for one in (*study.roster, study.coordinator))
 
@@ -109,16 +123,19 @@ def show(study: Study, lang: Any, mine: bytes | None) -> None:
         return f"  {one.name:<{wide}}  {one.fingerprint}" + (f"  ({said['you']})" if one.key == mine else "")
 
     words = [f"  {line}" if line.startswith(" ") else f"- {line}" for line in study.in_words(lang)]
+    words += [f"- {line}" for line in before]
+    if mine is not None and all(one.key != mine for one in study.roster):
+        words.append(f"- {said['stranger']}")
     asks, roster = [said["asks"], named(study.coordinator)], [said["roster"], *map(named, study.roster)]
     for line in (study.name, *words, "", *asks, *roster, said["check"], f"{said['study']} {study.digest.hex()}"):
-        click.echo(_printable(line))
+        click.echo(printable(line))
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """A stranger wrote it: nothing in it may move the cursor or hide a word."""
-    return "".join(
-        letter if letter.isprintable() or letter in SPACES else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
+    from murmure.service.shown import visible
+
+    return visible(line)
 
 
 def open_line(url: str, ca: Path | None, plain: bool, patience: float, verbose: bool = False) -> Client:

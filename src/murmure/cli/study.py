@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.party_shared import printable
 from murmure.cli.shared import Clear, ClearGroup, Misuse, console, grouped, json_option, print_json
 from murmure.core.errors import MurmureError
 
@@ -116,8 +117,8 @@ def _about(held: StudyFolder, lang: Any = "en") -> dict[str, Any]:
 def _show(held: StudyFolder, lang: Any = "en") -> None:
     made, out = held.study, console()
     out.print(made.name, style="bold", soft_wrap=True)
-    for line in made.in_words(lang):
-        out.print(line, soft_wrap=True)
+    for line in map(printable, made.in_words(lang)):
+        out.print(f"  {line}" if line.startswith(" ") else f"- {line}", soft_wrap=True)
     out.print()
     wide = max(len(card.name) for card in made.roster)
     for card in made.roster:
@@ -227,7 +228,7 @@ def status(folder: Path, as_json: bool) -> None:
     doing = f": parties {STAGES[standing.stage][0]}" if standing.stage in STAGES else ""
     out.print(f"{STATES[standing.state][0]}{rounds}{doing if standing.state == 'running' else ''}", soft_wrap=True)
     if standing.ended is not None and standing.ended.kind:
-        out.print(f"{standing.ended.kind}: {standing.ended.words}", soft_wrap=True)
+        out.print(printable(f"{standing.ended.kind}: {standing.ended.words}"), soft_wrap=True)
     wide = max(len(card.name) for card in made.roster)
     for place, card in enumerate(made.roster):
         out.print(f"  {card.name:<{wide}}  {PARTY[standing.of(place)][0]}", soft_wrap=True)
@@ -278,6 +279,8 @@ def _show_result(seen: Seen) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from murmure.service.paid import in_all
+
     out = console()
     out.print(seen.study.name, style="bold", soft_wrap=True)
     for one, figures in seen.figures():
@@ -295,14 +298,17 @@ def _show_result(seen: Seen) -> None:
             table.add_column("low", justify="right")
             table.add_column("high", justify="right")
         for row in figures.rows[:MOST_SHOWN]:
-            table.add_row(row.label, row.said, *([] if figures.exact else [row.low or "", row.high or ""]))
+            table.add_row(printable(row.label), row.said, *([] if figures.exact else [row.low or "", row.high or ""]))
         out.print(table)
         if len(figures.rows) > MOST_SHOWN:
             out.print(
                 f"the first {MOST_SHOWN}; {grouped(len(figures.rows) - MOST_SHOWN)} more with --json", style="dim"
             )
-        for observer, certificate in figures.guarantees.items():
-            out.print(f"{observer}: {certificate.to_text()}", style="dim", soft_wrap=True)
+        for line in (*figures.notes(), *figures.promises()):
+            for part in line.split("\n"):
+                out.print(printable(part), style="dim", soft_wrap=True)
+    if seen.results and (cost := in_all(seen.study)):
+        out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 
 
 def _refuse_failed(seen: Seen) -> None:

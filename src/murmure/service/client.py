@@ -12,8 +12,10 @@ import os
 import socket
 import ssl
 import struct
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -28,6 +30,14 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
 LARGEST_STUDY = 1 << 24
 LARGEST_ERROR = 1 << 16
 CHUNK = 1 << 16
+EMPTY = 0.2  # seconds
+SLOWEST = 20_000  # bytes a second
+NO_TLS = (
+    "WRONG_VERSION_NUMBER",
+    "RECORD_LAYER_FAILURE",
+    "HTTP_REQUEST",
+    "PACKET_LENGTH_TOO_LONG",
+)  # not even a greeting
 LOST = (OSError, http.client.HTTPException)  # a line that broke, or an answer that was cut
 
 
@@ -49,9 +59,13 @@ class Client:
         """Returns when the coordinator has it."""
         self._ask("POST", "/messages", message, LARGEST_ERROR)
 
-    def inbox(self, ask: bytes, wait: int, largest: int) -> list[bytes]:
-        """The messages after those that were heard; none, if none came for `wait` seconds."""
-        return _unpacked(self._ask("POST", f"/inbox?wait={wait}", ask, largest, wait))
+    def inbox(self, ask: Callable[[], bytes], wait: int, largest: int) -> list[bytes]:
+        """The messages after those that were heard; none, if none came for `wait` seconds. ask: made for every try."""
+        begun = time.monotonic()
+        messages = _unpacked(self._ask("POST", f"/inbox?wait={wait}", ask, largest, wait))
+        if not messages and wait and time.monotonic() - begun < EMPTY:
+            time.sleep(EMPTY)  # whoever answers at once with nothing is not asked without a pause
+        return messages
 
     def __enter__(self) -> Client:
         return self
@@ -66,12 +80,12 @@ class Client:
 
     # -- one question, asked until it is answered ------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: bytes, largest: int, wait: float = 0.0) -> bytes:
+    def _ask(self, method: str, path: str, body: bytes | Callable[[], bytes], largest: int, wait: float = 0.0) -> bytes:
         gives_up, pause = time.monotonic() + self.patience, FIRST_PAUSE
         while True:
             fresh = self._line is None
             try:
-                return self._once(method, path, body, largest, wait)
+                return self._once(method, path, body() if callable(body) else body, largest, wait)
             except ssl.SSLCertVerificationError as error:
                 self.close()
                 raise Untrusted(
@@ -80,10 +94,17 @@ class Client:
                 ) from None
             except LOST as error:
                 self.close()
+                if isinstance(error, ssl.SSLError) and error.reason in NO_TLS:
+                    raise Untrusted(
+                        f"no TLS is spoken at {self.address.url}: https was asked for, and something else answers.",
+                        hint=f"ask the coordinator for the address; if it serves without a certificate, it is "
+                        f"http{self.address.url.removeprefix('https')} (to another machine with --plain-http)",
+                    ) from None
                 if time.monotonic() + pause > gives_up:
                     raise Unreachable(
                         f"{self.address.url} does not answer ({_why(error)}).",
-                        hint="check the address; nothing is lost: the same command goes on where it stopped",
+                        hint="check the address, and that the coordinator is serving; then give the same command "
+                        "again: it begins, or goes on where it stopped",
                     ) from None
                 if not fresh and pause == FIRST_PAUSE:
                     pause = 1.001 * FIRST_PAUSE  # a kept line that the other side closed is made again at once
@@ -98,12 +119,13 @@ class Client:
         line = self._line = self._line or self._connected()
         assert line.sock is not None
         line.sock.settimeout(wait + ANSWER)
-        line.request(method, self.address.path + path, body or None, {"Content-Type": "application/octet-stream"})
-        answer = line.getresponse()
-        until = time.monotonic() + wait + 2 * ANSWER
+        with Deadline(line.sock, wait + max(1.0, min(2 * ANSWER, self.patience))) as deadline:
+            line.request(method, self.address.path + path, body or None, {"Content-Type": "application/octet-stream"})
+            answer = line.getresponse()
+            text = self._read(answer, largest if answer.status == 200 else LARGEST_ERROR, deadline)
         if answer.status == 200:
-            return self._read(answer, largest, until)
-        self._refused(answer.status, self._read(answer, LARGEST_ERROR, until))
+            return text
+        self._refused(answer.status, text)
 
     def _connected(self) -> http.client.HTTPConnection:
         where: Any = {"host": self.address.host, "port": self.address.port, "timeout": CONNECT}
@@ -127,7 +149,7 @@ class Client:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         return context
 
-    def _read(self, answer: http.client.HTTPResponse, largest: int, until: float) -> bytes:
+    def _read(self, answer: http.client.HTTPResponse, largest: int, deadline: Deadline) -> bytes:
         """All of it, unless it is larger or slower than it may be."""
         if answer.length is None and not answer.chunked:  # every answer has a length: its header was cut
             raise http.client.IncompleteRead(b"")
@@ -138,9 +160,8 @@ class Client:
             size += len(part)
             if size > largest:
                 self._too_large(largest)
-            if time.monotonic() > until:
-                raise TimeoutError("the answer does not end")
             parts.append(part)
+            deadline.came(len(part))
         if answer.length:  # read1 tells no end from a line that broke
             raise http.client.IncompleteRead(b"", answer.length)
         answer.close()  # which keeps the line
@@ -173,6 +194,36 @@ class Client:
         raise Untrusted(
             f"{self.address.url} answered HTTP {status}: {said}.", hint="is this the coordinator's address?"
         )
+
+
+class Deadline:
+    """For a whole exchange, however it trickles: a socket's own time limit begins again with every byte.
+
+    A long answer over a slow line has time as long as it comes faster than SLOWEST.
+    """
+
+    def __init__(self, sock: socket.socket, seconds: float) -> None:
+        self._sock, self._until = sock, time.monotonic() + seconds
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._wait, daemon=True)
+
+    def came(self, size: int) -> None:
+        self._until += size / SLOWEST
+
+    def _wait(self) -> None:
+        while (left := self._until - time.monotonic()) > 0:
+            if self._over.wait(left):
+                return
+        with suppress(OSError):
+            socket.socket.shutdown(self._sock, socket.SHUT_RDWR)  # whoever reads it finds it ended
+
+    def __enter__(self) -> Deadline:
+        self._watch.start()
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self._over.set()
+        self._watch.join()
 
 
 def _said(body: bytes) -> tuple[str, str]:

@@ -74,6 +74,10 @@ class Runner:
         """All that was said to this party, in all rounds."""
         return self._inboxes[place]
 
+    def say(self, line: str) -> None:
+        """Into the log of events that people read."""
+        self._say(line)
+
     @property
     def over(self) -> bool:
         return self.standing.state in ("done", "failed")
@@ -171,7 +175,7 @@ class Runner:
     def _may_close(self) -> bool:
         machine = self._machine
         late = self._overdue = self._clock() >= self._closes_at
-        if not machine.waiting or self._broken_cohort():
+        if not machine.waiting or self._broken_cohort() or _hopeless(machine):
             return True
         first = machine.session.round == 1 and machine.stage == "keys"
         return late and (machine.can_close or not first)  # with too few, the first stage waits on
@@ -230,8 +234,9 @@ class Runner:
     def _close(self, machine: Coordinator) -> ProtocolRefused | None:
         round, stage = machine.session.round, machine.stage
         self._closed.append((round, stage, len(machine.received), len(machine.expected)))
-        for place in machine.waiting:
-            self._left[place] = Left("vanished", round, stage)
+        if not _hopeless(machine):  # else nobody was given the time to answer
+            for place in machine.waiting:
+                self._left[place] = Left("vanished", round, stage)
         try:
             machine.close()
         except ProtocolRefused as error:
@@ -313,6 +318,14 @@ class Runner:
         """Bytes of the longest message that a party can have reason to send, in any round."""
         everybody = tuple(range(len(self.study.roster)))
         return max(self.study.session(r + 1, everybody).largest for r in range(len(self.study.plans)))
+
+
+def _hopeless(machine: Coordinator) -> bool:
+    """So many have declined that whoever is still awaited cannot save the sum: then nobody is kept waiting.
+
+    Only while parties join, which may take for ever. Later all are there, and each says by itself how it ends for it.
+    """
+    return machine.stage == "keys" and len(machine.expected - machine.refused) < machine.session.sharing.minimum
 
 
 def _first_line(error: Exception) -> str:

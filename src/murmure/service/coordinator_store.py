@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import MurmureError
+from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
 from murmure.service.errors import LogFailed
+from murmure.service.standing import Standing
 
 VERSION = "1"
-PATIENCE = 10.0  # seconds that a write waits for somebody who reads
+FILES_AGAIN = 15.0  # seconds in which a file may become free
 META, EVENTS, RESULTS = "murmure_meta", "murmure_events", "murmure_results"
 Tables = dict[str, dict[str, tuple[str, str]]]
 
@@ -114,14 +117,24 @@ class CoordinatorStore:
 
     def append(self, events: Sequence[Event], standing: dict[str, Any], result: Summed | None = None) -> None:
         """All of them or none; on the disk when this returns."""
+        with said(self.path), self._lock:
+            until = time.monotonic() + FILES_AGAIN
+            while True:
+                try:
+                    return self._append(events, standing, result)
+                except sqlite3.OperationalError as error:  # too many open files: those of strangers are closed soon
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or time.monotonic() > until:
+                        raise
+                time.sleep(0.1)
+
+    def _append(self, events: Sequence[Event], standing: dict[str, Any], result: Summed | None) -> None:
         at = now()
-        with said(self.path), self._lock, transaction(self._connection):
-            for event in events:
+        with transaction(self._connection):
+            for number, event in enumerate(events, self._next):
                 self._connection.execute(
                     f'INSERT INTO "{EVENTS}" VALUES (?, ?, ?, ?, ?)',
-                    (self._next, at, event.round, event.kind, event.message),
+                    (number, at, event.round, event.kind, event.message),
                 )
-                self._next += 1
             self._connection.execute(
                 f'INSERT INTO "{META}" VALUES (?, ?) ON CONFLICT ("key") DO UPDATE SET "value" = excluded."value"',
                 ("standing", json.dumps(standing)),
@@ -129,6 +142,7 @@ class CoordinatorStore:
             if result is not None:
                 held = (result.round, at, json.dumps(result.cohort), json.dumps(result.sums))
                 self._connection.execute(f'INSERT INTO "{RESULTS}" VALUES (?, ?, ?, ?)', held)
+        self._next += len(events)
 
 
 def read_standing(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list[Summed]]:
@@ -140,36 +154,17 @@ def read_standing(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
         if meta.get("version") != VERSION or meta.get("study") != study.hex():
             raise failed(path, "it is of another study, or of another version", "name the folder of this study")
         rows = connection.execute(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"').fetchall()
-    held = [Summed(round, tuple(json.loads(cohort)), tuple(json.loads(sums))) for round, cohort, sums in rows]
-    return (json.loads(meta["standing"]) if "standing" in meta else None), held
+    try:
+        held = [Summed(round, tuple(json.loads(cohort)), tuple(json.loads(sums))) for round, cohort, sums in rows]
+        standing = json.loads(meta["standing"]) if "standing" in meta else None
+        if standing is not None:
+            Standing.from_dict(standing)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise failed(path, "how the study stands cannot be read in it", "restore it from a copy") from None
+    return standing, held
 
 
 # -- SQLite, as it is treated here ------------------------------------------------------------------------------------
-
-
-def connect(path: Path, check_same_thread: bool = True) -> sqlite3.Connection:
-    """mode=rw: opening never makes a file."""
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=PATIENCE,
-        isolation_level=None,
-        check_same_thread=check_same_thread,
-    )
-    connection.execute("PRAGMA synchronous = EXTRA")
-    return connection
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def create(path: Path, tables: Tables, meta: dict[str, str]) -> None:
@@ -180,10 +175,10 @@ def create(path: Path, tables: Tables, meta: dict[str, str]) -> None:
         os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(connect(part)) as connection, transaction(connection):
             for table, columns in tables.items():
-                connection.execute(_create(table, columns))
+                connection.execute(commented(table, columns))
             connection.executemany(f'INSERT INTO "{META}" VALUES (?, ?)', list(meta.items()))
         with suppress(FileExistsError):  # another process was first: its file is as good
-            os.link(part, path)
+            give_name(part, path)
         sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
@@ -195,15 +190,6 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         raise failed(path, f"the file is damaged ({found})", "restore it from a copy")
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (META,)).fetchone():
         raise failed(path, "it is a database of another program")
-
-
-def sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # some systems know no such thing
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextmanager
@@ -220,12 +206,3 @@ def said(path: Path) -> Iterator[None]:
 
 def failed(path: Path, why: str, hint: str | None = None) -> LogFailed:
     return LogFailed(f"{str(path)!r} cannot be used: {' '.join(why.split())}.", hint=hint)
-
-
-def _create(table: str, columns: dict[str, tuple[str, str]]) -> str:
-    """With its comments: SQLite keeps the text."""
-    end = list(columns)[-1]
-    lines = [
-        f'  "{name}" {kind}{"" if name == end else ","}  -- {comment}' for name, (kind, comment) in columns.items()
-    ]
-    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from murmure.secure.errors import BadMessage, RosterDiffers
 from murmure.secure.messages import Kind, read
+from murmure.service.asking import Fresh
 from murmure.service.coordinator import Runner
 from murmure.service.errors import LogFailed, StudyOver
 
@@ -30,7 +31,8 @@ class Desk:
         self.runner, self._on_over, self._linger = runner, on_over, linger
         self._line: list[tuple[bytes, asyncio.Future[None]]] = []
         self._polls: dict[int, asyncio.Future[None]] = {}
-        self._fetched: dict[int, int] = {}
+        self._fetched: dict[int, int] = {}  # so many messages each party says that it has heard
+        self._fresh = Fresh()
         self._news, self._fetching = asyncio.Event(), asyncio.Event()
         self._closed = False
         self._ending: asyncio.Task[None] | None = None
@@ -48,16 +50,17 @@ class Desk:
     def asks(self, raw: bytes) -> tuple[int, int]:
         """Who asks for the inbox, and after how many messages."""
         message = read(raw)
-        if message.kind is not Kind.ASK or len(message.body) != 4:
+        if message.kind is not Kind.ASK:
             raise BadMessage("an inbox is asked for with an ASK message.")
         roster = self.runner.study.roster
         if message.sender >= len(roster):
             raise RosterDiffers("the sender is not in the roster.")
         message.check(self.runner.study.digest, roster[message.sender])
-        return message.sender, int.from_bytes(message.body, "little")
+        return message.sender, self._fresh.after(message.sender, message.body)
 
     async def poll(self, place: int, after: int, wait: float) -> tuple[bytes, ...]:
         """What was said to this party after its first `after` messages; waits until there is something."""
+        self._fetched[place] = max(after, self._fetched.get(place, 0))
         self._let_go(place)  # of one party one poll waits; a second one takes its place
         if len(self.runner.inbox(place)) <= after and not self.runner.over and not self._closed and wait > 0:
             news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -66,7 +69,6 @@ class Desk:
             if self._polls.get(place) is news:
                 del self._polls[place]
         messages = self.runner.inbox(place)
-        self._fetched[place] = max(len(messages), self._fetched.get(place, 0))
         if self.runner.over:
             self._fetching.set()
             if len(messages) <= after:
@@ -121,10 +123,9 @@ class Desk:
                 await asyncio.wait_for(self._news.wait(), None if seconds is None else seconds + 0.001)
 
     async def _wait_for_all(self) -> None:
-        """Once the study is over: time for everybody who took part to fetch how it ended."""
+        """Once the study is over: time for everybody who took part to say that they know how it ended."""
         end = time.monotonic() + self._linger
-        places = [p for p in range(len(self.runner.study.roster)) if p not in self.runner.standing.left]
-        while any(self._fetched.get(p, 0) < len(self.runner.inbox(p)) for p in places):
+        while self._unaware():
             left = end - time.monotonic()
             if left <= 0:
                 break
@@ -133,7 +134,18 @@ class Desk:
                 await asyncio.wait_for(self._fetching.wait(), left)
             except TimeoutError:
                 break
+        for name in self._unaware():
+            self.runner.say(f"{name} has not said that it knows how the study ended")
         self._on_over(self)
+
+    def _unaware(self) -> list[str]:
+        """An answer that left is no answer that arrived: only a later ASK says so."""
+        runner = self.runner
+        return [
+            card.name
+            for place, card in enumerate(runner.study.roster)
+            if place not in runner.standing.left and self._fetched.get(place, 0) < len(runner.inbox(place))
+        ]
 
 
 def _settle(done: asyncio.Future[None], outcome: Exception | None) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.domain import Interval
 from murmure.core.errors import MurmureError
+from murmure.core.schema import Schema
+from murmure.core.types import Release
+from murmure.service.shown import visible
 
 if TYPE_CHECKING:
     from murmure.plan import Plan
@@ -34,12 +39,42 @@ class Figures:
     exact: bool
     people: int | None  # rows; with noise, about so many, where that is known
     guarantees: Mapping[str, Any]
+    grids: Mapping[str, Fraction] = field(default_factory=dict)  # columns of real numbers, and the steps they have
+
+    def notes(self) -> list[str]:
+        """What a reader needs to know of the figures, beside them."""
+        out = [
+            f"{name} was rounded to steps of {said(step)} before it was added up: the sum is that of rounded numbers"
+            for name, step in self.grids.items()
+        ]
+        if any(row.low for row in self.rows):
+            out.append("the range of each figure, by itself, holds the sum without noise in 95 % of all cases")
+        if not self.exact and self.people is None:
+            out.append("how many rows there are is not told, since the noise hides it")
+        return out
+
+    def promise(self) -> str:
+        """To whoever reads the figures, in one line."""
+        one = self.guarantees["reader"]
+        if math.isinf(one.epsilon):
+            return "exact totals: no differential privacy hides what one row adds"
+        delta = f", delta = {one.delta:g}" if one.delta else ""
+        protects = f"the {one.unit} of one person ({one.relation})"
+        return f"differential privacy: epsilon = {one.epsilon:.10g}{delta} for {protects}"
+
+    def promises(self) -> list[str]:
+        """A certificate for all observers who have it in common, and what is public to all of them once."""
+        release = Release(None, self.guarantees, "", seeded=False)
+        public = release.shared_public()
+        out = [f"{names}: {one.to_text(public is None)}" for names, one in release.observers()]
+        return out if public is None else [*out, f"public to all: {'; '.join(public)}"]
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "about": self.about,
             "exact": self.exact,
             "people": self.people,
+            "grids": {name: said(step) for name, step in self.grids.items()},
             "figures": [{key: value for key, value in vars(row).items() if value is not None} for row in self.rows],
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }
@@ -47,24 +82,34 @@ class Figures:
 
 def figures_of(plan: Plan, sums: Sequence[int]) -> Figures:
     """The sums of all parties, as the plan reads them; with noise in them they are read as they stand."""
-    exact = plan.curator is None and plan.person is None
+    exact, grids = plan.curator is None and plan.person is None, _grids(plan)
     try:
         release = plan.settle(plan.total_of(sums)) if plan.curator is None else plan.released(sums)
     except MurmureError as error:  # such as a mean of no rows: what came out is shown as it is
         rows = [Figure(f"sum {i}", str(v)) for i, v in enumerate(sums, 1)]
-        return Figures(str(error).splitlines()[0], tuple(rows), exact, None, plan.guarantees())
+        return Figures(visible(str(error).splitlines()[0]), tuple(rows), exact, None, plan.guarantees(), grids)
     held = release.estimate
     rows = []
     parts = held.items() if isinstance(held, Mapping) else [("", held)]
     for name, one in parts:
         rows += [_figure(row, str(name), exact) for row in one.to_rows()]
-    return Figures(release.about, tuple(rows), exact, held.n, release.guarantees)
+    return Figures(visible(release.about), tuple(rows), exact, held.n, release.guarantees, grids)
+
+
+def _grids(plan: Plan) -> dict[str, Fraction]:
+    domain = plan.statistic.domain
+    named = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
+    return {
+        str(name): (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
+        for name, one in named.items()
+        if isinstance(one, Interval)
+    }
 
 
 def _figure(row: Mapping[str, Any], part: str, exact: bool) -> Figure:
     unit = next(key for key in row if key not in ("label", "low", "high", "sd", "exact"))
     value = said(Fraction(row["exact"])) if exact and "exact" in row else _plain(row[unit])
-    label = f"{part}: {row['label']}" if part else str(row["label"])
+    label = visible(f"{part}: {row['label']}" if part else str(row["label"]))
     if exact:
         return Figure(label, value)
     return Figure(label, value, _plain(row.get("low")), _plain(row.get("high")))

@@ -24,14 +24,15 @@ from typing import TYPE_CHECKING
 from murmure.core.errors import CannotWrite, InvalidParameter
 from murmure.core.files import cannot_write, locked
 from murmure.core.random import fresh_key
+from murmure.core.sqlite_files import sync_folder
 from murmure.secure.identity import Card, Identity
-from murmure.service.coordinator_store import sync_folder
 from murmure.service.errors import AlreadyServed
 
 if TYPE_CHECKING:
     from murmure.study import Study
 
 MOST = 64 << 20  # bytes of a file that is read whole
+TOKEN = 32  # letters at least that keep the page closed to who guesses
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Home:
     def identity(self) -> Identity:
         place = self.path / "identity.key"
         text = read_file(place, "murmure study init makes one")
+        if os.name == "posix" and place.stat().st_mode & 0o077:
+            raise InvalidParameter(f"others may read {str(place)!r}, the coordinator's key.", hint=f"chmod 600 {place}")
         try:
             return Identity.from_bytes(bytes.fromhex(text.decode().strip()))
         except ValueError:
@@ -118,8 +121,11 @@ class StudyFolder:
 
     @cached_property
     def token(self) -> str:
-        text = read_file(self.path / "page.token", "restore it from a copy, or write 64 letters into it")
-        return text.decode("ascii", "replace").strip()
+        place, hint = self.path / "page.token", "restore it from a copy, or write 64 letters into it"
+        text = read_file(place, hint).decode("ascii", "replace").strip()
+        if len(text) < TOKEN:
+            raise InvalidParameter(f"{str(place)!r} has {len(text)} letters, and needs at least {TOKEN}.", hint=hint)
+        return text
 
     @contextmanager
     def alone(self) -> Iterator[None]:

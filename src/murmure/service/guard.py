@@ -7,7 +7,7 @@ colluders that the studies guard against, at least two parties more than these.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from murmure.secure.cohorts import Cohorts
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 FEWEST = 3  # with two, each knows the other's sum
 
 
-def check_cohort(study: Study, new: frozenset[str], before: Iterable[tuple[frozenset[str], int]]) -> None:
+def check_cohort(
+    study: Study,
+    new: frozenset[str],
+    before: Iterable[tuple[frozenset[str], int]],
+    known: Callable[[], Mapping[str, str]] = dict,
+) -> None:
     """Refuses a cohort of this study; before: cohorts of earlier exact sums, and how many colluders each study feared.
 
-    Parties are named by the digits of their keys, and in the error by their names.
+    Parties are named by the digits of their keys, and in the error by their names; known: those of other rosters.
     """
     held = list(before)
     own, *others = (max(FEWEST, colluders + 2) for colluders in (study.sharing.colluders, *(c for _, c in held)))
@@ -34,11 +39,11 @@ def check_cohort(study: Study, new: frozenset[str], before: Iterable[tuple[froze
             try:
                 Cohorts(tuple(cohorts), least).check(new)
             except CohortRefused as error:
-                raise _named(error, study) from None
+                raise _named(error, study, known()) from None
 
 
-def _named(error: CohortRefused, study: Study) -> CohortRefused:
-    names = {card.key.hex(): card.name for card in study.roster}
+def _named(error: CohortRefused, study: Study, known: Mapping[str, str]) -> CohortRefused:
+    names = {**known, **{card.key.hex(): card.name for card in study.roster}}
 
     def name(key: re.Match[str]) -> str:
         return names.get(key[0]) or f"the party {Card('x', bytes.fromhex(key[0])).fingerprint}"

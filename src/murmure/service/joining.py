@@ -15,8 +15,8 @@ from murmure.secure.errors import Declined
 from murmure.secure.party import Party
 from murmure.service.own import Own, own_sums
 from murmure.service.party import Outcome, Runner, rows_mark
-from murmure.service.policy import Policy, place_of
-from murmure.service.refusals import NotApproved, OtherCoordinator, OtherStudy
+from murmure.service.policy import Policy, exact_columns, place_of
+from murmure.service.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
 from murmure.service.sources import open_rows
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Terms:
     policy: Policy
     approve: str | None = None  # the digest of the one study that is approved
     fingerprint: str | None = None  # of the one coordinator that is trusted
+    accept_new_keys: tuple[str, ...] = ()  # names of parties that made a new key, as somebody has asked them
 
     def check_signer(self) -> None:
         """The key that was pinned here, or named now; the study that was approved."""
@@ -50,6 +51,21 @@ class Terms:
             raise OtherStudy(
                 f"the study at {self.url} has the digest {self.study.digest.hex()}, which is not the one approved.",
                 hint="it was changed since: read it again with murmure party look",
+            )
+
+    def check_roster(self) -> None:
+        """Everybody has the key of earlier studies. A study that was joined goes on with the keys it has."""
+        if self.home.store.study(self.study.digest) is None:
+            self.home.store.check_roster(self.study.roster, self.accept_new_keys)
+
+    def check_not_declined(self) -> None:
+        """A no that was sent cannot be taken back: the coordinator hears this party no more in this study."""
+        said = [one for one in self.home.store.decisions() if one["study"] == self.study.digest.hex()]
+        last = next((one for one in reversed(said) if one["decision"] in ("declined", "not told")), None)
+        if last is not None and last["decision"] == "declined":
+            raise Declined(
+                f"this party said no to {self.study.name!r} ({last['at']}), and the coordinator was told.",
+                hint="a no cannot be taken back: ask the coordinator for a new study",
             )
 
     def approval(self, yes: bool) -> str | None:
@@ -74,7 +90,12 @@ def check(terms: Terms) -> None:
     try:
         terms.check_signer()
         place_of(study, home.card)
+        terms.check_not_declined()
+        terms.check_roster()
         terms.policy.check(study)
+        terms.policy.check_budget(study, home.store.charges())
+        if home.store.study(study.digest) is None:
+            terms.policy.check_sums(study, *home.store.exact_sums(study.digest, exact_columns(study)))
     except MurmureError as error:
         home.store.decide(study.digest, study.name, "refused", f"{type(error).__name__}: {str(error).splitlines()[0]}")
         raise
@@ -87,6 +108,11 @@ def read_rows(terms: Terms, rows: str, query: str | None = None) -> list[Own]:
     return own
 
 
+def needs_rows(terms: Terms) -> bool:
+    """Whether a vector is still to be made: rows that changed after the last one left are no reason to stop."""
+    return terms.home.store.needs_rows(terms.study.digest, len(terms.study.plans))
+
+
 def finish(
     terms: Terms,
     client: Client,
@@ -97,8 +123,10 @@ def finish(
 ) -> list[Outcome]:
     """Join, or go on, and stay until the last result."""
     study, home = terms.study, terms.home
-    mark = rows_mark(home.identity, study.digest, own)
-    home.store.join(study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
+    if needs_rows(terms):
+        mark = rows_mark(home.identity, study.digest, own)
+        known = (study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
+        home.store.join(*known, study.roster, terms.accept_new_keys)
     log(f"{study.name}: {why}")
     return Runner(home, study, client, own, terms.policy, tell, log).run()
 
@@ -115,7 +143,13 @@ def decline(terms: Terms, client: Client, why: str) -> None:
     session = study.session(1, range(len(study.roster)))
     refusal = Party(session, home.identity, place_of(study, home.card), fresh_key()).refuse()
     home.store.decide(study.digest, study.name, "declined", why)
-    client.send(refusal)
+    try:
+        client.send(refusal)
+    except StudyEnded:  # others declined before, and nobody waits any more
+        return
+    except Unreachable:
+        home.store.decide(study.digest, study.name, "not told", "the coordinator did not answer when it was told no")
+        raise
 
 
 def _same(said: str, wanted: str, digits: int) -> bool:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.errors import MurmureError
 from murmure.core.random import Random
+from murmure.service.row_words import in_words_of_a_study
 
 if TYPE_CHECKING:
     from murmure.plan import Plan
@@ -46,7 +48,10 @@ class Own:
 
 def own_sums(study: Study, rows: Any) -> list[Own]:
     """Of every question, checked against every bound that the parties agreed on."""
-    return [_own(plan, rows) for plan in study.plans]
+    try:
+        return [_own(plan, rows) for plan in study.plans]
+    except MurmureError as error:
+        raise in_words_of_a_study(error, rows) from None
 
 
 def _own(plan: Plan, rows: Any) -> Own:

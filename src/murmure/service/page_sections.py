@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from murmure import __version__
 from murmure.pages.page import NARROW, WIDE, Words, facts
 from murmure.service.figures import Figures
+from murmure.service.figures import said as exactly
 from murmure.service.page_words import OTHERWISE, PARTY, REASONS, STAGES, STATES
+from murmure.service.paid import in_all
+from murmure.service.shown import visible
 from murmure.service.standing import Standing
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def _head(seen: Seen, w: Words) -> str:
     why = ""
     if standing.ended is not None and standing.ended.kind:
         text = w(*REASONS.get(standing.ended.kind, OTHERWISE))
-        why = f'<p class="warn">{text}<br><small lang="en">{html.escape(standing.ended.words)}</small></p>'
+        why = f'<p class="warn">{text}<br><small lang="en">{html.escape(visible(standing.ended.words))}</small></p>'
     return (
         f"<h1>{html.escape(study.name)}</h1>\n"
         f'<p class="motto">{html.escape(study.purpose)}</p>\n'
@@ -117,7 +120,7 @@ def _roster(seen: Seen, w: Words) -> str:
 def _asked(seen: Seen, w: Words) -> str:
     lines: list[str] = []
     for said in seen.study.in_words("fr" if w.french else "en"):
-        text = _spaced(html.escape(said.strip().removeprefix("- ")), w)
+        text = _spaced(html.escape(visible(said.strip().removeprefix("- "))), w)
         if said.strip().startswith("- ") and lines:  # what belongs to the line before it
             lines[-1] = (
                 lines[-1].removesuffix("</ul>") + ("" if "<ul>" in lines[-1] else "<ul>") + f"<li>{text}</li></ul>"
@@ -170,9 +173,18 @@ def _readers(seen: Seen, w: Words) -> list[tuple[str, str]]:
     """Whoever reads the figures; once, where every round promises the same."""
     who = w("whoever reads the figures", "qui lit les chiffres")
     said = [_promise(plan.guarantees()["reader"], w) for plan in seen.study.plans]
+    cost = in_all(seen.study)
+    both = w("all noisy rounds together", "tous les tours bruités ensemble")
+    rest = (
+        []
+        if cost is None
+        else [
+            (f"{who}, {both}", f"{cost if not w.french else cost.replace('.', ',').replace(' at delta', ' à delta')}.")
+        ]
+    )
     if len(set(said)) == 1:
-        return [(who, said[0])]
-    return [(f"{who}, {w('round', 'tour')} {number}", text) for number, text in enumerate(said, 1)]
+        return [(who if not rest else f"{who}, {w('each round', 'chaque tour')}", said[0]), *rest]
+    return [*((f"{who}, {w('round', 'tour')} {number}", text) for number, text in enumerate(said, 1)), *rest]
 
 
 def _promise(c: Certificate, w: Words) -> str:
@@ -211,6 +223,12 @@ def _results(seen: Seen, w: Words) -> str:
             out.append(f"<h3>{w('Round', 'Tour')} {one.round}</h3>")
         out.append(f'<p class="note">{over}{w("", WIDE)}: {names}.</p>')
         out.append(_table(figures, w))
+        for name, step in figures.grids.items():
+            rounded = w(
+                f"{name} was rounded to steps of {exactly(step)} before it was added up.",
+                f"{name} a été arrondi par pas de {exactly(step).replace('.', ',')} avant d’être additionné.",
+            )
+            out.append(f'<p class="note">{html.escape(rounded)}</p>')
     return "\n".join(out)
 
 

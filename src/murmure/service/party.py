@@ -9,22 +9,24 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
-from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties
+from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
 from murmure.secure.messages import AGREE_SIZE, KEYS_SIZE, OVERHEAD, RECORD, Kind, read, write
 from murmure.secure.party import Party
 from murmure.secure.session import Session, derive
+from murmure.service.asking import Numbers
 from murmure.service.guard import check_cohort
+from murmure.service.paid import charges_of
 from murmure.service.party_step import Step
 from murmure.service.party_store import Kept
-from murmure.service.policy import Policy, asked_of, place_of
-from murmure.service.refusals import StoreFailed, StudyEnded
+from murmure.service.policy import Policy, asked_of, exact_columns, place_of
+from murmure.service.refusals import PartyRefused, StoreFailed, StudyEnded
 
 if TYPE_CHECKING:
     from murmure.secure.identity import Identity
@@ -34,7 +36,14 @@ if TYPE_CHECKING:
     from murmure.study import Study
 
 WAIT = 20  # seconds that an empty inbox is held open
+THANKS, NO = 3.0, 30.0  # seconds at most to tell the coordinator that it may go, and that this party says no
+ALL = 0xFFFF_FFFF  # messages, whatever there are
 SAYS = {Kind.SHARES: "shares", Kind.AGREE: "agree"}
+ENDS = {  # a coordinator gives the name of a refusal; what that means here
+    "TooFewParties": "too few parties take part, or stayed (at least {minimum} were agreed)",
+    "CohortRefused": "with what was released before, the sum would tell about too few parties",
+    "Declined": "a party took its agreement back",
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ class Runner:
     policy: Policy = field(default_factory=Policy)
     tell: Callable[[int, str], None] = lambda round, stage: None
     log: Callable[[str], None] = lambda line: None
+    numbers: Numbers = field(default_factory=Numbers, init=False, repr=False)
 
     @cached_property
     def place(self) -> int:
@@ -71,11 +81,52 @@ class Runner:
             if done or joined.state == "failed":
                 self.home.store.file.wipe()  # if the last process was killed before it could
             if joined.state == "failed":
+                self._tell_no()
+                self._acknowledge(ALL)
                 raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
             for number in range(len(done) + 1, len(self.study.plans) + 1):
                 members = done[0].cohort if done else tuple(range(len(self.study.roster)))
                 done.append(self._round(number, members))
+            self._acknowledge(self.home.store.heard(self.study.digest))
             return done
+
+    def inbox(self, after: int, wait: int, largest: int) -> list[bytes]:
+        """What the coordinator said after the first `after` messages."""
+
+        def ask() -> bytes:
+            return write(Kind.ASK, self.study.digest, self.place, self.numbers.body(after), self.home.identity)
+
+        while True:
+            try:
+                return self.client.inbox(ask, wait, largest)
+            except WrongSession:
+                if self.numbers.hopeless:
+                    raise
+                self.numbers.leap()
+
+    @contextmanager
+    def _for_at_most(self, seconds: float) -> Iterator[None]:
+        """Nothing hangs on it here: a coordinator that does not answer is left alone."""
+        patience = self.client.patience
+        self.client.patience = min(patience, seconds)
+        try:
+            with suppress(MurmureError):
+                yield
+        finally:
+            self.client.patience = patience
+
+    def _acknowledge(self, heard: int) -> None:
+        """That all was heard and is on the disk: the coordinator need not stay for this party."""
+        with self._for_at_most(THANKS):
+            self.inbox(heard, 0, 1 << 16)
+
+    def _tell_no(self) -> None:
+        """What was written when this party gave up, until the coordinator has it or takes nothing more."""
+        for number, message in self.home.store.unsaid_no(self.study.digest):
+            with self._for_at_most(NO):
+                with suppress(ProtocolRefused, StudyEnded):
+                    self.client.send(message)
+                self.home.store.said_no(self.study.digest, number)
 
     def _round(self, number: int, members: tuple[int, ...]) -> Outcome:
         one = Round(self, number, self.study.session(number, members))
@@ -87,14 +138,16 @@ class Runner:
             raise
 
     def _give_up(self, one: Round, error: MurmureError) -> None:
-        """No way on: the secrets go, and the coordinator need not wait. No reason travels."""
+        """No way on: the secrets go, and a no is written with that, to be sent until it arrives. It has no reason."""
         said = str(error).split("\n")[0]
         self.log(f"round {one.number}: {type(error).__name__}")
-        self.home.store.fail(self.study.digest, self.study.name, f"{type(error).__name__}: {said}")
-        if not isinstance(error, StudyEnded):
-            self.client.patience = 1.0
-            with suppress(MurmureError):  # it would find out by itself
-                self.client.send(one.machine.refuse())
+        refusal = None if isinstance(error, StudyEnded) else one.machine.refuse()
+        signed_end = one.machine.ended is not None  # then no sum of this round is let go
+        reason = f"{type(error).__name__}: {said}"
+        self.home.store.fail(self.study.digest, self.study.name, reason, one.number, refusal, signed_end)
+        self._tell_no()
+        if signed_end:
+            self._acknowledge(ALL)
 
 
 class Round:
@@ -138,8 +191,7 @@ class Round:
         while True:
             self._send()
             runner.tell(self.number, self.machine.stage)
-            ask = write(Kind.ASK, self.study, runner.place, self.heard.to_bytes(4, "little"), runner.home.identity)
-            for raw in runner.client.inbox(ask, WAIT, self._largest):
+            for raw in runner.inbox(self.heard, WAIT, self._largest):
                 self._hear(raw)
                 if self.machine.stage == "done":
                     assert self.machine.result is not None
@@ -154,10 +206,12 @@ class Round:
             try:
                 self.runner.client.send(message)
             except (OutOfOrder, StudyEnded):
-                # Once the vector is there the others can go on alone: the inbox says what came of it.
-                if kind not in ("agree", "reveal"):
+                # Once the vector may be there the others can go on alone. Only the inbox, which is signed, says what
+                # came of it: whoever is on the line can make up a refusal.
+                if kind not in ("masked", "agree", "reveal"):
                     raise StudyEnded(
-                        f"the {kind} message of round {self.number} came too late: the others go on without.",
+                        f"the {kind} message of round {self.number} is not taken any more: the study has ended, or the "
+                        "others went on without this party.",
                         hint="nothing of this party's rows is in the sum",
                     ) from None
             self.runner.log(f"round {self.number}: {kind} sent, {len(message)} bytes")
@@ -172,7 +226,7 @@ class Round:
         with self.store.step(self.study, self.number) as step:
             answer = self.machine.hear(raw)
             if self.machine.ended is not None:
-                raise StudyEnded(f"the coordinator ended the study: {self.machine.ended}.")
+                raise StudyEnded(f"the coordinator ended the study: {self._why_ended(self.machine.ended)}.")
             for before in self.acknowledged:
                 step.acknowledged(before)
             step.heard(number, raw)
@@ -193,6 +247,11 @@ class Round:
         if self.machine.stage == "done":
             self.store.file.wipe()
 
+    def _why_ended(self, reason: str) -> str:
+        if reason not in ENDS:
+            return reason
+        return f"{ENDS[reason].format(minimum=self.session.sharing.minimum)} ({reason})"
+
     def _masked(self) -> bytes:
         """Own sums, with this party's share of the noise if there is any, encoded and masked."""
         own = self.runner.own[self.number - 1]
@@ -201,9 +260,9 @@ class Round:
     def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool) -> None:
         """A sum over this cohort: allowed by the own rules, and recorded if it is about to be unmasked.
 
-        Asked twice. Before the vector leaves, about those who shared their secrets: a no keeps this party's sum out for
-        good. Before the reveal, about those whose vectors came: by then the others could undo the masks without this
-        party, so that its no is one of many, all of which ask the same.
+        Asked twice, and written down from the first yes on. Before the vector leaves, about those who shared their
+        secrets: a no keeps this party's sum out for good. Before the reveal, about those whose vectors came: by then
+        the others could undo the masks without this party, so that its no is one of many, all of which ask the same.
         """
         study, policy = self.runner.study, self.runner.policy
         try:
@@ -219,12 +278,21 @@ class Round:
             asked = asked_of(study, self.number)
             members = frozenset(study.roster[place].key.hex() for place in cohort)
             if asked.exact:
-                check_cohort(study, members, step.before(asked, policy.guard))
-            if for_good:
-                step.release(asked, members)
-        except ProtocolRefused:
+                check_cohort(study, members, step.before(asked, policy.guard), step.names)
+            step.release(asked, members, certain=for_good)
+            if not for_good:
+                policy.check_sums(study, *step.exact_sums(exact_columns(study)))
+                self._pay(step)
+        except (ProtocolRefused, PartyRefused):
             self.machine.refuse()  # signed again when it is sent; from here on nothing else is said
             raise
+
+    def _pay(self, step: Step) -> None:
+        """Before the vector leaves; asked again, since another study may have paid after this one was joined."""
+        self.runner.policy.check_budget(self.runner.study, step.charges())
+        for charge in charges_of(self.runner.study):
+            if charge.round == self.number:
+                step.charge(charge)
 
     @property
     def _largest(self) -> int:

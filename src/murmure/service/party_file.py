@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import MurmureError
-from murmure.service.coordinator_store import sync_folder
-from murmure.service.party_tables import INDEXES, TABLES, VERSION, create
+from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
+from murmure.service.party_tables import INDEXES, TABLES, VERSION
 from murmure.service.refusals import StoreFailed
 
-PATIENCE = 60  # seconds that a transaction waits for those of other studies
 Run = Callable[..., list[tuple[Any, ...]]]
 
 
@@ -38,12 +37,12 @@ class PartyFile:
             try:
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
-                    for table in TABLES:
-                        run(create(table))
+                    for table, columns in TABLES.items():
+                        run(commented(table, columns))
                     for index in INDEXES:
                         run(index)
                     run("INSERT INTO meta VALUES ('version', ?)", VERSION)
-                _name(part, self.path)
+                give_name(part, self.path)
                 sync_folder(self.path.parent)
             finally:
                 part.unlink(missing_ok=True)
@@ -63,6 +62,14 @@ class PartyFile:
             version = run("SELECT value FROM meta WHERE key = 'version'") if found else []
             if version != [(VERSION,)]:
                 raise _failed(self.path, f"it is no party's file of version {VERSION}", "name another folder")
+        self._wipe_left_over()
+
+    def _wipe_left_over(self) -> None:
+        """Of a process that was killed between the end of a round and `wipe`."""
+        with self._said(), suppress(FileNotFoundError):
+            if not any(self.journal.read_bytes()):
+                return
+            self.wipe()
 
     @contextmanager
     def reading(self) -> Iterator[Run]:
@@ -87,23 +94,10 @@ class PartyFile:
 
     @contextmanager
     def _transaction(self, path: Path, kind: str) -> Iterator[Run]:
-        address = f"{path.as_uri()}?mode=rw"  # opening never makes a file
-        with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = PERSIST")
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA secure_delete = ON")  # freed places in the file are overwritten with zeros
-            connection.execute(f"BEGIN {kind}")
-
-            def run(sql: str, *values: Any) -> list[tuple[Any, ...]]:
-                return connection.execute(sql, values).fetchall()
-
-            try:
-                yield run
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # closing rolls back as well
-                    connection.execute("ROLLBACK")
-                raise
+        # secure_delete: freed places in the file are overwritten with zeros
+        pragmas = ("journal_mode = PERSIST", "secure_delete = ON")
+        with closing(connect(path, *pragmas)) as connection, transaction(connection, kind):
+            yield lambda sql, *values: connection.execute(sql, values).fetchall()
 
     @contextmanager
     def _said(self) -> Iterator[None]:
@@ -116,18 +110,6 @@ class PartyFile:
         except (sqlite3.Error, OSError) as error:
             why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
             raise _failed(self.path, why, "nothing was sent that is not in it; repair the cause, then go on") from None
-
-
-def _name(part: Path, path: Path) -> None:
-    """Give a file its name, unless there is one of that name."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if path.exists():
-            raise FileExistsError from None
-        os.rename(part, path)
 
 
 def _failed(path: Path, why: str, hint: str) -> StoreFailed:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from murmure.core.blocks import Cost
+from murmure.core.errors import MurmureError
+from murmure.service.paid import Charge, Protects, at_delta
 from murmure.service.party_file import Run
 from murmure.service.refusals import StoreFailed
 
 Guard = Literal["columns", "question"]
+ROWS = "the number of rows"  # beside the columns; a column that is really called so is only compared more often
 ERASE = "UPDATE {table} SET {column} = zeroblob(length({column})) WHERE study = ? AND round = ?"
 
 
@@ -20,9 +26,10 @@ class Asked:
     """What the guard of cohorts compares: the sums, their columns, whether they are exact, and who may collude."""
 
     questions: tuple[str, ...]  # a name for every sum
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # of exact sums also ROWS: each brings the number of rows
     exact: bool
     colluders: int
+    sums: int = 0  # exact ones, counted by what they carry (study/counted.py)
 
 
 @dataclass(frozen=True)
@@ -60,20 +67,40 @@ class Step:
     def before(self, asked: Asked, guard: Guard) -> list[tuple[frozenset[str], int]]:
         """Cohorts let go earlier that this one can be subtracted from, and how many colluders each study feared.
 
-        Those of exact sums of a column that is asked for again (or of the very same sum, by the laxer rule).
+        Those of exact sums of a column that is asked for again, the number of rows being one (or of the very same
+        sum, by the laxer rule).
         """
         column, wanted = ("columns", asked.columns) if guard == "columns" else ("questions", asked.questions)
-        rows = self.run(f"SELECT {column}, members, colluders FROM cohorts WHERE exact = 1 ORDER BY rowid")
+        rows = self.run(
+            f"SELECT {column}, members, colluders FROM cohorts WHERE exact = 1 AND NOT (study = ? AND round = ?) "
+            "ORDER BY rowid",
+            self.study,
+            self.round,
+        )
         return [
             (frozenset(json.loads(members)), int(colluders))
             for held, members, colluders in rows
             if {*wanted} & {*json.loads(held)}
         ]
 
-    def release(self, asked: Asked, members: frozenset[str]) -> None:
-        """Written with the message that lets the sum go: neither is there without the other."""
+    def exact_sums(self, columns: Collection[str]) -> tuple[int, list[str]]:
+        """How many exact sums of one of these columns left, or may have, in other studies; and their names."""
+        rows = self.run(
+            "SELECT s.name, c.columns, c.sums FROM cohorts c JOIN studies s ON s.digest = c.study "
+            "WHERE c.exact = 1 AND c.study <> ? ORDER BY c.rowid",
+            self.study,
+        )
+        found = [(name, int(sums)) for name, held, sums in rows if {*columns} & {*json.loads(held)}]
+        return sum(sums for _, sums in found), list(dict.fromkeys(name for name, _ in found))
+
+    def release(self, asked: Asked, members: frozenset[str], certain: bool = True) -> None:
+        """Written with the message that lets the sum go: neither is there without the other.
+
+        certain: with the reveal, over these members; else with the vector: the sum may be out, over these or fewer.
+        """
+        self.run("DELETE FROM cohorts WHERE study = ? AND round = ? AND certain = 0", self.study, self.round)
         self.run(
-            "INSERT INTO cohorts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO cohorts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             self.study,
             self.round,
             json.dumps(sorted(asked.questions)),
@@ -81,8 +108,40 @@ class Step:
             int(asked.exact),
             asked.colluders,
             json.dumps(sorted(members)),
+            int(certain),
+            asked.sums,
             now(),
         )
+
+    def names(self) -> dict[str, str]:
+        """Whoever was on the roster of a study that was joined: the digits of its key, and its name there."""
+        from murmure.study import Study
+
+        out: dict[str, str] = {}
+        for (signed,) in self.run("SELECT signed FROM studies ORDER BY rowid"):
+            with suppress(MurmureError):  # of another release: its names are not worth an error
+                out |= {card.key.hex(): card.name for card in Study.open(signed).roster}
+        return out
+
+    def charge(self, charge: Charge) -> None:
+        """Written with the vector: once that has left, the others can unmask the noisy sum without this party."""
+        cost, protects = charge.cost, charge.protects
+        values = (
+            self.study,
+            self.round,
+            json.dumps(sorted(charge.columns)),
+            cost.epsilon,
+            cost.rho,
+            *at_delta(cost),
+            protects.relation,
+            protects.unit,
+            protects.rows,
+            now(),
+        )
+        self.run(f"INSERT INTO charges VALUES ({', '.join('?' * len(values))})", *values)
+
+    def charges(self) -> list[Charge]:
+        return charges(self.run)
 
     def finish(self, result: list[int], cohort: tuple[int, ...], last: bool) -> None:
         """The sum is here: the secrets of the round go in the same transaction."""
@@ -106,6 +165,20 @@ def now() -> str:
 
 def digest_of(message: bytes) -> bytes:
     return hashlib.sha256(message).digest()
+
+
+def charges(run: Run) -> list[Charge]:
+    """What noisy sums have cost, in the order of paying."""
+    rows = run(
+        "SELECT hex(c.study), s.name, c.round, c.columns, c.epsilon, c.rho, c.relation, c.unit, c.rows FROM charges c "
+        "JOIN studies s ON s.digest = c.study ORDER BY c.rowid"
+    )
+    return [
+        Charge(
+            study.lower(), name, number, tuple(json.loads(columns)), Cost(epsilon, rho), Protects(relation, unit, most)
+        )
+        for study, name, number, columns, epsilon, rho, relation, unit, most in rows
+    ]
 
 
 def decide(run: Run, digest: bytes, name: str, decision: str, why: str) -> None:

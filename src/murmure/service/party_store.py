@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from murmure.core.random import fresh_key
-from murmure.secure.identity import Card
-from murmure.service.party_file import PartyFile
-from murmure.service.party_step import Step, decide, erase, now
-from murmure.service.refusals import OtherCoordinator, OtherRows, StudyEnded
+from murmure.secure.identity import Card, alike
+from murmure.service.paid import Charge
+from murmure.service.party_file import PartyFile, Run
+from murmure.service.party_step import Step, charges, decide, erase, now
+from murmure.service.refusals import OtherCoordinator, OtherKey, OtherRows, StudyEnded
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,30 @@ class PartyStore:
         if key is not None and not hmac.compare_digest(key, card.key):
             raise _other_coordinator(url, key, card)
 
-    def join(self, digest: bytes, url: str, card: Card, name: str, signed: bytes, rows: bytes, why: str) -> Joined:
-        """Pins the coordinator and remembers the study; a second time, the rows must be the same."""
+    def other_keys(self, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+        """Parties that had another key in a study that was joined, and that key."""
+        with self.file.reading() as run:
+            return _other_keys(run, roster)
+
+    def check_roster(self, roster: Iterable[Card], accepted: Collection[str] = ()) -> None:
+        """Refuse a name that comes with another key than before, unless somebody asked its owner and says so."""
+        for card, key in self.other_keys(roster):
+            if alike(card.name) not in map(alike, accepted):
+                raise _other_key(card, key)
+
+    def join(
+        self,
+        digest: bytes,
+        url: str,
+        card: Card,
+        name: str,
+        signed: bytes,
+        rows: bytes,
+        why: str,
+        roster: Collection[Card] = (),
+        accepted: Collection[str] = (),
+    ) -> Joined:
+        """Pins the coordinator and the roster and remembers the study; a second time, the rows must be the same."""
         with self.file.writing() as run:
             held = run("SELECT key FROM coordinators WHERE url = ?", url)
             if held and not hmac.compare_digest(held[0][0], card.key):
@@ -74,6 +99,7 @@ class PartyStore:
                 values = (digest, url, name, signed, rows, "joined", None, now())
                 run(f"INSERT INTO studies VALUES ({', '.join('?' * len(values))})", *values)
                 decide(run, digest, name, "approved", why)
+                _pin(run, digest, name, roster, accepted)
             elif not hmac.compare_digest(known[0][0], rows):
                 raise OtherRows(
                     f"the study {name!r} was joined with other rows: the difference of two answers tells about those "
@@ -108,14 +134,52 @@ class PartyStore:
             for study, name, decision, why, at in rows
         ]
 
-    def fail(self, digest: bytes, name: str, reason: str) -> None:
-        """No way on: the secrets of all its rounds are erased."""
+    def fail(
+        self,
+        digest: bytes,
+        name: str,
+        reason: str,
+        number: int = 0,
+        refusal: bytes | None = None,
+        nothing_out: bool = False,
+    ) -> None:
+        """No way on: the secrets of all its rounds are erased. refusal: the no that round `number` is told.
+
+        nothing_out: the coordinator has signed that there is no sum; else one whose vector left may be out.
+        """
         with self.file.writing() as run:
             run("UPDATE studies SET state = 'failed', reason = ? WHERE digest = ?", reason, digest)
             for (number,) in run("SELECT round FROM rounds WHERE study = ?", digest):
                 erase(run, digest, number)
+            if refusal is not None:
+                Step(run, digest, number).sent("refuse", refusal)
+            if nothing_out:
+                run("DELETE FROM cohorts WHERE study = ? AND certain = 0", digest)
             decide(run, digest, name, "ended", reason)
         self.file.wipe()
+
+    def unsaid_no(self, digest: bytes) -> list[tuple[int, bytes]]:
+        """Refusals that the coordinator may not have, and their rounds."""
+        with self.file.reading() as run:
+            return [
+                (number, message)
+                for number, message in run(
+                    "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0", digest
+                )
+            ]
+
+    def said_no(self, digest: bytes, number: int) -> None:
+        with self.file.writing() as run:
+            Step(run, digest, number).acknowledged("refuse")
+            erase(run, digest, number)
+        self.file.wipe()
+
+    def needs_rows(self, digest: bytes, rounds: int) -> bool:
+        """Whether a vector is still to be made; what was masked is only sent again. (Once done, rows are compared.)"""
+        joined = self.study(digest)
+        with self.file.reading() as run:
+            made = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
+        return joined is None or joined.state == "done" or (joined.state == "joined" and made < rounds)
 
     # -- one round -------------------------------------------------------------------------------
 
@@ -157,19 +221,65 @@ class PartyStore:
             rows = run("SELECT result, cohort FROM rounds WHERE study = ? AND result IS NOT NULL ORDER BY round", study)
         return [(json.loads(result), tuple(json.loads(cohort))) for result, cohort in rows]
 
-    def released(self) -> list[dict[str, object]]:
+    def charges(self) -> list[Charge]:
+        """What noisy sums have cost, over all studies."""
+        with self.file.reading() as run:
+            return charges(run)
+
+    def exact_sums(self, study: bytes, columns: Collection[str]) -> tuple[int, list[str]]:
+        """How many exact sums of these columns other studies have had, and their names."""
+        with self.file.reading() as run:
+            return Step(run, study, 0).exact_sums(columns)
+
+    def asked_before(self, questions: Collection[str], but: bytes) -> list[str]:
+        """The names of other studies for which an exact sum of these was let go."""
+        with self.file.reading() as run:
+            rows = run(
+                "SELECT s.name, c.questions FROM cohorts c JOIN studies s ON s.digest = c.study "
+                "WHERE c.exact = 1 AND c.study <> ? ORDER BY c.rowid",
+                but,
+            )
+        return list(dict.fromkeys(name for name, held in rows if {*questions} & {*json.loads(held)}))
+
+    def released(self) -> list[dict[str, Any]]:
         """Every cohort that this party let a sum go for."""
         with self.file.reading() as run:
             rows = run(
-                "SELECT hex(c.study), s.name, c.round, c.columns, c.exact, c.members, c.at FROM cohorts c "
-                "JOIN studies s ON s.digest = c.study ORDER BY c.rowid"
+                "SELECT hex(c.study), s.name, c.round, c.columns, c.exact, c.members, c.certain, c.sums, c.at "
+                "FROM cohorts c JOIN studies s ON s.digest = c.study ORDER BY c.rowid"
             )
-        names = ("study", "name", "round", "columns", "exact", "members", "at")
+        names = ("study", "name", "round", "columns", "exact", "members", "certain", "sums", "at")
         out = [dict(zip(names, row, strict=True)) for row in rows]
         for one in out:
-            one |= {"study": str(one["study"]).lower(), "exact": bool(one["exact"])}
+            one |= {"study": str(one["study"]).lower(), "exact": bool(one["exact"]), "certain": bool(one["certain"])}
             one |= {"columns": json.loads(str(one["columns"])), "members": json.loads(str(one["members"]))}
         return out
+
+
+def _other_keys(run: Run, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+    pinned: dict[str, bytes] = {name: key for name, key in run("SELECT name, key FROM parties")}
+    found = [(card, pinned.get(alike(card.name), card.key)) for card in roster]
+    return [(card, key) for card, key in found if not hmac.compare_digest(key, card.key)]
+
+
+def _pin(run: Run, digest: bytes, study: str, roster: Collection[Card], accepted: Collection[str]) -> None:
+    """In the transaction of joining, so that two studies at once cannot bring two keys for a name."""
+    for card, key in _other_keys(run, roster):
+        if alike(card.name) not in map(alike, accepted):
+            raise _other_key(card, key)
+        was = Card(card.name, key).fingerprint
+        decide(run, digest, study, "new key", f"of {card.name}: {card.fingerprint}; it was {was}")
+        run("DELETE FROM parties WHERE name = ?", alike(card.name))
+    for card in roster:
+        run("INSERT OR IGNORE INTO parties VALUES (?, ?, ?, ?)", alike(card.name), card.key, digest, now())
+
+
+def _other_key(card: Card, pinned: bytes) -> OtherKey:
+    return OtherKey(
+        f"{card.name!r} has the key {card.fingerprint} in this study; in one that this party joined before it had "
+        f"{Card('x', pinned).fingerprint}. Somebody may be standing in for it.",
+        hint=f"telephone {card.name}; if the key is theirs: --accept-new-key {shlex.quote(card.name)}",
+    )
 
 
 def _other_coordinator(url: str, pinned: bytes, card: Card) -> OtherCoordinator:

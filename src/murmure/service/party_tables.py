@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = "1"
+VERSION = "2"
 
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "meta": {
@@ -13,6 +13,12 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "url": ("TEXT PRIMARY KEY", "where a coordinator was first met"),
         "name": ("TEXT NOT NULL", "the name on its card"),
         "key": ("BLOB NOT NULL", "its public key, pinned then: no other is taken under this address"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+    },
+    "parties": {
+        "name": ("TEXT PRIMARY KEY", "of a party on a roster of a study that was joined; capitals and the like aside"),
+        "key": ("BLOB NOT NULL", "its public key, pinned then: another one is taken only if somebody says so"),
+        "study": ("BLOB NOT NULL", "the digest of the study that brought this key"),
         "at": ("TEXT NOT NULL", "when, in UTC"),
     },
     "studies": {
@@ -42,7 +48,7 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "sent": {
         "study": ("BLOB NOT NULL", "its digest"),
         "round": ("INTEGER NOT NULL", "the round that it belongs to"),
-        "kind": ("TEXT NOT NULL", "keys, shares, masked, agree, reveal"),
+        "kind": ("TEXT NOT NULL", "keys, shares, masked, agree, reveal, refuse"),
         "message": ("BLOB", "SECRET (reveal: shares of others' keys): as it leaves; null when the round is over"),
         "digest": ("BLOB NOT NULL", "SHA-256 of the message"),
         "acknowledged": ("INTEGER NOT NULL", "1 when the coordinator has it"),
@@ -52,17 +58,32 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "study": ("BLOB NOT NULL", "its digest"),
         "round": ("INTEGER NOT NULL", "the round whose sum this party let go"),
         "questions": ("TEXT NOT NULL", "a digest of every sum that was asked for, whoever was asked; as JSON"),
-        "columns": ("TEXT NOT NULL", "the columns that it read, as JSON"),
+        "columns": ("TEXT NOT NULL", "what it tells of: columns, and of exact sums the number of rows; as JSON"),
         "exact": ("INTEGER NOT NULL", "1 without noise that hides a row: such sums can be subtracted from one another"),
         "colluders": ("INTEGER NOT NULL", "so many parties at most that the study guards against"),
         "members": ("TEXT NOT NULL", "the public keys of all whose sums are in it, as JSON"),
+        "certain": ("INTEGER NOT NULL", "0 when the vector left and no more is known: the sum may be out"),
+        "sums": ("INTEGER NOT NULL", "exact sums, counted by what they can carry; 0 with noise that hides a row"),
+        "at": ("TEXT NOT NULL", "when, in UTC"),
+    },
+    "charges": {
+        "study": ("BLOB NOT NULL", "its digest"),
+        "round": ("INTEGER NOT NULL", "the round with noise; charged with the vector, which others can unmask alone"),
+        "columns": ("TEXT NOT NULL", "the columns that it read, as JSON"),
+        "epsilon": ("REAL NOT NULL", "pure epsilon; Inf where none holds"),
+        "rho": ("REAL NOT NULL", "of zero-concentrated privacy"),
+        "said_epsilon": ("REAL NOT NULL", "what that comes to, by itself, as the smaller epsilon of the two"),
+        "said_delta": ("REAL NOT NULL", "at this delta; 0 where it is the pure one"),
+        "relation": ("TEXT NOT NULL", "which two tables must look alike: add/remove or replace"),
+        "unit": ("TEXT NOT NULL", "row, or the column that tells people apart"),
+        "rows": ("INTEGER NOT NULL", "rows of one person, at most"),
         "at": ("TEXT NOT NULL", "when, in UTC"),
     },
     "decisions": {
         "number": ("INTEGER PRIMARY KEY", "in the order of deciding"),
         "study": ("BLOB NOT NULL", "the digest of the study"),
         "name": ("TEXT NOT NULL", "what it is called"),
-        "decision": ("TEXT NOT NULL", "approved, declined, refused or finished"),
+        "decision": ("TEXT NOT NULL", "approved, declined, not told (of a no), refused, ended, finished, or a new key"),
         "why": ("TEXT NOT NULL", "by whom or by which rule"),
         "at": ("TEXT NOT NULL", "when, in UTC"),
     },
@@ -72,12 +93,5 @@ INDEXES = (
     "CREATE UNIQUE INDEX heard_place ON heard (study, number)",
     "CREATE UNIQUE INDEX sent_place ON sent (study, round, kind)",
     "CREATE UNIQUE INDEX cohorts_place ON cohorts (study, round)",
+    "CREATE UNIQUE INDEX charges_place ON charges (study, round)",
 )
-
-
-def create(table: str) -> str:
-    """With its comments: SQLite keeps the text."""
-    columns = TABLES[table]
-    end = list(columns)[-1]
-    lines = [f'  "{name}" {kind}{"" if name == end else ","}  -- {said}' for name, (kind, said) in columns.items()]
-    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"

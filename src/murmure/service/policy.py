@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.plan import SAID_AT
 from murmure.secure.errors import TooFewParties
 from murmure.service.guard import FEWEST
-from murmure.service.party_step import Asked, Guard
-from murmure.service.refusals import ForbiddenColumn, NoiseRequired, NotOnRoster, TooFewRows
-from murmure.study.counted import TELLING
+from murmure.service.paid import Charge, charges_of, columns_of, said, together
+from murmure.service.party_step import ROWS, Asked, Guard
+from murmure.service.refusals import ForbiddenColumn, NoiseRequired, NotOnRoster, OverBudget, TooFewRows, TooManySums
+from murmure.study.counted import TELLING, sums_in
 
 if TYPE_CHECKING:
-    from murmure.plan import Plan
     from murmure.secure.identity import Card
     from murmure.study import Study
 
@@ -23,7 +26,10 @@ class Policy:
     """What this party asks of every study.
 
     guard: which earlier releases a cohort is held against: those of exact sums that read a column which is read again
-    ("columns"), or those of the very same sum only ("question").
+    ("columns"), which are all, since each brings the number of rows; or those of the very same sum only ("question"),
+    and then the numbers of rows of single parties may be told apart.
+    budget: the most that all noisy studies, of whatever columns, may cost together, as an epsilon at delta; None: any.
+    allow_more_sums: than one study may ask of these rows, over several studies.
     """
 
     minimum_parties: int = 5
@@ -31,6 +37,9 @@ class Policy:
     forbidden: tuple[str, ...] = ()
     require_noise: bool = False
     guard: Guard = "columns"
+    budget: float | None = None
+    delta: float = SAID_AT
+    allow_more_sums: bool = False
 
     def __post_init__(self) -> None:
         if self.minimum_parties < FEWEST:
@@ -42,6 +51,10 @@ class Policy:
             raise InvalidParameter(f"Policy.minimum_rows must be at least 1, got {self.minimum_rows}.")
         if self.guard not in ("columns", "question"):
             raise InvalidParameter(f'Policy.guard must be "columns" or "question", got {shorten(self.guard)}.')
+        if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
+            raise InvalidParameter(f"Policy.budget must be an epsilon above 0, got {shorten(self.budget)}.")
+        if not 0 <= self.delta < 1:
+            raise InvalidParameter(f"Policy.delta must be 0, or between 0 and 1, got {shorten(self.delta)}.")
 
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
@@ -68,6 +81,58 @@ class Policy:
                 )
         study.check_ratio()
 
+    def check_budget(self, study: Study, before: Iterable[Charge]) -> None:
+        """Refuse a study that costs more than is left, given what noisy studies have cost this party."""
+        from murmure.certify.accounting import covers
+
+        if self.budget is None:
+            return
+        for number, plan in enumerate(study.plans, 1):
+            if plan.curator is None:
+                raise OverBudget(
+                    f"question {number} of {study.name!r} releases exact sums, which no budget covers.",
+                    hint="ask for a study with [noise]; or join without --budget, if these rows may be told of exactly",
+                )
+        own = charges_of(study)
+        # of whatever columns: what is protected is a row, with all that it holds
+        earlier = [one for one in before if one.study != study.digest.hex()]
+        unlike = next((one for one in earlier if one.protects != own[0].protects), None)
+        if unlike is not None:
+            raise OverBudget(
+                f"{unlike.name!r}, which these rows have paid for, protects {unlike.protects}, and {study.name!r} "
+                f"{own[0].protects}: their costs do not add up, and no budget can cover both.",
+                hint="ask for a study that protects the same; or join without --budget",
+            )
+        total = together([*earlier, *own])
+        if not covers(self.budget, self.delta, total):
+            before_it = (
+                f"noisy studies have cost {said(together(earlier), self.delta)} before, together "
+                f"that is {said(total, self.delta)}, and "
+                if earlier
+                else ""
+            )
+            raise OverBudget(
+                f"{study.name!r} costs {said(together(own), self.delta)}; {before_it}the budget of this party is "
+                f"epsilon = {self.budget:g} at delta = {self.delta:g}.",
+                hint="ask for a study with more noise",
+            )
+
+    def check_sums(self, study: Study, before: int, names: Sequence[str]) -> None:
+        """Refuse exact sums that, with those of the same columns in earlier studies, are too many for the rows.
+
+        What one study may not ask at once, several could ask one after the other.
+        """
+        own, most = study.exact_sums, math.floor(study.ratio * study.surely_rows)
+        if self.allow_more_sums or not (own and before) or own + before <= most:
+            return
+        raise TooManySums(
+            f"{study.name!r} asks for {own:_} exact sums, and {before:_} of the same columns were let go before "
+            f"({', '.join(map(repr, names[-3:]))}): together more than the {most:_} that {study.surely_rows:_} rows "
+            "allow; from more, single rows could be worked out.",
+            hint="ask for a study with [noise], or with more rows (least_rows); or --allow-more-sums, if the rows are "
+            "others than before",
+        )
+
     def check_rows(self, study: Study, rows: int) -> None:
         least = max(self.minimum_rows, study.least_rows or 1)
         if rows < least:
@@ -90,15 +155,17 @@ def place_of(study: Study, mine: Card) -> int:
     )
 
 
-def columns_of(plan: Plan) -> tuple[str, ...]:
-    """All that is read of a row."""
-    unit = () if plan.unit == "row" else (plan.unit,)
-    return (*(plan.step.columns or ()), *unit)
+def exact_columns(study: Study) -> set[str]:
+    """Those of which exact sums are asked."""
+    exact = (plan for plan, hides in zip(study.plans, study.hides_rows, strict=True) if not hides)
+    return {name for plan in exact for name in columns_of(plan)}
 
 
 def asked_of(study: Study, round: int) -> Asked:
-    """What the guard of cohorts compares."""
+    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more."""
     from murmure.service.released import questions
 
-    plan = study.plans[round - 1]
-    return Asked(tuple(questions(plan)), columns_of(plan), not study.hides_rows[round - 1], study.sharing.colluders)
+    plan, exact = study.plans[round - 1], not study.hides_rows[round - 1]
+    columns = (*columns_of(plan), ROWS) if exact else columns_of(plan)
+    sums = sum(sums_in(plan.statistic)) if exact else 0
+    return Asked(tuple(questions(plan)), columns, exact, study.sharing.colluders, sums)

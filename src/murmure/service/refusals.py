@@ -6,6 +6,9 @@ PartyRefused
 |-- TooFewRows          fewer rows than the study, or this party, wants of one party
 |-- NotOnRoster         the roster has not this party, or has it under another key
 |-- OtherCoordinator    the study is signed by another key than the one that was seen, or named, before
+|-- OtherKey            a party on the roster has another key than in a study that was joined before
+|-- OverBudget          with what noisy studies have cost before, it would pass the budget of this party
+|-- TooManySums         with the exact sums of earlier studies, single rows could be worked out
 |-- OtherStudy          not the study that was approved
 |-- OtherRows           the study was joined with other rows
 |-- NotApproved         nobody said yes
@@ -19,7 +22,7 @@ StoreFailed             the party's own file cannot be read, trusted or written
 
 from __future__ import annotations
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import BudgetExhausted, MurmureError
 
 
 class PartyRefused(MurmureError):
@@ -44,6 +47,18 @@ class NotOnRoster(PartyRefused):
 
 class OtherCoordinator(PartyRefused):
     """Signed by a key that is not the coordinator's."""
+
+
+class OtherKey(PartyRefused):
+    """A name that is known, with a key that is not."""
+
+
+class OverBudget(PartyRefused, BudgetExhausted):
+    """More than this party's rows may pay."""
+
+
+class TooManySums(PartyRefused):
+    """Nearly as many exact sums as rows, over several studies."""
 
 
 class OtherStudy(PartyRefused):

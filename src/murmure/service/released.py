@@ -2,7 +2,9 @@
 
 Q(everybody) - Q(everybody but one) is that one's own sum, and it happens by accident: a party is away, and the study is
 asked again. So no exact sum is unmasked whose cohort, together with those of earlier releases of the same sum, would
-isolate too few parties (guard.py). Sums whose noise hides a row are not held against anybody: noise is what protects.
+isolate too few parties (guard.py). With every exact question comes the number of rows, a sum that all of them have in
+common: so all are held against one another, however they are written. Sums whose noise hides a row are not held against
+anybody: their noise is what protects, and what it costs in all is counted at each party (paid.py).
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.sqlite_files import connect, transaction
 from murmure.secure.errors import CohortRefused
-from murmure.service.coordinator_store import META, Tables, check, connect, create, failed, now, said, transaction
+from murmure.service.coordinator_store import META, Tables, check, create, failed, now, said
 from murmure.service.guard import check_cohort
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ class ReleasedCohorts:
         keys = sorted(study.roster[place].key.hex() for place in cohort)
         mine = (study.digest.hex(), round)
         with said(self.path), closing(connect(self.path)) as connection, transaction(connection):
-            for question in questions(study.plans[round - 1]):
+            for question in (ROW_COUNT, *questions(study.plans[round - 1])):
                 held = connection.execute(
                     f'SELECT "study", "round", "cohort", "colluders" FROM "{RELEASED}" WHERE "question" = ?',
                     (question,),
@@ -99,3 +102,6 @@ def questions(plan: Plan) -> list[str]:
 
 def _name(held: Any) -> str:
     return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+
+
+ROW_COUNT = _name("the number of rows")  # of every exact question

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from murmure.service.released import ReleasedCohorts
 from murmure.service.seen import Seen
 
 GRACE = 5  # seconds for answers that are under way when the server stops
+HANDSHAKE = 10.0  # seconds for the greeting of TLS
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -165,6 +167,12 @@ def _server(config: Any, desk: Any, leaving: threading.Event) -> Any:
 
         async def on_tick(self, counter: int) -> bool:
             return await super().on_tick(counter) or leaving.is_set()
+
+        async def startup(self, sockets: Any = None) -> None:
+            loop = asyncio.get_running_loop()
+            if config.ssl is not None:  # uvicorn has no setting for it, and asyncio waits a minute
+                loop.create_server = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE)  # type: ignore
+            await super().startup(sockets)
 
         async def shutdown(self, sockets: Any = None) -> None:
             desk.close()

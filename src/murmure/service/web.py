@@ -27,6 +27,7 @@ from starlette.routing import Route
 from murmure.core.errors import MurmureError
 from murmure.secure.errors import BadMessage, ForgedMessage, ProtocolRefused
 from murmure.secure.messages import HEAD, OVERHEAD
+from murmure.service.asking import BODY
 from murmure.service.bodies import Bodies, TooLarge, TooSlow
 from murmure.service.desk import LONGEST_POLL, Desk
 from murmure.service.errors import LogFailed, StudyOver
@@ -66,7 +67,7 @@ def make_app(desk: Desk, signed: bytes, token: str, secure: bool = False) -> Sta
         yield
         task.cancel()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/study", _clear(routes.study)),
             Route("/messages", _clear(routes.messages), methods=["POST"]),
@@ -76,6 +77,8 @@ def make_app(desk: Desk, signed: bytes, token: str, secure: bool = False) -> Sta
         ],
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # to whatever host the request names, with the token
+    return app
 
 
 class Web:
@@ -95,7 +98,7 @@ class Web:
         return JSONResponse({"ok": True}, headers=HEADERS)
 
     async def inbox(self, request: Request) -> Response:
-        raw = await self._bodies.read(request, OVERHEAD + 4)
+        raw = await self._bodies.read(request, OVERHEAD + BODY.size)
         request.state.sender = self._named(raw)
         place, after = self.desk.asks(raw)
         messages = await self.desk.poll(place, after, _seconds(request.query_params.get("wait", "0")))
@@ -165,7 +168,8 @@ def _clear(handler: Handler) -> Handler:
         except MurmureError as error:
             status = next((number for kind, number in STATUS if isinstance(error, kind)), 400)
             _say(f"refused: {type(error).__name__} from {getattr(request.state, 'sender', 'somebody')}")
-            said: dict[str, Any] = {"error": type(error).__name__, "message": str(error).splitlines()[0]}
+            words = "the coordinator cannot write its log." if isinstance(error, LogFailed) else str(error)
+            said: dict[str, Any] = {"error": type(error).__name__, "message": words.splitlines()[0]}
             unread = CLOSE if isinstance(error, TooLarge | TooSlow) else {}
             return JSONResponse(said, status, headers=HEADERS | unread)
         except Exception as error:

@@ -6,6 +6,7 @@ Every key and every message of the study is bound to its digest, so nobody can c
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.plan import Plan
-from murmure.secure.errors import BadMessage
+from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, alike, plain
 from murmure.secure.ring import Encoder
 from murmure.secure.session import Session
@@ -136,7 +137,15 @@ class Study:
         from murmure.secure.cohorts import check_ratio
 
         if self.exact_sums:
-            check_ratio(self.exact_sums, self.surely_rows, self.ratio)
+            try:
+                check_ratio(self.exact_sums, self.surely_rows, self.ratio)
+            except CohortRefused as error:
+                most = math.floor(self.ratio * self.surely_rows)
+                enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
+                raise CohortRefused(
+                    str(error).removesuffix(f"\n  Hint: {error.hint}"),
+                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party), or noise",
+                ) from None
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
         """Plain sentences, for whoever approves or refuses."""

@@ -91,7 +91,9 @@ def of_file(where: str, error: MurmureError, otherwise: str | None = None) -> Mu
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
-    return kind(f"{where}: {message}", hint=error.hint or otherwise)
+    if not message.startswith((f"{where}:", f"{where},")):
+        message = f"{where}: {message}"
+    return kind(message, hint=error.hint or otherwise)
 
 
 def _near(key: str, known: Iterable[str]) -> str:
@@ -120,7 +122,9 @@ def _sharing(where: str, held: Mapping[str, Any], parties: int) -> PairwiseMasks
             raise wrong(
                 where,
                 f"minimum_parties = {minimum}, and there are {parties} parties.",
-                "add the cards of the others, or lower the minimum",
+                "add the cards of the others, or lower the minimum"
+                if parties >= 3
+                else "add the cards of the others: of two, each could subtract its own sum and have the other's",
             )
         dropouts = parties - minimum
     try:

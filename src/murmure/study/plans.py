@@ -6,12 +6,15 @@ import re
 import unicodedata
 from typing import Any
 
+from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
 from murmure.plan import Plan
 from murmure.secure.identity import plain
 from murmure.study.questions import TOLD, can_be_told
 
 MOST_PLANS = 1000
+SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
 QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
 MOST_NUMBERS = 1 << 20  # that leave one party in one round
 
@@ -45,6 +48,19 @@ def check_plans(plans: Any) -> None:
         )
 
 
+def _seen(letter: str) -> bool:
+    """Halves of a letter are no text at all, which is refused where a study is written."""
+    return letter.isprintable() or letter in SPACES or unicodedata.category(letter) == "Cs"
+
+
+def _labels(plan: Plan) -> list[Any]:
+    """Of all columns that the plan knows: they stand in the words of a study and beside its figures."""
+    domain: Any = plan.statistic.domain
+    parts = [domain[name] for name in domain] if isinstance(domain, Schema) else [domain]
+    named = [one.values for one in parts if isinstance(one, Categories) and not isinstance(one.values, int)]
+    return [label for values in named for label in values]
+
+
 def _check_question(number: int, plan: Plan) -> None:
     if plan.person is not None or plan.step.columns is None:
         raise InvalidParameter(
@@ -57,6 +73,12 @@ def _check_question(number: int, plan: Plan) -> None:
                 f"Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
                 f"{shorten(name)}.",
                 hint="a person decides by its words",
+            )
+    for label in _labels(plan):
+        if isinstance(label, str) and not all(map(_seen, label)):
+            raise InvalidParameter(
+                f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
+                hint="a person decides by its words, and reads them on a terminal: give the label another name",
             )
     for text in getattr(plan.statistic, "expressions", ()):
         bare = QUOTED.sub("", text)

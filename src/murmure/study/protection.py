@@ -38,7 +38,27 @@ def hidden(study: Study, say: Tongue) -> list[str]:
         ", combien de lignes ils ont ensemble (une somme exacte aussi)",
     )
     out = [leave.format(say.number(numbers), rows if counts else ""), learn.format(all_rows if counts else "")]
-    return out + _trust(study, say)
+    return [*out, *_trust(study, say), *(_other_studies(say) if study.exact_sums else [])]
+
+
+def _other_studies(say: Tongue) -> list[str]:
+    """What is held against earlier exact totals, and what nobody at a party can hold against them."""
+    rows = say(
+        "The number of rows comes with all exact totals: so your software holds who answers against all exact totals "
+        "that you let go before, whatever they were of, and refuses where a difference would tell about few "
+        "organisations (unless you told it to compare the same questions only).",
+        "Le nombre de lignes accompagne tous les totaux exacts : votre logiciel compare donc les répondants à ceux de "
+        "tous les totaux exacts que vous avez laissés partir, quel qu’en soit l’objet, et refuse si une différence "
+        "renseignait sur peu d’organisations (sauf si vous lui avez dit de ne comparer que les mêmes questions).",
+    )
+    alone = say(
+        "It knows only of studies in which you took part. What is said here is said of this study by itself: totals "
+        "over other organisations, asked by others or by an asker who breaks the rules, may be combined with it.",
+        "Il ne connaît que les études auxquelles vous avez participé. Ce qui est dit ici vaut pour cette étude seule : "
+        "des totaux sur d’autres organisations, demandés par d’autres ou par un demandeur qui enfreint les règles, "
+        "peuvent être combinés avec elle.",
+    )
+    return [rows, alone]
 
 
 def _trust(study: Study, say: Tongue) -> list[str]:

@@ -13,6 +13,8 @@ from murmure.catalogue import load
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
+from murmure.statistics.expressions import read_expression
+from murmure.statistics.terms import Terms
 from murmure.study.questions import TOLD
 
 LAWS = ("DiscreteLaplace", "DiscreteGaussian", "Skellam")
@@ -44,13 +46,25 @@ def statistic_of(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
     said = query[kinds[0]]
     if not isinstance(said, list) or not said or not all(isinstance(text, str) for text in said):
         raise _refuse(where, f"{kinds[0]} must be a list of expressions, got {shorten(said)}.", EXAMPLE)
-    texts = said if kinds == ["sums"] else [_product(a, b) for a, b in combinations_with_replacement(said, 2)]
+    again = next((text for i, text in enumerate(said) if text.strip() in [s.strip() for s in said[:i]]), None)
+    if again is not None and kinds == ["products"]:
+        raise _refuse(where, f"products names {shorten(again.strip())} twice.", "name each once")
+    texts = said if kinds == ["sums"] else _products(said, schema)
     return load("Sums")(schema, tuple(texts))
+
+
+def _products(said: list[str], schema: Schema) -> list[str]:
+    """Of every two, each number once: what is 0 or 1 is its own square, and x ** 2 may come of x and of itself."""
+    terms, kept = Terms(schema), dict[int, str]()
+    for a, b in combinations_with_replacement([text.strip() for text in said], 2):
+        own_square = a == b and terms[read_expression(a, terms)].is_condition
+        text = a if own_square else _product(a, b)
+        kept.setdefault(read_expression(text, terms), text)
+    return list(kept.values())
 
 
 def _product(a: str, b: str) -> str:
     """Two expressions as one: "1" disappears, a square is written as one."""
-    a, b = a.strip(), b.strip()
     if a == "1" or b == "1":
         return b if a == "1" else a
     return f"{_inside(a)} ** 2" if a == b else f"{_inside(a)} * {_inside(b)}"
@@ -66,6 +80,8 @@ def _named(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
     if not isinstance(kind, str) or kind not in known:
         near = difflib.get_close_matches(str(kind).capitalize(), known, 1)
         hint = f"did you mean {near[0]}?" if near else "expressions are written as sums = [...] or products = [...]"
+        if str(kind).lower() == "median":
+            hint = 'statistic = "Quantile" and q = 0.5'
         raise _refuse(where, f"statistic must be one of {', '.join(known)}, got {shorten(kind)}.", hint)
     maker = load(kind)
     own = {f.name for f in fields(maker) if f.init and f.name not in ("domain", "weights")}
@@ -133,7 +149,7 @@ def _tuples(value: Any) -> Any:
 def split_noise(where: str, shared: Any, queries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
     """The noise of every query: its own, none (noise = false), or an even part of what [noise] says in all."""
     if shared is not None:
-        _check(f"{where}, [noise]", shared)
+        shared = _checked(f"{where}, [noise]", shared)
     own = [query.get("noise", shared) for query in queries]
     parts = sum(one is shared and shared is not None for one in own)
     out: list[Mapping[str, Any] | None] = []
@@ -141,27 +157,32 @@ def split_noise(where: str, shared: Any, queries: Iterable[Mapping[str, Any]]) -
         if one is None or one is False:
             out.append(None)
             continue
-        _check(f"{where}, query {number}, noise", one)
+        one = one if one is shared else _checked(f"{where}, query {number}, noise", one)
         if one is shared and parts > 1:
             one = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in one.items()}
         out.append(one)
     return out
 
 
-def _check(where: str, noise: Any) -> None:
+def _checked(where: str, noise: Any) -> Mapping[str, Any]:
+    """With its law: where epsilon alone is given, that of epsilon alone."""
     if not isinstance(noise, dict):
         raise _refuse(where, f"noise must be a table with law and epsilon, got {shorten(noise)}.", "or noise = false")
     for key in noise.keys() - {"law", *BUDGET, *TERMS}:
         raise _refuse(where, f"there is no key {key!r}.", f"it takes law, {', '.join((*BUDGET, *TERMS))}")
+    if "law" not in noise and not {"delta", "rho"} & noise.keys():
+        noise = {"law": LAWS[0], **noise}
     if noise.get("law") not in LAWS:
         got = "it is left out" if "law" not in noise else f"got {shorten(noise['law'])}"
-        raise _refuse(where, f"law must be one of {', '.join(LAWS)}; {got}.", "others cannot be drawn in shares")
+        hint = 'law = "DiscreteGaussian"' if "law" not in noise else "others cannot be drawn in shares"
+        raise _refuse(where, f"law must be one of {', '.join(LAWS)}; {got}.", hint)
     for key in BUDGET:
         value = noise.get(key, 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
             raise _refuse(where, f"{key} must be a positive number, got {shorten(value)}.", f"{key} = 0.5")
     if "epsilon" not in noise and "rho" not in noise:
         raise _refuse(where, "epsilon is left out.", "epsilon = 1.0: the smaller, the more noise")
+    return noise
 
 
 def noise_of(where: str, noise: Mapping[str, Any] | None) -> dict[str, Any]:
