@@ -14,6 +14,7 @@ from murmure.service.page_words import OTHERWISE, PARTY, REASONS, STAGES, STATES
 from murmure.service.paid import in_all
 from murmure.service.shown import visible
 from murmure.service.standing import Standing
+from murmure.study.questions import Tongue, lines_of
 
 if TYPE_CHECKING:
     from murmure.core.types import Certificate
@@ -221,6 +222,10 @@ def _results(seen: Seen, w: Words) -> str:
             over = over[:1].upper() + over[1:]
         if len(seen.study.plans) > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {one.round}</h3>")
+        say = Tongue("en" if w("en", "fr") == "en" else "fr")
+        asked, _ = lines_of(seen.study.plans[one.round - 1].statistic, say)
+        asked = asked.rstrip(" :.\u00a0\u202f")
+        out.append(f"<p>{html.escape(visible(asked[:1].upper() + asked[1:]))}.</p>")
         out.append(f'<p class="note">{over}{w("", WIDE)}: {names}.</p>')
         out.append(_table(figures, w))
         for name, step in figures.grids.items():
