@@ -25,8 +25,12 @@ def connect(path: Path, *pragmas: str, check_same_thread: bool = True) -> sqlite
         isolation_level=None,
         check_same_thread=check_same_thread,
     )
-    for pragma in ("synchronous = EXTRA", *pragmas):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("synchronous = EXTRA", *pragmas):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:  # no database, or damaged
+        connection.close()
+        raise
     return connection
 
 

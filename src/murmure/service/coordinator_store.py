@@ -13,6 +13,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -85,6 +86,7 @@ class CoordinatorStore:
             if not self.path.exists():
                 create(self.path, TABLES, {"version": VERSION, "study": study.hex()})
             self._connection = connect(self.path, check_same_thread=False)
+            weakref.finalize(self, self._connection.close)  # whoever drops it leaves no open file
         self._lock = threading.Lock()
         try:
             self._look()
