@@ -3,18 +3,17 @@ nothing."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import socket
 import sqlite3
 import stat
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import hands as hands_of
 import numpy as np
 import pytest
 
@@ -27,20 +26,6 @@ from murmure.service.errors import AlreadyServed, LogFailed, StudyOver
 from murmure.service.released import ReleasedCohorts, questions
 from murmure.service.standing import Standing
 from murmure.study import Study
-
-
-def _load() -> Any:
-    """hands.py: the tests are no package."""
-    place = Path(__file__).with_name("hands.py")
-    spec = importlib.util.spec_from_file_location("service_hands", place)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules.setdefault("service_hands", importlib.util.module_from_spec(spec))
-    if not hasattr(module, "Hands"):
-        spec.loader.exec_module(module)
-    return module
-
-
-hands_of = _load()
 
 
 class Desk:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import json
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import hands as hands_of
 import pytest
 
 import murmure as mu
@@ -35,12 +34,6 @@ from murmure.service.shown import visible
 from murmure.study import Study
 
 pytest.importorskip("starlette")
-
-spec = importlib.util.spec_from_file_location("hostile_hands", Path(__file__).parent / "hands.py")
-assert spec is not None and spec.loader is not None
-hands_of: Any = importlib.util.module_from_spec(spec)
-sys.modules["hostile_hands"] = hands_of
-spec.loader.exec_module(hands_of)
 
 
 @pytest.fixture

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import json
 import re
-import sys
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import hands as hands_of
 import pytest
 
 from murmure.central.discrete_laplace import DiscreteLaplace
@@ -29,19 +28,6 @@ from murmure.service.web import language_of
 from murmure.statistics.mean import Mean
 from murmure.study import Study
 
-
-def _load() -> Any:
-    """hands.py: the tests are no package."""
-    place = Path(__file__).with_name("hands.py")
-    spec = importlib.util.spec_from_file_location("service_hands", place)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules.setdefault("service_hands", importlib.util.module_from_spec(spec))
-    if not hasattr(module, "Hands"):
-        spec.loader.exec_module(module)
-    return module
-
-
-hands_of = _load()
 EVERYBODY = (0, 1, 2, 3, 4)
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import json
 import logging
 import socket
 import ssl
-import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import hands as hands_of
 import pytest
 
 from murmure.core.errors import InvalidParameter
@@ -22,20 +21,6 @@ from murmure.secure.identity import Identity
 from murmure.secure.messages import Kind, write
 from murmure.service import bodies, connections
 from murmure.service.errors import LogFailed
-
-
-def _load() -> Any:
-    """hands.py: the tests are no package."""
-    place = Path(__file__).with_name("hands.py")
-    spec = importlib.util.spec_from_file_location("service_hands", place)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules.setdefault("service_hands", importlib.util.module_from_spec(spec))
-    if not hasattr(module, "Hands"):
-        spec.loader.exec_module(module)
-    return module
-
-
-hands_of = _load()
 
 
 @pytest.fixture

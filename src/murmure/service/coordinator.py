@@ -21,7 +21,7 @@ from murmure.secure.coordinator import Coordinator
 from murmure.secure.errors import BadMessage, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
 from murmure.secure.messages import Kind, read
 from murmure.service.coordinator_store import CoordinatorStore, Event, Summed
-from murmure.service.errors import LogFailed, StudyOver
+from murmure.service.errors import LogFailed, StudyOver, where
 from murmure.service.standing import Ended, Left, Standing
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Runner:
                     outcomes.append(error)
                 except Exception as error:  # a mistake of ours, which no message may turn into an end for all
                     outcomes.append(BadMessage("this message cannot be taken."))
-                    self._say(f"failed: {type(error).__name__} while a message was heard; read the log again")
+                    self._say(f"failed: {where(error)} while a message was heard; read the log again")
                     self._forget(events)
                     events = []
                 else:

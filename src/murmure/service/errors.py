@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 from murmure.core.errors import MurmureError
 
 
@@ -15,3 +18,9 @@ class AlreadyServed(MurmureError):
 
 class StudyOver(MurmureError):
     """The study has ended: with its result, or for a reason that is said."""
+
+
+def where(error: BaseException) -> str:
+    """The kind of a mistake of ours and the line it came from, and nothing that it held."""
+    steps = traceback.extract_tb(error.__traceback__)
+    return type(error).__name__ + (f" at {Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else "")

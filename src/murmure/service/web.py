@@ -30,7 +30,7 @@ from murmure.secure.messages import HEAD, OVERHEAD
 from murmure.service.asking import BODY
 from murmure.service.bodies import Bodies, TooLarge, TooSlow
 from murmure.service.desk import LONGEST_POLL, Desk
-from murmure.service.errors import LogFailed, StudyOver
+from murmure.service.errors import LogFailed, StudyOver, where
 from murmure.service.page import CONTENT_SECURITY_POLICY, served
 from murmure.service.seen import Seen
 
@@ -173,7 +173,7 @@ def _clear(handler: Handler) -> Handler:
             unread = CLOSE if isinstance(error, TooLarge | TooSlow) else {}
             return JSONResponse(said, status, headers=HEADERS | unread)
         except Exception as error:
-            _say(f"failed: {type(error).__name__} in {request.url.path}")
+            _say(f"failed: {where(error)} in {request.url.path}")
             said = {"error": "Failed", "message": "the coordinator could not answer; its log says where."}
             return JSONResponse(said, 500, headers=HEADERS | CLOSE)
 
