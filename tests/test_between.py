@@ -11,6 +11,7 @@ import pytest
 import murmure as mu
 from murmure.between import own_sum
 from murmure.catalogue import load
+from murmure.central.gate import Gate
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
@@ -150,6 +151,7 @@ def test_noise_thrown_in_shares_answers_about_right(noise: Any) -> None:
     assert all(c.epsilon <= 1.0 for c in release.guarantees.values())
     assert np.all(np.abs(np.array(release.estimate.counts) - [240, 160]) < 10 * deviation)
     assert "at least 3 parties are honest" in str(release.guarantees["reader"])
+    assert (plan.bound.honest, plan.bound.parties) == (plan.parties.honest, 5) == (3, 5)  # what the shares are made for
     assert mu.Plan.from_json(plan.to_json()).digest == plan.digest
 
 
@@ -190,3 +192,18 @@ def test_the_audit_says_that_it_cannot_look_between_parties() -> None:
     rows = [["no"], ["yes"], ["no", "yes"]]
     with pytest.raises(mu.MurmureError, match="masked sum"):
         mu.replay_audit(lambda held, gate: mu.run(plan, held, gate=gate), rows, [*rows[:2], ["no"]])
+
+
+@pytest.mark.parametrize("noise", [mu.DiscreteLaplace(epsilon=0.5), mu.Skellam(epsilon=0.5, delta=1e-6)], ids=str)
+def test_the_noise_of_a_masked_sum_is_that_of_the_survivors_shares(noise: Any) -> None:
+    """4,000 cells of nobody: mean and variance of what comes out within 6 standard errors (fails once in 10**8)."""
+    domain = mu.Categories(4000)
+    plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(5, dropouts=1), curator=noise)
+    gate = Gate(Random.seeded(11))
+    mu.run(plan, [[0]] * 4 + [None], gate=gate)
+    drawn = np.array(gate.asked[-1].answer[1:], float)
+    variance = plan.bound.of(4).laws[0].variance
+    spread = (drawn**2).std() / len(drawn) ** 0.5
+
+    assert abs(drawn.mean()) < 6 * (variance / len(drawn)) ** 0.5
+    assert abs((drawn**2).mean() - variance) < 6 * spread < variance / 3

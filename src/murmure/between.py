@@ -46,8 +46,13 @@ def own_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None
         room_for(own.n, plan.heaviest, "a party's own sum")
     if plan.curator is None:
         return Own(own.n, [own.n, *own.sum.tolist()])
-    noise = gate.share(plan.bound)  # type: ignore[arg-type]
-    return Own(own.n, own.sum.astype(object) + noise.astype(object))
+    return Own(own.n, with_share(plan, own.sum.tolist(), gate))
+
+
+def with_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
+    """A party's sums with its share of the noise, as they are masked; the only place where the two meet."""
+    share = gate.share(plan.bound)  # type: ignore[arg-type]
+    return [value + part for value, part in zip(sums, share.tolist(), strict=True)]
 
 
 def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:

@@ -39,11 +39,11 @@ class Own:
         """
         if not self.noisy:
             return self.values
+        from murmure.between import with_share
         from murmure.central.gate import Gate
 
         secret = Random.seeded(int.from_bytes(key, "little"))  # 256 bits that nobody else knows
-        share = Gate(secret).share(self.plan.bound)  # type: ignore[arg-type]
-        return [value + int(part) for value, part in zip(self.values, share.tolist(), strict=True)]
+        return with_share(self.plan, self.values, Gate(secret))
 
 
 def own_sums(study: Study, rows: Any) -> list[Own]:
