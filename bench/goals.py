@@ -65,6 +65,27 @@ class Wire:
 
 
 @dataclass(frozen=True)
+class Regressed:
+    """A regression of a Parquet table: statsmodels' time on rows in memory over Murmure's, reading counted."""
+
+    task: str  # the peer's; ours has how bounds are known in it: ols.stated
+    way: str
+    label: str
+    ratio: float | None = 1.0  # at least
+    difference: float = 1e-9  # of any coefficient or standard error, relative, at most
+    megabytes: float = 1000  # peak of the process, at most
+    growth: float = 1.5  # of that peak, against the smallest table, whose four batches are not all held at once yet
+
+
+@dataclass(frozen=True)
+class Between:
+    """What masked sums between ten parties in one process add to the same ten tables in the clear, in seconds."""
+
+    label: str = "least squares, 20 columns, ten parties"
+    most: float = 1.0
+
+
+@dataclass(frozen=True)
 class Added:
     """What Spark adds to the CPU time of the same work in memory, on one core and once started: at most `most`."""
 
@@ -129,6 +150,15 @@ SECURE = [
 ]
 
 WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums; three killed")]
+
+REGRESSED = [
+    Regressed("ols", "stated", "least squares, 20 columns, bounds stated"),
+    Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first"),
+    Regressed("logit", "stated", "logistic, 10 columns, bounds stated", None),
+    Regressed("logit", "own", "logistic, 10 columns, bounds read off the table first", None),
+]
+
+BETWEEN = Between()
 
 STREAMED = [
     Streamed("smp", "SMP"),

@@ -36,7 +36,9 @@ OUR_WORKERS = (
 )
 CURATOR = ("noise.", "fit.")  # how their tasks begin
 SECURE = ("secure.", "wire.", "peer_flower", "ours_secure", "ours_network")
+ECONOMETRICS = ("ols.", "logit.", "peer_statsmodels", "ours_econometrics")
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
+FITTED = SIZES[0]  # rows of iterated regressions
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
 
 
@@ -90,8 +92,8 @@ def on_spark(folder, n, *ways):
 def one_round(pythons, folder):
     records = []
     for peer, python in pythons.items():
-        if peer == "flower":
-            continue  # takes its turn beside our own sums
+        if peer in ("flower", "statsmodels"):
+            continue  # take their turns beside our own sums
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
     for lib, fast in MODES.items():
         mode = {"MURMURE_FAST": fast}
@@ -102,7 +104,7 @@ def one_round(pythons, folder):
             records += [wall(task, lib, [sys.executable, "-c", code, "--help"], **mode) for _ in range(3)]
     for n in SIZES:
         records += large_tables(folder, n)
-    return records + secure_round(pythons)
+    return records + secure_round(pythons) + econometrics_round(pythons, folder)
 
 
 def curator_round(pythons):
@@ -121,6 +123,21 @@ def secure_round(pythons):
     records = work(pythons["flower"], "peer_flower.py", "flower")
     for script in ("ours_secure.py", "ours_network.py"):
         records += work(sys.executable, script, "murmure")
+    return records
+
+
+def econometrics_round(pythons, folder):
+    """Regressions alone: statsmodels' in memory, ours from files, every act in a process of its own."""
+    records = []
+    for n in SIZES:
+        file = str(folder), str(n)
+        if not (folder / f"ols.{n}").exists():
+            records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "make")
+        for act in ("ols", "logit") if n == FITTED else ("ols",):
+            records += work(pythons["statsmodels"], "peer_statsmodels.py", "statsmodels", str(n), act)
+            for way in ("stated", "own"):
+                records += work(sys.executable, "ours_econometrics.py", "murmure", *file, act, way)
+        records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "parties")
     return records
 
 
@@ -159,7 +176,7 @@ A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none uses threads but scikit-learn and Flower.
+No peer has secure randomness for categories, and none uses threads but scikit-learn, Flower and statsmodels.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """
@@ -180,11 +197,15 @@ def main():
     parser.add_argument(
         "--only-secure", action="store_true", help="measure sums over parties again; keep the rest of the last run"
     )
+    parser.add_argument(
+        "--only-econometrics", action="store_true", help="measure regressions again; keep the rest of the last run"
+    )
     options = parser.parse_args()
-    if options.only_large + options.only_curator + options.only_secure > 1:
+    parts = options.only_curator + options.only_secure + options.only_econometrics
+    if options.only_large + parts > 1:
         parser.error("one --only at a time")
     options.large |= options.only_large
-    only = options.only_large or options.only_curator or options.only_secure
+    only = options.only_large or parts
     rounds = 1 if options.quick else options.rounds
 
     if options.one_core:
@@ -196,6 +217,7 @@ def main():
         top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
         held = json.loads((PLACE / "results.json").read_text())
         again = CURATOR if options.only_curator else SECURE if options.only_secure else ("spark.",)
+        again = ECONOMETRICS if options.only_econometrics else again
         records = [r for r in held if not r["task"].startswith(again)]
         if options.only_large:
             records = [r for r in records if r.get("n") != LARGEST]
@@ -208,11 +230,13 @@ def main():
                 records += curator_round(pythons)
             elif options.only_secure:
                 records += secure_round(pythons)
+            elif options.only_econometrics:
+                records += econometrics_round(pythons, Path(folder))
             else:
                 records += one_round(pythons, Path(folder))
         if options.only_large:
             records += work(sys.executable, "ours_large.py", "arrow", folder, str(SIZES[-1]), "make")
-        if not (options.only_curator or options.only_secure):
+        if not parts:
             records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
         if options.large:
             records += large_tables(Path(folder), LARGEST)

@@ -1,6 +1,6 @@
 """The Markdown tables: the best of every measurement, ratios to the fastest peer, and what was met."""
 
-from goals import BUDGETS, COLUMN, FITS, NOISE, RECORDS, SECURE, SPARK, STREAMED, WIRE
+from goals import BETWEEN, BUDGETS, COLUMN, FITS, NOISE, RECORDS, REGRESSED, SECURE, SPARK, STREAMED, WIRE
 
 RATIO_HEAD = [
     "task",
@@ -50,6 +50,18 @@ WIRE_HEAD = [
     "times what is needed (wanted)",
     "met",
 ]
+REGRESSED_HEAD = [
+    "rows and regression",
+    "statsmodels, s",
+    "peak, MB",
+    "Murmure, s",
+    "ratio (wanted)",
+    "largest difference (wanted)",
+    "peak, MB (wanted)",
+    "growth of it (wanted)",
+    "met",
+]
+BETWEEN_HEAD = ["rows and regression", "in the clear, s", "by masked sums, s", "added, s (wanted)", "met"]
 ADDED_HEAD = ["rows and work", "in memory, s", "on Spark, s", "added", "wanted", "met"]
 BUDGET_HEAD = ["cost", "Murmure base", "Murmure fast", "wanted", "met"]
 OURS = ("murmure base", "murmure fast")
@@ -160,6 +172,52 @@ def streamed_rows(row, best):
             ]
 
 
+def difference(one, other):
+    """The largest, relative, of any coefficient or standard error."""
+    pairs = [(a, b) for field in ("params", "bse") for a, b in zip(one[field], other[field], strict=True)]
+    return max(abs(a - b) / abs(b) for a, b in pairs)
+
+
+def regressed_rows(row, best):
+    """One line for every size that was measured, the smallest table first."""
+    start = f"{row.task}.{row.way}."
+    sizes = sorted(r["n"] for (task, _), r in best.items() if task.startswith(start))
+    first = None
+    for n in sizes:
+        ours, peer = best[f"{start}{n}", "murmure"], best.get((f"{row.task}.{n}", "statsmodels"))
+        label = f"{n:,}, {row.label}"
+        if not peer:
+            yield [label, "?", "?", number(ours["seconds"]), *["?"] * 5]
+            continue
+        first = first or ours["megabytes"]
+        ratio, apart = peer["seconds"] / ours["seconds"], difference(ours, peer)
+        growth = ours["megabytes"] / first
+        large = n > sizes[0] or len(sizes) == 1
+        wanted = row.ratio if large else None  # of the smallest, start-up is half
+        at_most = ((apart, row.difference), (ours["megabytes"], row.megabytes), (growth, row.growth))
+        yield [
+            label,
+            f"{peer['how']} {number(peer['seconds'])}",
+            number(peer["megabytes"]),
+            number(ours["seconds"]),
+            number(ratio) + ("" if wanted is None else f" ({number(wanted)})"),
+            *(f"{number(value)} ({number(most)})" for value, most in at_most),
+            verdict([met(ratio, wanted), *(value <= most for value, most in at_most)]),
+        ]
+
+
+def between_rows(best):
+    for n in sorted(r["n"] for (task, _), r in best.items() if task.startswith("ols.secure.")):
+        clear, masked = (best[f"ols.{way}.{n}", "murmure"]["seconds"] for way in ("apart", "secure"))
+        yield [
+            f"{n:,}, {BETWEEN.label}",
+            number(clear),
+            number(masked),
+            f"{masked - clear:.2f} ({number(BETWEEN.most)})",
+            verdict([masked - clear <= BETWEEN.most]),
+        ]
+
+
 def added_rows(best):
     lib = OURS[1]
     for row in SPARK:
@@ -252,6 +310,15 @@ masks have 28 to 32 bits of secret, and its messages are not signed."""
 WIRED = """\
 `murmure study run` and thirty times `murmure party join`, each a process of its own, on this machine's loopback. Needed
 are 8 bytes for every word of the vector and 200 for every neighbour."""
+REGRESSIONS = """\
+Doubles of 17 digits in ten Parquet files, read batch by batch and added up exactly, in wall time with the reading;
+statsmodels has all rows in memory as one array, and is given the faster of its ways (for least squares pinv and qr, for
+logits Newton and IRLS), in wall or CPU time, whichever is less. Each in a fresh process, warmed up on a small table.
+Murmure's numbers are on a grid: of 12 decimals where bounds are stated, of 17 digits where they are read off the table.
+Differences are relative, the largest of any coefficient or standard error; memory is the peak of the process."""
+PARTIES = """\
+The same ten files as the tables of ten parties, all in one process, in turns: added up in the clear, and by
+`mu.Secure()`. The coefficients are the same fractions."""
 COSTS = """\
 What Murmure costs by itself: there is nothing to compare it with."""
 
@@ -259,6 +326,7 @@ What Murmure costs by itself: there is nothing to compare it with."""
 def render(records):
     best = best_of(records)
     streamed = [line for row in STREAMED for line in streamed_rows(row, best)]
+    regressed = [line for row in REGRESSED for line in regressed_rows(row, best)]
     parts = [
         markdown("One column", ONE_COLUMN, RATIO_HEAD, [ratio_row(row, best) for row in COLUMN]),
         markdown("Records", MANY_COLUMNS, RATIO_HEAD, [ratio_row(row, best) for row in RECORDS]),
@@ -266,6 +334,8 @@ def render(records):
         markdown("Learners", LEARNERS, FIT_HEAD, [fit_row(row, best) for row in FITS]),
         markdown("Secure sums", MASKED, MASKED_HEAD, [masked_row(row, records) for row in SECURE]),
         markdown("Secure sums over HTTP", WIRED, WIRE_HEAD, [wire_row(row, records) for row in WIRE]),
+        markdown("Regressions", REGRESSIONS, REGRESSED_HEAD, regressed),
+        markdown("Regressions between parties", PARTIES, BETWEEN_HEAD, list(between_rows(best))),
         markdown("Large tables", LARGE, STREAMED_HEAD, streamed),
         markdown("Spark", CLUSTER, ADDED_HEAD, list(added_rows(best))),
         markdown("Costs", COSTS, BUDGET_HEAD, [budget_row(row, best) for row in BUDGETS]),

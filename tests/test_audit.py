@@ -90,7 +90,8 @@ def every(nth: int, pairs: list[Neighbours], seed: int) -> list[Neighbours]:
 
 
 STATISTICS = walk(murmure.statistics)
-SUMS = [p for p in STATISTICS if getattr(p.values[0], "blocks", None)]
+# sums that may pass a word are refused under a curator, and asked on a coarser grid (CrossProducts.coarse)
+SUMS = [p for p in STATISTICS if getattr(p.values[0], "blocks", None) and not getattr(p.values[0], "wide", False)]
 CHOICES = [p for p in STATISTICS if hasattr(p.values[0], "score_sensitivity")]
 
 

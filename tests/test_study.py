@@ -299,7 +299,7 @@ def about_label(label: str) -> dict[str, Any]:
         ({"plans": [json.loads(mu.Plan(mu.Sums(SCHEMA, ("age",))).to_json())]}, "must be a Plan between parties"),
         ({"least_rows": 0}, "least_rows must be"),
         ({"least_rows": 1.5}, "least_rows must be"),
-        ({"ratio": "2/1"}, "ratio must be"),
+        ({"ratio": "2001/2"}, "ratio must be"),
         ({"ratio": 0.3}, "ratio must be a fraction"),
         ({"ratio": "2/6"}, "not written as this software writes it"),
         ({"purpose": "To see." + " " * 150 + "All totals are noisy."}, "single blanks"),

@@ -78,7 +78,7 @@ def test_too_many_sums_name_the_key_that_helps(tmp_path: Path) -> None:
 
 def test_the_file_is_named_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter) as caught:
-        study_of(tmp_path, 'sums = ["age"]', "ratio = 3\n" + TEXT)
+        study_of(tmp_path, 'sums = ["age"]', "ratio = 3000\n" + TEXT)
     assert str(caught.value).count("s.toml") == 1
 
 

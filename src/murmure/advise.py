@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from murmure.catalogue import load
-from murmure.core.domain import Domain, Interval
+from murmure.core.domain import Decimals, Domain, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
@@ -178,14 +178,15 @@ def advise(
         return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            f"advise.domain must be Categories, Integers, Interval or a Schema, got {shorten(domain)}.",
+            f"advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {shorten(domain)}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
         )
+    few_values("advise", domain)
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
         raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
     if rank_by not in KEYS:
         raise InvalidParameter(f"advise.rank_by must be one of {', '.join(KEYS)}, got {shorten(rank_by)}.")
-    question = statistic or ("mean" if isinstance(domain, Interval) else "histogram")
+    question = statistic or ("mean" if isinstance(domain, Interval | Decimals) else "histogram")
     if question not in ("histogram", "mean") or (question == "mean" and not hasattr(domain, "scale")):
         raise InvalidParameter(
             f'advise.statistic must be "histogram" or, for numbers, "mean", got {shorten(statistic)}.'

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.certify.certificate import certify
+from murmure.core.domain import few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CellReading, Estimate
 from murmure.core.estimates import Estimates, by_mean
@@ -233,6 +234,8 @@ def advise_records(
     epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
     if not epsilons:
         raise InvalidParameter("advise.epsilon: the list is empty.")
+    for name in schema.private:
+        few_values("advise", schema[name])
     known = _shares(schema, shares)
     rows: list[dict[str, Any]] = []
     for e in epsilons:

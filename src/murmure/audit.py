@@ -33,7 +33,7 @@ from murmure.central.bound import BoundNoise
 from murmure.central.choice import BoundChoice
 from murmure.central.gate import Asked, Gate
 from murmure.core.blocks import Cost, Noisy
-from murmure.core.domain import Categories, Domain, Integers, Interval, named
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, named
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
@@ -569,8 +569,12 @@ class _Made:
                 return ("no such label", -1, math.inf)[self.below(3)]
             code = {"lowest": 0, "highest": domain.size - 1}.get(kind, self.below(domain.size))
             return code if isinstance(domain.values, int) else domain.values[code]
+        if isinstance(domain, Decimals):
+            domain = Interval(float(domain.low), float(domain.high))  # any number between: every row is read
         if not isinstance(domain, Integers | Interval):
-            raise InvalidParameter(f"neighbours takes Categories, Integers or Interval, got {shorten(domain)}.")
+            raise InvalidParameter(
+                f"neighbours takes Categories, Integers, Interval or Decimals, got {shorten(domain)}."
+            )
         if kind == "infinite":
             return (math.inf, -math.inf, 1e300, domain.low - 1, domain.high + 1)[self.below(5)]
         if kind in ("lowest", "highest"):

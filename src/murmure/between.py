@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.central.gate import Gate
-from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused, shorten
 from murmure.core.types import room_for
 from murmure.plan import Plan
 from murmure.secure.errors import OutOfBound
 from murmure.secure.in_process import sum_in_process
-from murmure.summing import total
+from murmure.summing import total, whose
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,8 @@ def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:
             rng = gate.rng.branch()
             values.append(None if frame is None else own_sum(plan, frame, engine, Gate(rng)).values)
         except MurmureError as error:
-            raise _whose(error, i) from None
+            raise whose(error, i) from None
     vanish: dict[int, Any] = {i: "vectors" for i, one in enumerate(values) if one is None}
     noisy = plan.curator is not None
     done = sum_in_process(sharing, plan.encoder, values, vanish, bytes.fromhex(plan.digest), noisy)
     return Between(done.result, done.cohort)
-
-
-def _whose(error: MurmureError, i: int) -> MurmureError:
-    """The same error, which says at which party."""
-    if isinstance(error, OutsideDomain) and error.row is not None:
-        whose, row, rest = error.row
-        return OutsideDomain.at(f"party {i + 1}: {whose}", row, rest, error.hint)
-    error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
-    return error

@@ -63,12 +63,19 @@ SUMS = {  # what learners ask; they travel in plans, and nobody else needs their
     "Gram": "murmure.statistics.gram",
     "Taylor": "murmure.statistics.taylor",
     "Gradient": "murmure.statistics.gradient",
+    "CrossProducts": "murmure.statistics.cross_products",
+    "Cells": "murmure.statistics.cells",
+    "Evaluated": "murmure.statistics.evaluated",
+    "Placed": "murmure.statistics.placed",
+    "Within": "murmure.statistics.by_party",
+    "Scattered": "murmure.statistics.by_party",
 }
 QUESTIONS = {**STATISTICS, **SUMS}
 OTHERS = {
     "Categories": "murmure.core.domain",
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
+    "Decimals": "murmure.core.domain",
     "Column": "murmure.core.schema",
     "Schema": "murmure.core.schema",
     "Random": "murmure.core.random",
@@ -92,9 +99,10 @@ OTHERS = {
     "Ledger": "murmure.ledger",
     "replay_audit": "murmure.audit",
     "neighbours": "murmure.audit",
-    "Clear": "murmure.learn.privacy",
-    "Central": "murmure.learn.privacy",
-    "Local": "murmure.learn.privacy",
+    "Clear": "murmure.privacy",
+    "Central": "murmure.privacy",
+    "Local": "murmure.privacy",
+    "Secure": "murmure.privacy",
     "Plan": "murmure.plan",
     "Reports": "murmure.reports",
     "run": "murmure.run",
@@ -107,5 +115,37 @@ OTHERS = {
 PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **NOISES, **SHARINGS, **STATISTICS}
 
 
+MODELS = {  # econometrics: generators of questions, which travel in studies
+    "Describe": "murmure.econometrics.describe",
+    "Covariance": "murmure.econometrics.describe",
+    "Correlation": "murmure.econometrics.describe",
+    "OLS": "murmure.econometrics.ols",
+    "Ridge": "murmure.econometrics.ridge",
+    "IV": "murmure.econometrics.iv",
+    "DiD": "murmure.econometrics.did",
+    "FixedEffects": "murmure.econometrics.fixed_effects",
+    "RandomisedOLS": "murmure.econometrics.randomised",
+    "TTest": "murmure.econometrics.groups",
+    "Anova": "murmure.econometrics.groups",
+    "Contingency": "murmure.econometrics.tables",
+    "MantelHaenszel": "murmure.econometrics.tables",
+    "ECDF": "murmure.econometrics.distribution",
+    "Quantiles": "murmure.econometrics.distribution",
+    "Bins": "murmure.econometrics.distribution",
+    "KaplanMeier": "murmure.econometrics.survival",
+    "LogRank": "murmure.econometrics.survival",
+    "PCA": "murmure.econometrics.components",
+    "ROC": "murmure.econometrics.roc",
+    "Logit": "murmure.econometrics.glm",
+    "Probit": "murmure.econometrics.glm",
+    "Poisson": "murmure.econometrics.glm",
+    "Gamma": "murmure.econometrics.glm",
+    "NegativeBinomial": "murmure.econometrics.glm",
+    "Cox": "murmure.econometrics.cox",
+    "Bisection": "murmure.econometrics.bisection",
+    "Lloyd": "murmure.econometrics.kmeans",
+}
+
+
 def load(name: str) -> Any:
-    return getattr(importlib.import_module((PUBLIC | SUMS)[name]), name)
+    return getattr(importlib.import_module((PUBLIC | SUMS | MODELS)[name]), name)

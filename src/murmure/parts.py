@@ -13,7 +13,7 @@ from murmure.core.errors import PlanRefused, shorten
 from murmure.core.schema import Schema
 
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
-DOMAINS = {"Categories", "Integers", "Interval"}
+DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
 
 
 def part_to_dict(thing: Any) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from murmure.core.errors import EmptySource, PlanRefused
+from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.schema import Schema, kind_of
 from murmure.core.types import Total
@@ -17,18 +18,42 @@ from murmure.engines.memory import Memory
 from murmure.engines.progress import rows_of, watched
 from murmure.engines.task import Task
 from murmure.plan import Plan
-from murmure.statistics.shared import in_words
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Tables of several parties that one person holds: added up in the clear, each as a party of its own."""
+
+    frames: tuple[Any, ...] = field(repr=False)
 
 
 def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
     """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
+    if isinstance(frame, Apart):
+        out: Total | None = None
+        for i, one in enumerate(frame.frames):
+            try:
+                part = total(plan, one, engine, rng.branch())
+            except MurmureError as error:
+                raise whose(error, i) from None
+            out = part if out is None else out + part
+        assert out is not None
+        return out
+    own = _total(plan, frame, engine, rng)
+    return plan.statistic.of_party(own) if hasattr(plan.statistic, "of_party") else own
+
+
+def whose(error: MurmureError, i: int) -> MurmureError:
+    """The same error, which says at which party."""
+    if isinstance(error, OutsideDomain) and error.row is not None:
+        who, row, rest = error.row
+        return OutsideDomain.at(f"party {i + 1}: {who}", row, rest, error.hint)
+    error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
+    return error
+
+
+def _total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
     engine = engine or engine_for(frame)
-    if getattr(plan.statistic, "wide", False) and hasattr(engine, "reads"):
-        raise PlanRefused(
-            f"Plan refused: sums of {in_words(plan.statistic)} may pass 2**63 - 1, and Spark's workers send words of "
-            "64 bits.",
-            hint="run it on this machine or between parties, or take a coarser grid or smaller powers",
-        )
     try:
         if hasattr(engine, "reads") and engine.reads(frame):  # it cuts the rows where they lie
             if plan.unit != "row":

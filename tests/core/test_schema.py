@@ -81,7 +81,7 @@ def test_a_schema_in_words() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Column("no"), r"Column\.domain must be Categories, Integers or Interval, got 'no'"),
+        (lambda: Column("no"), r"Column\.domain must be Categories, Integers, Interval or Decimals, got 'no'"),
         (lambda: Column(SMOKER, missing="drop"), r"Column\.missing must be one of 'refuse', .* got 'drop'"),
         (lambda: Column(SMOKER, missing=None), r"Column\.missing must be one of .* got None"),
         (lambda: Column(SMOKER, missing_value="x"), r"missing values are refused(.|\n)*say missing = "),

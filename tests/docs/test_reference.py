@@ -11,7 +11,7 @@ from murmure.catalogue import PUBLIC
 from murmure.learn import LEARNERS
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATED = {"index", "cli"}
+GENERATED = {"index", "cli", "econometrics"}
 SILENT = re.compile(r"^\| `.*\|\s*\|$")  # a row whose last cell is empty
 
 

@@ -5,7 +5,9 @@ Steps are nested functions: Spark sends those by value, and its workers cannot i
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -426,6 +428,21 @@ def test_a_curators_sum_is_the_same_on_spark(spark: Any, tmp_path: Path, statist
     assert nobody.n == 0 and not nobody.sum.any()
 
 
+def test_sums_beyond_64_bits_are_the_same_on_spark(spark: Any, tmp_path: Path) -> None:
+    """Read by the workers from files, from a frame that was computed, and sent to them as tasks."""
+    schema = mu.Schema({"age": mu.Integers(0, 99), "dose": mu.Decimals(-10, 10, places=15)})
+    plan = mu.Plan(mu.Sums(schema, ["dose", "dose ** 5", "-(age * dose ** 4)", "1"]))
+    dose = np.round((np.arange(N) * 0.0019) - 9.5, 4)
+    pq.write_table(pa.table({"age": AGE, "dose": dose}), tmp_path / "t.parquet", row_group_size=N // 4)
+    wanted = mu.run(plan, {"age": AGE, "dose": dose}).estimate
+    assert plan.statistic.wide and max(map(abs, wanted.whole)) > 1 << 64
+
+    frame = spark.read.parquet(str(tmp_path / "t.parquet"))
+    assert mu.run(plan, str(tmp_path / "t.parquet"), engine=Spark(spark)).estimate.sums == wanted.sums
+    assert mu.run(plan, frame.repartition(3)).estimate.sums == wanted.sums
+    assert mu.run(plan, {"age": AGE, "dose": dose}, engine=Spark(spark)).estimate.sums == wanted.sums
+
+
 def test_of_a_person_with_many_rows_some_are_read(spark: Any) -> None:
     """At most two of each, chosen by the person's own rows: shuffled, and among other people, the same two."""
     from murmure.run import total
@@ -441,6 +458,31 @@ def test_of_a_person_with_many_rows_some_are_read(spark: Any) -> None:
     alone, together, without = added(mine), added(others[::-1] + mine[::-1]), added(others)
     assert (alone.n, together.n, without.n) == (2, 5, 3)
     assert (together.sum - without.sum == alone.sum).all()
+
+
+def econometric_examples() -> list[Any]:
+    """One example of every model."""
+    import murmure.econometrics
+
+    out = dict[type, Any]()
+    for info in pkgutil.iter_modules(murmure.econometrics.__path__):
+        module = importlib.import_module(f"murmure.econometrics.{info.name}")
+        for example in getattr(module, "EXAMPLES", ()):
+            out.setdefault(type(example.model), example)
+    return [pytest.param(example, id=kind.__name__) for kind, example in out.items()]
+
+
+@pytest.mark.parametrize("example", econometric_examples())
+def test_a_model_hears_the_same_sums_on_spark(spark: Any, example: Any) -> None:
+    """Every model of econometrics, on a Spark frame: the same figures as from the same rows in memory."""
+    from murmure.econometrics.asking import ask
+
+    rows = list(zip(*example.rows.values(), strict=True))
+    frame = spark.createDataFrame(rows, list(example.rows)).repartition(2)
+    found, wanted = (ask(example.model, data).to_dict() for data in (frame, example.rows))
+
+    assert {**found, "how": None} == {**wanted, "how": None}
+    assert found["how"]["rows"] == len(rows)
 
 
 def test_a_learner_hears_the_same_sums_on_spark(spark: Any) -> None:

@@ -432,7 +432,7 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     """Kinds, columns and sizes that cannot be meant; a reader that was read."""
     path = write(tmp_path / "t.csv")
     for arguments, words in (
-        ({"kinds": {"age": "int"}}, r"kinds\['age'\] must be one of text, integer, real, boolean, got 'int'"),
+        ({"kinds": {"age": "int"}}, r"kinds\['age'\] must be one of text, integer, real, decimal, boolean, got 'int'"),
         ({"columns": []}, "names no column"),
         ({"columns": ["age", "age"]}, "two columns called 'age'"),
         ({"rows": 0}, "rows must be at least 1"),

@@ -16,7 +16,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.laws import compiled
 from murmure.learn.kmeans import EXAMPLES, KMeans, spread_start, steps_for
-from murmure.learn.privacy import Central, Clear, Local
+from murmure.privacy import Central, Clear, Local
 from murmure.statistics import clusters
 from murmure.statistics.clusters import RHO, Clusters
 

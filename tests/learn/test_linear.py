@@ -21,8 +21,8 @@ from murmure.core.errors import InvalidParameter
 from murmure.learn.least_squares import clear_of_noise, solve, spread_of
 from murmure.learn.linear import EXAMPLES, LinearRegression, lecture_cost
 from murmure.learn.local_sums import _Readings, unbiased_products
-from murmure.learn.privacy import Central, Clear, Local
 from murmure.local.spl import SPL
+from murmure.privacy import Central, Clear, Local
 from murmure.statistics import gram
 from murmure.statistics.design import Axis, _most_sum
 from murmure.statistics.gram import Gram

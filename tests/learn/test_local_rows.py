@@ -11,7 +11,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.local_rows import BINS, binned, class_tables, row_mechanism, sanitised
 from murmure.learn.naive_bayes import NaiveBayes
-from murmure.learn.privacy import Clear, Local
+from murmure.privacy import Clear, Local
 from murmure.statistics.class_moments import ClassMoments, summary_of_tables
 from murmure.statistics.class_pairs import ClassPairs
 

@@ -17,7 +17,7 @@ from murmure.certify.sensitivity_checks import check_protected
 from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression
-from murmure.learn.privacy import Central, Clear, Local
+from murmure.privacy import Central, Clear, Local
 from murmure.statistics import gradient, taylor
 from murmure.statistics.gradient import FAR, STEPS, Gradient, H, Q, _sigma
 from murmure.statistics.taylor import Taylor

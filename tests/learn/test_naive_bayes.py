@@ -16,7 +16,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.naive_bayes import NaiveBayes, vaidya_cost
-from murmure.learn.privacy import Central, Clear
+from murmure.privacy import Central, Clear
 from murmure.statistics import class_moments
 from murmure.statistics.class_moments import NOISE_RATIO, OFFSET, ClassMoments, Moments
 

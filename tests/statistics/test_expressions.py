@@ -247,7 +247,7 @@ REFUSED = {
     "9" * 50: "no number",
     "x and y": "neither true nor false",
     "not x": "neither true nor false",
-    "((x ** 16) ** 16) ** 16": "more than 2**512",
+    "((x ** 16) ** 16) ** 16": "more than 2**8192",
     "x + " * 300 + "x": "letters",
     "-" * 60 + "x": "nested",
     "(" * 300 + "x" + ")" * 300: "cannot be read",

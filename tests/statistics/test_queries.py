@@ -372,7 +372,7 @@ def test_several_quantiles_cost_as_much_as_one() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: mu.Sum(REGION), r"Sum\.domain must be Integers or Interval"),
+        (lambda: mu.Sum(REGION), r"Sum\.domain must be Integers, Interval or Decimals"),
         (lambda: mu.Variance(REGION), "categories have no variance"),
         (lambda: mu.Count("age"), r"Count\.domain must be"),
         (lambda: mu.Mode("age"), r"Mode\.domain must be"),

@@ -231,7 +231,13 @@ def _some_codes(domain: Any, words: Any) -> Any:
     """Codes of people: one array, or one per private column."""
     if not isinstance(domain, Schema):
         return (words % domain.size).astype(np.int64)
-    return tuple(((words >> 3 * i) % domain[name].size).astype(np.int64) for i, name in enumerate(domain.private))
+    out = []
+    for i, name in enumerate(domain.private):
+        size, some = domain[name].size, words >> 3 * i
+        if size >= 1 << 32:  # words of 32 bits would reach its first values only
+            some = some.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        out.append((some % size).astype(np.int64))
+    return tuple(out)
 
 
 def _people(x: Any, which: slice) -> Any:
@@ -243,11 +249,15 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
     n = 1000
     x = _some_codes(statistic.domain, np.frombuffer(Random.seeded(seed).words(n).tobytes(), np.uint32)[:n])
     lifted = statistic.lift(x)
+    wide = getattr(statistic, "wide", False)  # sums that may pass 2**63 are Python's integers
+    raw = getattr(statistic, "raw_width", statistic.width)  # of what a party adds up, before it makes its part of it
     require(
-        lifted.shape == (n, statistic.width) and lifted.dtype == np.int64,
+        lifted.shape == (n, raw) and lifted.dtype == (object if wide else np.int64),
         statistic,
-        "lift is not (n, width) int64",
+        f"lift is not (n, width) {'of whole numbers' if wide else 'int64'}",
     )
+    whole = lifted.dtype != object or all(type(v) is int for v in lifted.flat)
+    require(whole, statistic, "lift holds more than whole numbers")
     total = statistic.tally(x)
     require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
     require(
@@ -260,6 +270,9 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         statistic,
         "the order of people matters",
     )
+    if hasattr(statistic, "of_party"):
+        total = statistic.of_party(Total(n, total)).sum
+        require(total.shape == (statistic.width,), statistic, "what a party makes of its sums is not (width,)")
     held = statistic.clear(total, n)
     estimates = list(held.values()) if isinstance(held, Estimates) else [held]
     for estimate in estimates:

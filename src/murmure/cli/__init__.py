@@ -8,6 +8,7 @@ from murmure import __version__
 from murmure.cli.advise import advise
 from murmure.cli.certify import certify
 from murmure.cli.completion import completion
+from murmure.cli.econometrics import COMMANDS, SECTION
 from murmure.cli.estimate import estimate
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
@@ -20,8 +21,21 @@ from murmure.cli.study import study
 from murmure.cli.train import train
 
 
+class Sections(ClearGroup):
+    """The commands in two lists, since one would be too long to read."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        ours = {command.name for command in COMMANDS}
+        held = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        wide = max(len(name) for name, _ in held)
+        for title, some in (("Commands", False), (SECTION, True)):
+            lines = [(name.ljust(wide), c.get_short_help_str(100)) for name, c in held if (name in ours) == some]
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+
 @click.group(
-    cls=ClearGroup,
+    cls=Sections,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -37,6 +51,7 @@ def main(ctx: click.Context) -> None:
     What does the crowd say?                murmure estimate out.parquet
     One question, a noisy answer:           murmure query mean people.csv --column age --schema s.toml --epsilon 1
     A model, and what it cost:              murmure train linear d.csv --target y --schema s.toml --epsilon 1 -o m.json
+    A regression, exact:                    murmure ols "stay ~ age + ward" visits.parquet
     A sum over rows that nobody shows:      murmure study --help; murmure party --help
 
     Every command takes --json and then prints JSON and nothing else.
@@ -45,7 +60,8 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for command in (advise, certify, completion, estimate, ledger, party, predict, query, sanitize, schema, study, train):
+OTHERS = (advise, certify, completion, estimate, ledger, party, predict, query, sanitize, schema, study, train)
+for command in (*OTHERS, *COMMANDS):
     main.add_command(command)
 
 __all__ = ["main"]

@@ -41,6 +41,7 @@ MOST_SHOWN = 40  # figures on a terminal
 )
 @click.option("--budget", type=float, metavar="EPS", help="Take no part if all noisy studies cost more in all.")
 @click.option("--allow-more-sums", is_flag=True, help="More exact sums than rows allow, over several studies.")
+@click.option("--rows-are-public", is_flag=True, help="Everybody may see your rows: more sums than rows may be asked.")
 @click.option("--delta", type=float, metavar="D", help="At which --budget is meant.  [default: 1e-06]")
 @click.option(
     "--accept-new-key", "accepted", multiple=True, metavar="NAME", help="This party made a new key: you have asked it."
@@ -67,6 +68,7 @@ def join(
     budget: float | None,
     delta: float | None,
     allow_more_sums: bool,
+    rows_are_public: bool,
     accepted: tuple[str, ...],
     patience: float,
     verbose: bool,
@@ -93,7 +95,7 @@ def join(
     if delta is not None and budget is None:
         raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
-    paying |= {"allow_more_sums": allow_more_sums}
+    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
     home = Home(folder)
     home.store.file.look()
@@ -107,18 +109,19 @@ def join(
         check(terms)
         why = terms.approval(yes) or _ask(terms, client, lang, as_json)
         own = read_rows(terms, rows, query) if needs_rows(terms) else []
-        outcomes = finish(terms, client, own, why, _progress(len(study.plans), lang), client.log)
+        outcomes = finish(terms, client, own, why, _progress(study, lang), client.log)
     _show_outcomes(study, outcomes, as_json)
 
 
-def _progress(rounds: int, lang: str) -> Callable[[int, str], None]:
+def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
     """A line on stderr when a stage begins."""
+    rounds, words = study.rounds, SAID[lang]["most" if study.rounds_vary else "round"]
     told: set[tuple[int, str]] = set()
 
     def tell(number: int, stage: str) -> None:
         if stage in STAGES and (number, stage) not in told:
             told.add((number, stage))
-            where = f"{SAID[lang]['round'].format(number, rounds)}: " if rounds > 1 else ""
+            where = f"{words.format(number, rounds)}: " if rounds > 1 else ""
             click.echo(where + STAGES[stage][lang == "fr"], err=True)
 
     return tell
@@ -153,20 +156,26 @@ def _somebody_is_there() -> bool:
 
 def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
     from murmure.service.figures import figures_of
+    from murmure.service.fitted import fit_to_dict, lines_of, round_to_dict
     from murmure.service.paid import in_all
 
     read = [(one, figures_of(plan, one.sums)) for plan, one in zip(study.plans, outcomes, strict=False)]
+    sums = [one.sums for one in outcomes]
+    fits = study.outcome(sums, len(outcomes[0].cohort) if outcomes else None)
     if as_json:
+        about = [figures.to_dict() for _, figures in read]
+        about += [round_to_dict(study, number, sums) for number in range(len(read) + 1, len(outcomes) + 1)]
         held = [
             {
                 "round": number,
                 "cohort": [study.roster[place].name for place in one.cohort],
                 "sums": [str(v) for v in one.sums],
-                **figures.to_dict(),
+                **said,
             }
-            for number, (one, figures) in enumerate(read, 1)
+            for number, (one, said) in enumerate(zip(outcomes, about, strict=True), 1)
         ]
-        print_json({"study": study.name, "digest": study.digest.hex(), "results": held})
+        models = {"models": [fit_to_dict(fit) for fit in fits]} if fits else {}
+        print_json({"study": study.name, "digest": study.digest.hex(), "results": held, **models})
         return
     out = console()
     for one, figures in read:
@@ -183,5 +192,7 @@ def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None
             out.print(f"  and {grouped(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")
         for line in (*figures.notes(), figures.promise()):
             out.print(printable(line), style="dim", soft_wrap=True)
+    for fit in fits:
+        click.echo("\n".join(lines_of(fit)))
     if cost := in_all(study):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)

@@ -359,7 +359,7 @@ def _levels(text: str) -> Any:
 
 def _condition(text: str, schema: Schema) -> dict[str, Any]:
     """smoker=yes, or age=18:65: the column and the condition, in the words of its domain."""
-    from murmure.core.domain import Categories, Interval
+    from murmure.core.domain import Categories, Decimals, Interval
 
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
@@ -372,6 +372,11 @@ def _condition(text: str, schema: Schema) -> dict[str, Any]:
         except ValueError:
             raise Misuse(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
         return {"column": domain, "between": (low, high)}
+    if isinstance(domain, Decimals):
+        try:
+            return {"column": domain, "is_in": (float(value),)}
+        except ValueError:
+            raise Misuse(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
     labels = {str(label): held for label, held in zip(domain.labels(), _values(domain), strict=True)}
     if value not in labels:
         words = isinstance(domain, Categories)

@@ -109,7 +109,7 @@ def _about(held: StudyFolder, lang: Any = "en") -> dict[str, Any]:
         "digest": made.digest.hex(),
         "coordinator": {"name": made.coordinator.name, "fingerprint": made.coordinator.fingerprint},
         "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in made.roster],
-        "rounds": len(made.plans),
+        "rounds": made.rounds,
         "words": list(made.in_words(lang)),
     }
 
@@ -224,7 +224,8 @@ def status(folder: Path, as_json: bool) -> None:
 
     standing, made, out = seen.standing, seen.study, console()
     out.print(made.name, style="bold", soft_wrap=True)
-    rounds = f", round {standing.round} of {len(made.plans)}" if len(made.plans) > 1 else ""
+    most = "at most " if made.rounds_vary else ""
+    rounds = f", round {standing.round} of {most}{made.rounds}" if made.rounds > 1 else ""
     doing = f": parties {STAGES[standing.stage][0]}" if standing.stage in STAGES else ""
     out.print(f"{STATES[standing.state][0]}{rounds}{doing if standing.state == 'running' else ''}", soft_wrap=True)
     if standing.ended is not None and standing.ended.kind:
@@ -279,13 +280,14 @@ def _show_result(seen: Seen) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from murmure.service.fitted import lines_of
     from murmure.service.paid import in_all
 
     out = console()
     out.print(seen.study.name, style="bold", soft_wrap=True)
     for one, figures in seen.figures():
         names = ", ".join(seen.study.roster[place].name for place in one.cohort)
-        rounds = f"round {one.round}, " if len(seen.study.plans) > 1 else ""
+        rounds = f"round {one.round}, " if seen.study.rounds > 1 else ""
         out.print(f"{rounds}{figures.about}", soft_wrap=True)
         out.print(f"over {len(one.cohort)} parties: {names}", style="dim", soft_wrap=True)
         if figures.people is not None:
@@ -307,6 +309,8 @@ def _show_result(seen: Seen) -> None:
         for line in (*figures.notes(), *figures.promises()):
             for part in line.split("\n"):
                 out.print(printable(part), style="dim", soft_wrap=True)
+    for fit in seen.fits():
+        click.echo("\n".join(lines_of(fit)))
     if seen.results and (cost := in_all(seen.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 

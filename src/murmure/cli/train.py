@@ -183,8 +183,8 @@ def _privacy(
     mechanism: str | None,
     no_debias: bool,
 ) -> Any:
-    from murmure.learn.privacy import Central, Local
-    from murmure.learn.privacy import Clear as InTheClear
+    from murmure.privacy import Central, Local
+    from murmure.privacy import Clear as InTheClear
 
     if local and clear:
         raise Misuse("--local and --clear exclude one another.", "leave one of them out")
@@ -417,8 +417,8 @@ def protected(made: Any) -> str:
     """Whom the guarantee is about, in the words of `murmure query`."""
     from types import SimpleNamespace
 
-    from murmure.learn.privacy import Clear as InTheClear
     from murmure.pages.words import protects
+    from murmure.privacy import Clear as InTheClear
 
     if isinstance(made.privacy, InTheClear):
         return "nobody"
@@ -446,7 +446,7 @@ def coefficients(made: Any) -> list[Any]:
 
 def learned(made: Any) -> list[tuple[str, str]]:
     """The figures that people look for first; those of regressions stand in `coefficients`."""
-    from murmure.learn.privacy import Local
+    from murmure.privacy import Local
 
     out: list[tuple[str, str]] = []
     if hasattr(made, "class_prior_"):

@@ -11,7 +11,10 @@ SENTENCES = (
     (r"\bCategories\.k\b", "--categories"),
     (r"\bCategories labels\b", "--labels"),
     (r"\bCategories needs at least two labels\b", "--labels needs at least two answers"),
-    (r"\b(\w+)\.domain must be Integers or Interval, got .*", r"\1 is for numbers: give --integers or --interval."),
+    (
+        r"\b(\w+)\.domain must be Integers, Interval or Decimals, got .*",
+        r"\1 is for numbers: give --integers or --interval.",
+    ),
     (r"\b(\w+)\.domain must hold two answers\b", r"\1 takes two answers"),
     (r"\b(\w+)\.domain must have at most\b", r"\1 takes at most"),
     (r"\(Interval\(\.\.\., cells=(\d+)\)\)", r"(--cells \1)"),

@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.decimals import Decimals as Decimals
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.reading import (
     ADD,
@@ -40,6 +41,7 @@ from murmure.core.reading import (
     whole_numbers,
     whose,
 )
+from murmure.core.said import check_absent, column_words, named_column, said_absent, whole
 
 MAX_SIZE = 1 << 31
 
@@ -62,39 +64,6 @@ class Domain(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-def _whole(owner: str, name: str, value: object, low: int, hint: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise InvalidParameter(
-            f"{owner}.{name} must be a whole number, at least {low}, got {shorten(value)}.", hint=hint
-        )
-    return int(value)
-
-
-def _named_column(domain: Any) -> str:
-    column = "" if domain.column is None else f", column={domain.column!r}"
-    return column if domain.absent is None else f"{column}, absent={shorten(domain.absent, 40)}"
-
-
-def _check_absent(domain: Any) -> None:
-    """A missing answer can only count as a value that there is."""
-    if domain.absent is None:
-        return
-    try:
-        domain.encode([domain.absent])
-    except OutsideDomain:
-        raise InvalidParameter(
-            f"{type(domain).__name__}.absent must be {domain.describe()}, got {shorten(domain.absent)}."
-        ) from None
-
-
-def _said_absent(domain: Any) -> dict[str, Any]:
-    return {} if domain.absent is None else {"absent": domain.absent}
-
-
-def _column_words(domain: Any) -> str:
-    return "" if domain.column is None else f" of column {domain.column!r}"
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Categories:
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1."""
@@ -107,7 +76,7 @@ class Categories:
     def __init__(self, values: Sequence[Hashable] | int, column: str | None = None, absent: Any = None) -> None:
         hint = "a question with one possible answer has nothing to protect; give at least two"
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
-            stored: tuple[Hashable, ...] | int = _whole("Categories", "k", values, 2, hint)
+            stored: tuple[Hashable, ...] | int = whole("Categories", "k", values, 2, hint)
             table = None
             if values > MAX_SIZE:
                 raise InvalidParameter(f"Categories.k must be at most 2**31, got {values}.")
@@ -138,7 +107,7 @@ class Categories:
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "absent", absent)
         object.__setattr__(self, "_table", table)
-        _check_absent(self)
+        check_absent(self)
 
     def _identity(self) -> tuple[Any, ...]:
         """0 and False are equal to Python, but not the same label."""
@@ -296,9 +265,9 @@ class Categories:
 
     def public(self) -> str:
         if isinstance(self.values, int):
-            return f"the {self.size} answers 0 to {self.size - 1}{_column_words(self)}"
+            return f"the {self.size} answers 0 to {self.size - 1}{column_words(self)}"
         shown = ", ".join(map(repr, self.values[:12])) + (", ..." if self.size > 12 else "")
-        return f"the {self.size} answers {shown}{_column_words(self)}"
+        return f"the {self.size} answers {shown}{column_words(self)}"
 
     def describe(self) -> str:
         if isinstance(self.values, int):
@@ -307,11 +276,11 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         values = self.values if isinstance(self.values, int) else list(self.values)
-        return {"type": "Categories", "values": values, "column": self.column} | _said_absent(self)
+        return {"type": "Categories", "values": values, "column": self.column} | said_absent(self)
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
-        return f"Categories({shown}{_named_column(self)})"
+        return f"Categories({shown}{named_column(self)})"
 
 
 def _fits(label: Any, kind: np.dtype[Any]) -> bool:
@@ -344,7 +313,7 @@ class Integers:
             )
         if self.high - self.low >= MAX_SIZE:
             raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
-        _check_absent(self)
+        check_absent(self)
 
     @property
     def size(self) -> int:
@@ -374,16 +343,16 @@ class Integers:
     )
 
     def public(self) -> str:
-        return f"the whole numbers {self.low} to {self.high}{_column_words(self)}"
+        return f"the whole numbers {self.low} to {self.high}{column_words(self)}"
 
     def describe(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{_named_column(self)})"
+        return f"Integers({self.low}, {self.high}{named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | _said_absent(self)
+        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | said_absent(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -417,11 +386,11 @@ class Interval:
             )
         if not self.high - self.low > 1e-280:
             raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
-        cells = _whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
+        cells = whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
         if cells > 1 << 16:
             raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
         object.__setattr__(self, "cells", cells)
-        _check_absent(self)
+        check_absent(self)
 
     @property
     def size(self) -> int:
@@ -465,13 +434,13 @@ class Interval:
     )
 
     def public(self) -> str:
-        return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{_column_words(self)}"
+        return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{column_words(self)}"
 
     def describe(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
 
     def __repr__(self) -> str:
-        return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{_named_column(self)})"
+        return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -480,14 +449,25 @@ class Interval:
             "high": self.high,
             "cells": self.cells,
             "column": self.column,
-        } | _said_absent(self)
+        } | said_absent(self)
 
 
-DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval]] = {
+DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval] | type[Decimals]] = {
     "Categories": Categories,
     "Integers": Integers,
     "Interval": Interval,
+    "Decimals": Decimals,
 }
+
+
+def few_values(owner: str, domain: Any) -> None:
+    """Noise on single values, and floats, are for codes of 32 bits; Decimals may have more."""
+    if domain.size > MAX_SIZE:
+        raise InvalidParameter(
+            f"{owner} takes at most 2**31 values in a column, got {domain.size} of {domain!r}.",
+            hint="use fewer places or narrower bounds, Interval(low, high, cells=...) for a coarse grid, or ask for "
+            "exact sums: Sums(schema, [...])",
+        )
 
 
 def domain_from_dict(fields: Mapping[str, Any]) -> Domain:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.domain import Domain, Integers, Interval
+from murmure.core.domain import Decimals, Domain, Integers, Interval
 from murmure.core.errors import MissingColumn, shorten
 from murmure.core.estimate import Estimate, Floats, Reading, Target, mean_of
 
@@ -117,12 +117,12 @@ class Estimates(Mapping[str, Estimate]):
         return estimates_html(self)
 
 
-SOME_VALUES = 64  # a whole number with more of them is estimated by its mean, not value by value
+SOME_VALUES = 64  # a whole number or decimal with more of them is estimated by its mean, not value by value
 
 
 def by_mean(domain: Domain) -> bool:
     """Whether a column is estimated by its mean unless somebody says otherwise."""
-    return isinstance(domain, Interval) or (isinstance(domain, Integers) and domain.size > SOME_VALUES)
+    return isinstance(domain, Interval) or (isinstance(domain, Integers | Decimals) and domain.size > SOME_VALUES)
 
 
 def numbers_of(schema: Any) -> dict[str, tuple[Any, float]]:
@@ -130,7 +130,7 @@ def numbers_of(schema: Any) -> dict[str, tuple[Any, float]]:
     out: dict[str, tuple[Any, float]] = {}
     for name in schema.private:
         domain = schema[name]
-        if isinstance(domain, Integers | Interval):
+        if isinstance(domain, Integers | Interval | Decimals):
             out[name] = (domain.numbers(), domain.scale()[2])
     return out
 

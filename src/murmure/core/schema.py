@@ -23,12 +23,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from murmure.core.domain import Categories, Domain, Integers, Interval, absent_as, domain_from_dict, named
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, absent_as, domain_from_dict, named
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
 from murmure.core.reading import Codes, Mask, Read
 
@@ -55,9 +56,9 @@ class Column:
     from_data: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Categories | Integers | Interval):
+        if not isinstance(self.domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                f"Column.domain must be Categories, Integers or Interval, got {shorten(self.domain)}."
+                f"Column.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
             )
         if self.missing not in get_args(Missing):
             raise InvalidParameter(
@@ -112,6 +113,8 @@ class Column:
             raise InvalidParameter(
                 'Column.missing = "constant" needs a missing_value.', hint="a public constant that the column holds"
             )
+        if isinstance(self.domain, Decimals):
+            value = self.domain.constant("Column.missing_value", value)
         if not _holds(self.domain, value):
             raise InvalidParameter(
                 f"Column.missing_value must be {self.domain.describe()}, got {shorten(value)}.",
@@ -149,6 +152,8 @@ class Column:
         for name, default in UNSAID.items():
             if getattr(self, name) != default:
                 said[name] = getattr(self, name)
+        if isinstance(self.missing_value, Decimal):
+            said["missing_value"] = str(self.missing_value)
         return said
 
 
@@ -171,9 +176,9 @@ class Schema(Mapping[str, Domain]):
         for name, said in columns.items():
             if not isinstance(name, str) or not name:
                 raise InvalidParameter(f"Schema: a column's name must be text and not empty, got {shorten(name)}.")
-            if not isinstance(said, Column | Categories | Integers | Interval):
+            if not isinstance(said, Column | Categories | Integers | Interval | Decimals):
                 raise InvalidParameter(
-                    f"Schema column {name!r} must be Categories, Integers or Interval, got {shorten(said)}.",
+                    f"Schema column {name!r} must be Categories, Integers, Interval or Decimals, got {shorten(said)}.",
                     hint='or a Column around one of these: Column(Categories(["no", "yes"]), missing="value")',
                 )
             about[name] = said if isinstance(said, Column) else Column(said)
@@ -238,7 +243,7 @@ class Schema(Mapping[str, Domain]):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """How the text of a CSV file is read, column by column: as text, integer, real or boolean."""
+        """How the text of a CSV file is read, column by column: as text, integer, real, decimal or boolean."""
         return {name: kind_of(column.domain) for name, column in self.about.items()}
 
     # -- codes
@@ -309,7 +314,8 @@ class Schema(Mapping[str, Domain]):
                 code = (
                     coded.size - 1 if about.missing == "value" else int(about.domain.encode([about.missing_value])[0])
                 )
-                codes = codes.astype(np.promote_types(codes.dtype, np.min_scalar_type(code)))  # and a copy
+                wide = codes.dtype == np.int64  # which holds every code; with uint64 it would become float
+                codes = codes.astype(codes.dtype if wide else np.promote_types(codes.dtype, np.min_scalar_type(code)))
                 codes[read.missing] = code
         return codes, bad
 
@@ -391,14 +397,14 @@ class Schema(Mapping[str, Domain]):
 
 def _holds(domain: Domain, value: object) -> bool:
     try:
-        return isinstance(value, str | int | float) and len(domain.encode([value])) == 1
+        return isinstance(value, str | int | float | Decimal) and len(domain.encode([value])) == 1
     except MurmureError:
         return False
 
 
 def kind_of(domain: Domain) -> str:
     if not isinstance(domain, Categories):
-        return "real" if isinstance(domain, Interval) else "integer"
+        return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
     types = {int} if isinstance(domain.values, int) else {type(value) for value in domain.values}
     if types <= {int, float}:
         return "integer" if types == {int} else "real"
@@ -473,15 +479,17 @@ KEYS: dict[str, tuple[str, ...]] = {
     "categories": ("values",),
     "integers": ("low", "high"),
     "real": ("low", "high", "cells"),
+    "decimals": ("low", "high", "places", "rounding"),
     "boolean": (),
 }
 MAKE: dict[str, Callable[..., Domain]] = {
     "categories": Categories,
     "integers": Integers,
     "real": Interval,
+    "decimals": Decimals,
     "boolean": lambda: Categories([False, True]),
 }
-OPTIONAL = {"cells", *UNSAID}
+OPTIONAL = {"cells", "rounding", *UNSAID}
 
 
 def _column_from_dict(name: str, said: Any) -> Column:
@@ -499,10 +507,10 @@ def _of_column(where: str, error: MurmureError) -> InvalidParameter:
     """What a constructor says about its argument, said about the key of a file."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"\bCategories\.k\b", "values", message)
-    message = re.sub(r"\b(?:Integers|Interval|Column)\.(\w+)", r"\1", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals|Column)\.(\w+)", r"\1", message)
     message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
-    message = re.sub(r"\b(?:Integers|Interval) needs low < high", "low must be below high", message)
-    message = re.sub(r"\b(?:Integers|Interval) (holds|is)", r"a column \1", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals) (holds|is)", r"a column \1", message)
     return InvalidParameter(f"{where}: {message}", hint=error.hint)
 
 
@@ -537,7 +545,7 @@ def _column_from_toml(file: str, name: str, said: Any) -> Column:
 
 def _column_to_toml(name: str, column: Column) -> str:
     domain, lines = column.domain, [f"[columns.{_key(name)}]"]
-    kind = {Integers: "integers", Interval: "real"}.get(type(domain), "categories")
+    kind = {Integers: "integers", Interval: "real", Decimals: "decimals"}.get(type(domain), "categories")
     if domain == Categories([False, True]):
         kind = "boolean"
     lines.append(f'type = "{kind}"')
@@ -557,6 +565,8 @@ def _value(value: Any) -> str:
     """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Decimal):  # TOML's numbers are floats, which hold fifteen digits of any decimal
+        return str(value) if len(value.as_tuple().digits) <= 15 or value % 1 == 0 else f'"{value}"'
     if isinstance(value, str):
         # JSON escapes as TOML does, but for DEL and for what lies beyond U+FFFF, which may stand as it is
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,6 +3,7 @@
     a number:  missing or unreadable -> the column's public constant, or the middle of the range
                beyond the bounds, or infinite -> the nearest bound
                with a fraction, where whole numbers are wanted -> the nearest of them (a tie: the even one)
+               with more decimals than are wanted -> the nearest that has no more (a tie: the even one)
     a label:   one that the domain does not hold -> the code `size`: nobody, who adds nothing to any cell
                missing -> as the column says (a label, a constant), or else nobody
     text where numbers are wanted is read as a number if it is one; a boolean and the numbers 0 and 1 are the same.
@@ -21,12 +22,14 @@ import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories, Domain, Integers, Interval, _fits, named
+from murmure.core.decimal_reading import code_of, stand_text
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, _fits, named
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.reading import (
     ARROW_NUMBERS,
@@ -35,6 +38,7 @@ from murmure.core.reading import (
     Mask,
     array_of,
     chunks,
+    either,
     from_arrow,
     library,
     one_column,
@@ -48,6 +52,7 @@ LARGEST = (1 << 63) - 1
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|Inf|INF|infinity|Infinity)|" + (
     "true|True|TRUE|false|False|FALSE"
 )
+SHORT = 15  # letters of a number that has at most fifteen digits: a float tells it from all others
 SPACE = " \t\n\r\f\v"
 ARROW_BYTES = {"binary", "large_binary"}
 READ_NUMBER = re.compile(NUMBER)
@@ -84,8 +89,8 @@ def _code_of(domain: Domain, value: Any) -> int:
     return int(domain.encode([value])[0])
 
 
-def middle(domain: Integers | Interval) -> int:
-    """The code of the middle of a range; of two, the lower whole number and the upper cell."""
+def middle(domain: Integers | Interval | Decimals) -> int:
+    """The code of the middle of a range; of two, the lower number and the upper cell."""
     return domain.size // 2 if isinstance(domain, Interval) else (domain.size - 1) // 2
 
 
@@ -103,8 +108,8 @@ class _Standing:
             absent = _code_of(domain, domain.absent)  # type: ignore[attr-defined]
         if isinstance(domain, Categories):
             return cls(domain, domain.size if absent is None else absent, domain.size)
-        if not isinstance(domain, Integers | Interval):
-            raise InvalidParameter(f"stand takes Categories, Integers or Interval, got {shorten(domain)}.")
+        if not isinstance(domain, Integers | Interval | Decimals):
+            raise InvalidParameter(f"stand takes Categories, Integers, Interval or Decimals, got {shorten(domain)}.")
         if isinstance(domain, Integers) and not -LARGEST <= domain.low < domain.high <= LARGEST:
             raise InvalidParameter(f"{domain!r} reaches beyond 2**63 - 1: no column of numbers holds such values.")
         return cls(domain, middle(domain) if absent is None else absent, domain.size)
@@ -148,6 +153,8 @@ class _Standing:
         if kind.startswith("dictionary<"):
             indices, nothing = from_arrow(self.domain, chunk.indices)
             return self._coded(indices, self.column(chunk.dictionary), nothing)
+        if kind.startswith("decimal") and isinstance(self.domain, Decimals):
+            return self._arrow_decimals(chunk)
         if kind.startswith("decimal"):
             chunk, kind = chunk.cast("double"), "double"
         if kind in ARROW_NUMBERS or kind in ("bool", "null"):
@@ -171,8 +178,10 @@ class _Standing:
             array = array.view(np.uint8)
         elif array.dtype == np.uint64:
             array = np.minimum(array, np.uint64(LARGEST)).astype(np.int64)
-        out = np.empty(len(array), self.kind)
         real = array.dtype.kind == "f"
+        if isinstance(self.domain, Decimals):
+            return self._decimals(array, either(missing, np.isnan(array) if real else None))
+        out = np.empty(len(array), self.kind)
         held = np.empty(min(BLOCK, len(array)), np.float64 if real or isinstance(self.domain, Interval) else np.int64)
         with np.errstate(over="ignore"):
             for a in range(0, len(array), BLOCK):
@@ -203,6 +212,24 @@ class _Standing:
             self._numbered(x, out)
         if nothing is not None:
             out[nothing] = self.absent
+
+    def _decimals(self, array: NDArray[Any], missing: Mask | None, written: bool = False) -> Codes:
+        if missing is not None:
+            array = np.where(missing, array.dtype.type(0), array)
+        out = self.domain.nearest(array, written).astype(self.kind)
+        if missing is not None:
+            out[missing] = self.absent
+        return out
+
+    def _arrow_decimals(self, chunk: Any) -> Codes:
+        """Exactly: where the domain takes all of them it says their codes, and else they are looked at one by one."""
+        read = self.domain.read(chunk)
+        if read.beyond is None:
+            out = read.codes.astype(self.kind)
+            if read.missing is not None:
+                out[read.missing] = self.absent
+            return out
+        return self._objects(chunk.to_pylist(), None)
 
     def _whole(self, x: NDArray[Any], out: Codes) -> None:
         low, high = self.domain.low, self.domain.high
@@ -253,7 +280,10 @@ class _Standing:
 
         chunk = chunk.cast(pa.large_binary())  # text may hold bytes that are no letters: they are compared, not read
         if not self.of_text:
-            return self._numbers(*from_arrow(self.domain, numbers_in_text(chunk)))
+            array, missing = from_arrow(self.domain, numbers_in_text(chunk))
+            if not isinstance(self.domain, Decimals):
+                return self._numbers(array, missing)
+            return self._long_text(chunk, self._decimals(array, either(missing, np.isnan(array)), written=True))
         assert self.table is not None
         labels = [label for label in self.table if isinstance(label, str)]
         known = pa.array([label.encode("utf-8", "surrogatepass") for label in labels], pa.large_binary())
@@ -262,6 +292,15 @@ class _Standing:
         if chunk.null_count:
             found[chunk.is_null().to_numpy(zero_copy_only=False)] = self.absent
         return found
+
+    def _long_text(self, chunk: Any, out: Codes) -> Codes:
+        """Numbers of so many digits that a float would not hold them are read once more, digit by digit."""
+        import pyarrow.compute as pc
+
+        long = np.flatnonzero(pc.binary_length(chunk).fill_null(0).to_numpy(zero_copy_only=False) > SHORT)
+        if len(long):
+            out[long] = self._cells(bytes, chunk.take(long).to_pylist())
+        return out
 
     # -- Python's own values: those of one type at a time, so that no cell changes how another is read
 
@@ -282,8 +321,26 @@ class _Standing:
             plain = kind in (str, int, bool)  # these compare and hash as one expects
             found = map(self.table.get, cells, itertools.repeat(self.nobody)) if plain else map(self._label, cells)
             return np.fromiter(found, self.kind, len(cells))
+        if isinstance(self.domain, Decimals) and (kind is str or issubclass(kind, Decimal | int)):
+            found = map(self._in_text if kind is str else self._decimal, cells)
+            return np.fromiter(found, self.kind, len(cells))
         read = _numbers_of(kind, cells)
         return self.absent if read is None else self._numbers(read, None)
+
+    def _in_text(self, text: str) -> int:
+        """A number by all of its digits."""
+        text = text.strip(SPACE)
+        if READ_NUMBER.fullmatch(text) is None:
+            return self.absent
+        word = {"true": "1", "false": "0"}.get(text.lower(), text)
+        code = stand_text(self.domain, word)
+        return self.absent if code is None else code
+
+    def _decimal(self, cell: Any) -> int:
+        if isinstance(cell, Decimal):
+            code = stand_text(self.domain, str(cell))
+            return self.absent if code is None else code
+        return code_of(self.domain, int(cell), 0, True)[0]
 
     def _label(self, cell: Any) -> int:
         """The code of a label of any type. Whatever a cell does when it is compared, it has a code."""

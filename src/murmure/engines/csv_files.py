@@ -21,6 +21,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.standing import numbers_in_text
+from murmure.engines.parsing import decimal_type, parse
 from murmure.engines.table import File, choose_names
 from murmure.engines.writing import MARK
 
@@ -50,6 +51,7 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
         "text": pa.dictionary(pa.int32(), pa.string()),
         "integer": pa.int64(),
         "real": pa.float64(),
+        "decimal": decimal_type(),
         "boolean": pa.bool_(),
     }
     for name, kind in kinds.items():
@@ -59,8 +61,9 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
     names = choose_names(header, wanted, path.name)
     if lenient:
         types["integer"] = types["boolean"] = pa.float64()  # one row may hold a fraction; all rows share one type
+        types["decimal"] = pa.string()  # digit by digit, where they are read (core/standing.py)
     chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
-    told = {name for name, kind in kinds.items() if lenient and kind != "text"}
+    told = {name for name, kind in kinds.items() if kind == "decimal" or (lenient and kind != "text")}
     as_read = pa.schema([(f.name, pa.string() if f.name in told else f.type) for f in chosen])
 
     def opened(threads: bool, block: int = BLOCK) -> Any:
@@ -88,7 +91,7 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
                 yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda block: opened(True, block)))
                 return
             with opened(True) as reader:
-                yield from reader
+                yield from reader if as_read == chosen else _with_decimals(reader, chosen, path)
         except pa.ArrowInvalid as error:
             raise _explained(path, header, error, lambda: opened(False)) from error
 
@@ -131,6 +134,29 @@ def _parsed(batch: Any, schema: Any) -> Any:
         for column, f in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _with_decimals(batches: Iterator[Any], schema: Any, path: Path) -> Iterator[Any]:
+    """The columns that are still text as decimals: pyarrow would read 1e30 as some other number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    before = 0
+    for batch in batches:
+        columns = []
+        for column, f in zip(batch.columns, schema, strict=True):
+            if column.type != f.type:
+                text, (column, bad) = column, parse(column, "decimal")
+                if bad is not None:
+                    row = pc.index(bad, True).as_py()
+                    raise InvalidParameter(
+                        f"{path.name!r}: row {before + row}, column {f.name!r} holds {shorten(text[row].as_py())}, "
+                        "wanted a number below 10**18.",
+                        hint="a missing value is an empty field; rows count from 0, after the header",
+                    )
+            columns.append(column)
+        before += batch.num_rows
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 class _Text(io.RawIOBase):

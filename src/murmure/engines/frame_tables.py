@@ -156,7 +156,11 @@ def _lenient(values: Any, kind: str) -> Any:
         if missing is not None:
             items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
         return cells_of(items, kind)
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and kind in ("integer", "real", "boolean"):
+    if (
+        isinstance(values, np.ndarray)
+        and values.dtype == np.float64
+        and kind in ("integer", "real", "decimal", "boolean")
+    ):
         return pa.array(values)  # as it lies in memory: NaN is missing to whoever reads numbers leniently
     return typed_cells(pa.array(values, from_pandas=True), kind)
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
@@ -40,21 +40,29 @@ class Memory:
     def each(self, work: Callable[[Any], T], source: Iterable[Any]) -> Iterator[T]:
         """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people."""
         count, batches = self.threads or threads(), iter(source)
-        head = [batch for _, batch in zip(range(2), batches, strict=False)]
-        if count == 1 or len(head) < 2:  # one batch alone keeps all cores to itself
-            yield from map(work, chain(head, batches))
+        head = deque(islice(batches, 2))
+        several, every = len(head) > 1, chain(_given_away(head), batches)
+        if count == 1 or not several:  # one batch alone keeps all cores to itself
+            yield from map(work, every)
             return
         waiting: deque[Future[T]] = deque()
         pool = ThreadPoolExecutor(count, "murmure-batch", one_thread_here)
         try:
-            for batch in chain(head, batches):
+            for batch in every:
                 waiting.append(pool.submit(work, batch))
+                del batch
                 if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _given_away(held: deque[T]) -> Iterator[T]:
+    """One after the other, and not kept."""
+    while held:
+        yield held.popleft()
 
 
 EXAMPLES = (Memory(), Memory(threads=1), Memory(threads=3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, time
 from decimal import Decimal
@@ -13,6 +14,8 @@ import numpy as np
 from murmure.core.standing import numbers_in_cells
 
 UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
+SPACIOUS = 19  # digits on each side of the point in a column of decimals: those of any domain, and one to tell of more
+PLAIN = rf"^[+-]?(?:[0-9]{{1,{SPACIOUS - 1}}}(?:\.[0-9]{{0,{SPACIOUS}}})?|\.[0-9]{{1,{SPACIOUS}}})$"
 PATTERNS = {"integer": r"^[+-]?[0-9]+$", "real": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"}
 TRUE, FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")  # as pyarrow reads a CSV
 
@@ -26,6 +29,8 @@ def parse(column: Any, kind: str) -> tuple[Any, Any]:
     if wanted == column.type:
         return column, None
     column = pc.utf8_trim_whitespace(decoded(column))
+    if kind == "decimal":
+        return decimals_in(column)
     if kind == "boolean":
         yes, no = pc.is_in(column, pa.array(TRUE)), pc.is_in(column, pa.array(FALSE))
         good, values = pc.or_(yes, no), yes
@@ -39,6 +44,54 @@ def parse(column: Any, kind: str) -> tuple[Any, Any]:
     values = pc.if_else(pc.and_(good, column.is_valid()), values, pa.scalar(None, wanted))
     bad = pc.invert(good)
     return values, bad if pc.any(bad).as_py() else None
+
+
+def decimal_type() -> Any:
+    """Of a column of decimals in a CSV: a float would round them."""
+    import pyarrow as pa
+
+    return pa.decimal128(2 * SPACIOUS, SPACIOUS)
+
+
+def decimals_in(column: Any) -> tuple[Any, Any]:
+    """Text as exact decimals, and which rows hold no number, or one that is beyond any domain (None: none)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.match_substring_regex(column, PLAIN)
+    if pc.all(plain).as_py() is not False:  # nulls are left out
+        return pc.utf8_ltrim(column, "+").cast(decimal_type()), None
+    odd = pc.invert(plain).fill_null(False)
+    read = [_decimal(text) for text in column.filter(odd).to_pylist()]
+    values = pc.utf8_ltrim(pc.if_else(plain, column, pa.scalar(None, column.type)), "+").cast(decimal_type())
+    values = pc.replace_with_mask(values, odd, pa.array(read, decimal_type()))
+    bad = pc.and_(values.is_null(), column.is_valid())
+    return values, bad if pc.any(bad).as_py() else None
+
+
+def _decimal(text: str) -> Decimal | None:
+    """With an exponent, or with more digits than a column of decimals has room for.
+
+    What is cut off leaves a mark: the last digit is then neither 0 nor 5, so that whoever counts decimals or rounds to
+    fewer sees that there was more.
+    """
+    if len(text) > 400 or re.fullmatch(PATTERNS["real"], text, re.ASCII) is None:
+        return None
+    sign, digits, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int)
+    size = len(digits) + exponent  # it is below 10**size
+    if not any(digits):
+        return Decimal(0)
+    if size >= SPACIOUS:
+        return None
+    v = int("".join(map(str, digits)))
+    over = min(-exponent - SPACIOUS, len(digits) + 1)  # digits to cut off; all of them, if it is that small
+    if over > 0:
+        v, rest = divmod(v, 10**over)
+        v += rest > 0 and v % 5 == 0
+    else:
+        v *= 10**-over
+    return Decimal((sign, tuple(map(int, str(v))), -SPACIOUS))
 
 
 def cells_of(items: Sequence[Any], kind: str) -> Any:
@@ -108,7 +161,7 @@ def parsed_type(held: Any, kind: str) -> Any:
     """The Arrow type of a column of this kind once it is read: its own, unless it is text that stands for numbers."""
     import pyarrow as pa
 
-    types = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_()}
+    types = {"integer": pa.int64(), "real": pa.float64(), "decimal": decimal_type(), "boolean": pa.bool_()}
     return types[kind] if kind in types and is_text(held) else held
 
 

@@ -42,6 +42,7 @@ WAVE = 1 << 26  # bytes of rows that the driver holds at a time, where the rows 
 SHARES = 4  # tasks a core, so that the slowest does not keep the others waiting, and a lost one costs little;
 LEAST = 1 << 23  # but fewer of at least so many rows, where there are rows for all cores: a task costs 0.1 s
 ANSWER = "part long, n long, sum binary, error binary"
+WIDE, NARROW = b"W", b"N"  # how a partition's sums are written
 ERROR = "murmure_error"
 AGAIN = (OSError, MemoryError)  # what may pass on another try, or on another machine
 
@@ -292,7 +293,21 @@ def _collect(frame: Any, on_partition: Callable[[Iterator[Any]], Iterator[Any]])
         rows = frame.mapInArrow(on_partition, ANSWER).collect()
     rows.sort(key=lambda row: row["part"])
     _raise_first(pickle.loads(row["error"]) for row in rows if row["error"] is not None)
-    return [Total(row["n"], np.frombuffer(bytes(row["sum"]), "<i8").astype(np.int64)) for row in rows]
+    return [Total(row["n"], _numbers(bytes(row["sum"]))) for row in rows]
+
+
+def _bytes(sums: Any) -> bytes:
+    """Sums on their way to the driver: words of 64 bits, or the digits of Python's own integers, which have no end."""
+    if sums.dtype == object:
+        return WIDE + " ".join(f"{int(v):x}" for v in sums.tolist()).encode()
+    return NARROW + np.ascontiguousarray(sums, "<i8").tobytes()
+
+
+def _numbers(held: bytes) -> Any:
+    kind, rest = held[:1], held[1:]
+    if kind == WIDE:
+        return np.array([int(digits, 16) for digits in rest.split()], object)
+    return np.frombuffer(rest, "<i8").astype(np.int64)
 
 
 def _raise_first(errors: Iterable[tuple[int, type[MurmureError] | None, Any, str]]) -> None:
@@ -489,7 +504,7 @@ def _add(step: Step, pieces: Iterator[Piece]) -> Iterator[Any]:
         error = _packed(raised, piece)
     if out is None and error is None:
         return
-    n, added = (0, b"") if out is None else (out.n, np.ascontiguousarray(out.sum, "<i8").tobytes())
+    n, added = (0, b"") if out is None else (out.n, _bytes(out.sum))
     yield pa.RecordBatch.from_arrays(
         [pa.array([_part()], pa.int64()), pa.array([n], pa.int64())]
         + [pa.array([held], pa.binary()) for held in (added, error)],

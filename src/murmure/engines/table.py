@@ -90,9 +90,11 @@ def even(batches: Iterable[Any], rows: int, schema: Any) -> Iterator[Any]:
             start += part.num_rows
             count += part.num_rows
             held.append(part)
+            del part
             if count == rows:
-                yield joined(held, schema)
-                held, count = [], 0
+                whole, held, count = joined(held, schema), [], 0  # what it is made of is not kept meanwhile
+                yield whole
+                del whole
     if held:
         yield joined(held, schema)
 

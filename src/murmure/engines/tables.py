@@ -29,8 +29,8 @@ def open_table(
 ) -> Table:
     """The wanted columns of a path, a pattern, a folder, several of these, a frame, a relation or a mapping.
 
-    `kinds` says how the text of a CSV is read ("text", "integer", "real", "boolean"); columns of kind "text" come as
-    dictionary arrays from CSV and Parquet, where that saves reading the same words again and again.
+    `kinds` says how the text of a CSV is read ("text", "integer", "real", "decimal", "boolean"); columns of kind "text"
+    come as dictionary arrays from CSV and Parquet, where that saves reading the same words again and again.
 
     lenient: no row decides whether the table can be read (see core/standing.py). A cell that is not of its kind is
     null, bytes that are no text are an unknown label, a row with too many or too few fields is left out; a column of

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from murmure.learn.linear import LinearRegression as LinearRegression
     from murmure.learn.logistic import LogisticRegression as LogisticRegression
     from murmure.learn.naive_bayes import NaiveBayes as NaiveBayes
-    from murmure.learn.privacy import Central as Central
-    from murmure.learn.privacy import Clear as Clear
-    from murmure.learn.privacy import Local as Local
     from murmure.learn.saved import load_model as load_model
     from murmure.learn.saved import save_model as save_model
+    from murmure.privacy import Central as Central
+    from murmure.privacy import Clear as Clear
+    from murmure.privacy import Local as Local
+    from murmure.privacy import Secure as Secure
 
 LEARNERS = {
     "NaiveBayes": "murmure.learn.naive_bayes",
@@ -28,7 +29,7 @@ LEARNERS = {
 }
 PUBLIC = {
     **LEARNERS,
-    **dict.fromkeys(("Clear", "Central", "Local"), "murmure.learn.privacy"),
+    **dict.fromkeys(("Clear", "Central", "Secure", "Local"), "murmure.privacy"),
     **dict.fromkeys(("save_model", "load_model"), "murmure.learn.saved"),
 }
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Local",
     "LogisticRegression",
     "NaiveBayes",
+    "Secure",
     "load_model",
     "save_model",
 ]

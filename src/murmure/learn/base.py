@@ -1,7 +1,7 @@
 """What every learner shares: a constructor that stores, `fit` that returns self, and scikit-learn's manners without it.
 
 A learner is a generator of plans. `_steps` yields plans and hears what their statistics made of the sums; whether the
-sums are exact or noisy it cannot tell, and need not.
+sums are exact or noisy, of one table or of many that nobody pooled, it cannot tell, and need not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -24,12 +24,26 @@ from murmure.core.fixed import float_up
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
-from murmure.learn.privacy import Central, Clear, Local, Privacy, check_privacy
-from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of
+from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of, rows_of_parties
 from murmure.plan import Plan
-from murmure.run import Fit, Heard, drive
+from murmure.privacy import Central, Clear, Local, Privacy, Secure, check_privacy, guarantees_of, noise_in
+from murmure.run import Fit, drive
 
 HOW = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
+FromSums = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
+
+
+def _noted(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
+    """The same generator; the plans that it asks for are kept, exact ones too."""
+    asked.clear()  # it is asked again where somebody else paid for the same answers
+    heard = None
+    while True:
+        try:
+            plan = steps.send(heard)
+        except StopIteration as end:
+            return end.value
+        asked.append(plan)
+        heard = yield plan
 
 
 def _said(value: Any) -> str:
@@ -56,6 +70,8 @@ class Learner:
     def fit(self, X: Any, y: Any = None, *, gate: Gate | None = None) -> Self:
         """Learn from a table that holds the target, from a table and y, or from an array and y.
 
+        Under Secure: from a list of tables, one for each party, each with the target in it; None for a party that
+        vanishes. What is learned is what the tables in one would have taught.
         gate: for audits, which watch every answer that leaves; by default a fresh one.
         """
         privacy, rows = self.check(X, y)
@@ -75,13 +91,19 @@ class Learner:
             self.feature_names_in_ = np.array(rows.features, object)
         for name, value in learned.items():
             setattr(self, name, value)
-        self.seeded_ = gate.rng.is_seeded and not isinstance(privacy, Clear)
+        if isinstance(privacy, Secure):
+            self.parties_, self.present_ = len(rows.frame), sum(table is not None for table in rows.frame)
+        drawn = isinstance(privacy, Local) or noise_in(privacy) is not None
+        self.seeded_ = gate.rng.is_seeded and drawn
         return self
 
     def check(self, X: Any, y: Any = None) -> tuple[Privacy, Rows]:
         """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing."""
         privacy = check_privacy(self, self.privacy)
         rows = self._rows_to_learn(X, y, privacy)
+        if isinstance(privacy, Secure):
+            privacy = privacy.for_parties(len(rows.frame))
+            _ = privacy.sharing  # too few of them are refused now
         self._check(rows)
         return privacy, rows
 
@@ -102,6 +124,9 @@ class Learner:
             raise InvalidParameter(
                 f"{type(self).__name__}.target is {shorten(self._target)}; the schema has {list(schema.private)}."
             )
+        if isinstance(privacy, Secure):
+            assert schema is not None
+            return rows_of_parties(type(self).__name__, X, y, schema, target)
         return rows_of(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
     @property
@@ -114,22 +139,28 @@ class Learner:
     def _check(self, rows: Rows) -> None:
         """Refuse, before any row is read, what is public and does not fit."""
 
-    def _learn(self, rows: Rows, privacy: Clear | Central, gate: Gate) -> dict[str, Any]:
-        fit = Fit(self._digest(rows.schema), f"{type(self).__name__} of {len(rows.features)} columns", sequential([]))
-        ledger = None
-        if isinstance(privacy, Central):
-            fit, ledger = replace(fit, cost=privacy.cost, relation=privacy.relation), self.ledger
-        heard = drive(lambda: self._steps(rows.schema, privacy), rows.frame, self.engine, fit, ledger, gate)
+    def _learn(self, rows: Rows, privacy: FromSums, gate: Gate) -> dict[str, Any]:
+        fit = Fit(
+            self._digest(rows.schema, privacy), f"{type(self).__name__} of {len(rows.features)} columns", sequential([])
+        )
+        noise, ledger = noise_in(privacy), None
+        if noise is not None:
+            fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
+        asked: list[Plan] = []
+        heard = drive(
+            lambda: _noted(self._steps(rows.schema, privacy), asked), rows.frame, self.engine, fit, ledger, gate
+        )
         spent = sequential([plan.bound.cost for plan in heard.plans])
+        plans = tuple(asked) if isinstance(privacy, Secure) else heard.plans
         return {
-            "guarantees_": self._guarantees(heard, privacy),
-            "spent_": spent if isinstance(privacy, Central) else Cost(math.inf, math.inf),
+            "guarantees_": self._guarantees(plans, privacy),
+            "spent_": Cost(math.inf, math.inf) if noise is None else spent,
             "answers_": heard.answers,
-            "plans_": tuple(plan.digest for plan in heard.plans),
+            "plans_": tuple(plan.digest for plan in plans),
             **heard.result,
         }
 
-    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         raise NotImplementedError
 
     def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
@@ -137,35 +168,19 @@ class Learner:
             f"{type(self).__name__} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)"
         )
 
-    def _guarantees(self, heard: Heard[Any], privacy: Clear | Central) -> Mapping[str, Certificate]:
+    def _guarantees(self, plans: Sequence[Plan], privacy: FromSums) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
-        if isinstance(privacy, Clear) or not heard.plans:
+        if isinstance(privacy, Clear) or not plans:
             nothing = Certificate(
                 math.inf, 0.0, "replace", "record", ("nothing is protected",), "nothing is randomised"
             )
             return {"curator": nothing, "reader": nothing}
-        first = heard.plans[0].guarantees()
-        spent = sequential([plan.bound.cost for plan in heard.plans])
-        parts, method = len(heard.plans), heard.plans[0].bound.method
-        if parts > 1:
-            method += f"; {parts} answers add up"
-        if privacy.pure:
-            epsilon = spent.epsilon
-        else:
-            from murmure.core.concentrated import epsilon_of
+        return guarantees_of(plans, privacy)
 
-            method += f"; rho = {spent.rho:.6g} in all (zero-concentrated)"
-            epsilon = epsilon_of(spent.rho, privacy.delta)
-            if spent.rho <= privacy.rho:  # rho is rounded down and epsilon up: there and back would add a last bit
-                epsilon = min(epsilon, privacy.epsilon)
-        reader = replace(
-            first["reader"], epsilon=epsilon, delta=privacy.delta, method=method, asked=privacy.epsilon, witness=None
-        )
-        return {"curator": first["curator"], "reader": reader}
-
-    def _digest(self, schema: Schema) -> str:
-        """Names all that decides which questions are asked."""
-        said = {n: _said(v) for n, v in self.get_params(deep=False).items() if n not in (*HOW, "schema")}
+    def _digest(self, schema: Schema, privacy: Privacy) -> str:
+        """Names all that decides which questions are asked; of how many parties, where there are some."""
+        given = {**self.get_params(deep=False), "privacy": privacy}
+        said = {n: _said(v) for n, v in given.items() if n not in (*HOW, "schema")}
         held = {"learner": type(self).__name__, "said": said, "schema": schema.to_dict()}
         return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
 
@@ -258,4 +273,9 @@ class Learner:
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
         said = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
-        return f"{type(self).__name__}({', '.join(f'{n}={shorten(v, 60)}' for n, v in said.items())})"
+        shown = {n: shorten(v, 60) for n, v in said.items()}
+        if isinstance(self.privacy, Secure):  # in short, and with the number of parties once it is known
+            from murmure.learn.show import said_of
+
+            shown["privacy"] = said_of(self)
+        return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in shown.items())})"

@@ -28,15 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.central.gate import Gate
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.learn.base import Learner
+from murmure.learn.base import FromSums, Learner
 from murmure.learn.predicting import numbers_to_predict
-from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
+from murmure.privacy import Central, Clear, Local, noise_in
 from murmure.statistics.clusters import EXACT, RHO, Clusters, ClusterSums
 
 Floats = NDArray[np.float64]
@@ -155,7 +155,7 @@ class KMeans(Learner):
 
     def _start(self, schema: Schema) -> Floats:
         d = len(schema.private)
-        numbers = all(isinstance(schema[name], Integers | Interval) for name in schema.private)
+        numbers = all(isinstance(schema[name], Integers | Interval | Decimals) for name in schema.private)
         if self.init is None or not numbers:
             return spread_start(int(self.n_clusters), d)
         middle, half = self._box(schema)
@@ -170,7 +170,7 @@ class KMeans(Learner):
     def _clusters(self, schema: Schema, centres: Floats) -> Clusters:
         """The question about these centres, which are put on whole numbers."""
         for name in schema.private:
-            if not isinstance(schema[name], Integers | Interval):
+            if not isinstance(schema[name], Integers | Interval | Decimals):
                 raise InvalidParameter(
                     f"KMeans takes numbers only; column {name!r} is {schema[name]!r}.",
                     hint="leave the column out of the schema, or code it as numbers",
@@ -180,23 +180,24 @@ class KMeans(Learner):
         whole = tuple(tuple(int(v) for v in row) for row in np.rint(centres * corner))
         return Clusters(schema, whole, scales, self.split)
 
-    def _number_of_steps(self, schema: Schema, privacy: Clear | Central) -> int:
+    def _number_of_steps(self, schema: Schema, privacy: FromSums) -> int:
         if self.iterations is not None:
             return int(self.iterations)
-        if isinstance(privacy, Clear):
+        noise = noise_in(privacy)
+        if noise is None:
             return PATIENCE
         if self.n_public is None:
             return STEPS
-        return steps_for(privacy.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
+        return steps_for(noise.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
 
-    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         centres, steps = self._start(schema), self._number_of_steps(schema, privacy)
         taken = 0
         for noise in privacy.noises([1.0] * steps):
             found: ClusterSums = yield privacy.plan(self._clusters(schema, centres), noise)
             taken += 1
             before, centres = centres, found.centres(centres, last=taken == steps)
-            if isinstance(privacy, Clear) and (centres == before).all():  # never where it would tell
+            if noise_in(privacy) is None and (centres == before).all():  # never where it would tell
                 break
         middle, half = self._box(schema)
         return {

@@ -26,12 +26,12 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
-from murmure.learn.base import Learner
+from murmure.learn.base import FromSums, Learner
 from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, spread_of
 from murmure.learn.predicting import numbers_to_predict
-from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
+from murmure.privacy import Central, Local, noise_in
 from murmure.statistics.gram import Gram, Products
 
 METHODS = ("functional", "gaussian", "adassp", "lecture")
@@ -50,7 +50,7 @@ def lecture_cost(nominal: float, d: int) -> float:
 
 
 class LinearRegression(Learner):
-    """Least squares, in the clear, with noise at the curator, or from rows that were randomised at the person.
+    """Least squares, in the clear, with noise, between parties, or from rows that were randomised at the person.
 
     target: the column to predict, a number with public bounds. shape, radius: which rows count in full, public (see
     statistics/design.py); rows beyond are weighed down, which leaves a linear model as it is. None: the diamond for
@@ -107,33 +107,35 @@ class LinearRegression(Learner):
                 f"LinearRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
             )
         check_ridge(self)
-        if isinstance(self.privacy, Central) and self.method != "functional":
-            pure = self.privacy.pure
+        noise = noise_in(self.privacy)
+        if noise is not None and self.method != "functional":
+            pure = noise.pure
             if pure != (self.method == "lecture"):
                 raise InvalidParameter(
                     f"LinearRegression: method={self.method!r} needs {'delta > 0' if pure else 'delta = 0'}, got "
-                    f"Central(epsilon={self.privacy.epsilon:g}, delta={self.privacy.delta:g}).",
-                    hint="Central(epsilon=1.0, delta=1e-6)" if pure else 'method="gaussian" or "adassp"',
+                    f"epsilon={noise.epsilon:g}, delta={noise.delta:g}.",
+                    hint="epsilon=1.0, delta=1e-6" if pure else 'method="gaussian" or "adassp"',
                 )
         self._asked(rows.schema, self.privacy)
 
     def _asked(self, schema: Schema, privacy: Any) -> Gram:
-        target = self._target or ""
-        if not isinstance(privacy, Central):
+        target, noise = self._target or "", noise_in(privacy)
+        if noise is None:
             if self.shape is None and self.radius is None:
                 return Gram(schema, target, shape="box", bits=CLEAR_BITS)
             return Gram(schema, target, shape=self.shape or "diamond", radius=self.radius, bits=CLEAR_BITS)
         if self.method == "lecture":
             return Gram(schema, target, shape="unit")
-        shape = self.shape or ("diamond" if privacy.pure else "ball")
-        return Gram(schema, target, shape=shape, radius=self.radius, norm="l1" if privacy.pure else "l2")
+        shape = self.shape or ("diamond" if noise.pure else "ball")
+        return Gram(schema, target, shape=shape, radius=self.radius, norm="l1" if noise.pure else "l2")
 
-    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         ask = self._asked(schema, privacy)
         released: Products = yield privacy.plan(ask)
         learned = self._learned(released, ask)
-        if self.method == "lecture" and isinstance(privacy, Central):
-            learned["nominal_epsilon_"] = privacy.epsilon / lecture_cost(1.0, len(ask.design.axes))
+        noise = noise_in(privacy)
+        if self.method == "lecture" and noise is not None:
+            learned["nominal_epsilon_"] = noise.epsilon / lecture_cost(1.0, len(ask.design.axes))
         return learned
 
     def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:

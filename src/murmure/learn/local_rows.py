@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate
 from murmure.core.random import Random
 from murmure.core.schema import Column, Schema
 from murmure.core.types import Certificate, Release
-from murmure.learn.privacy import Local
 from murmure.local.oracles import NUMERIC
 from murmure.local.spl import SPL, Plain
 from murmure.plan import Plan
+from murmure.privacy import Local
 from murmure.run import engine_for, run
 from murmure.statistics.class_moments import ClassMoments, ClassSummary, summary_of_tables
 from murmure.statistics.marginals import Marginals
@@ -40,7 +40,7 @@ LISTING = ("GRR", "SUE", "OUE", "SubsetSelection")  # whose reports list the val
 
 
 def is_number(domain: Domain) -> bool:
-    return isinstance(domain, Integers | Interval)
+    return isinstance(domain, Integers | Interval | Decimals)
 
 
 def chosen_names(
@@ -112,7 +112,7 @@ def _within(table: Any, schema: Schema, mechanism: Plain) -> Any:
     columns = {name: table.column(name) for name in table.column_names}
     for name in beyond:
         domain: Any = schema[name]
-        held = np.clip(np.asarray(columns[name], float), domain.low, domain.high)
+        held = np.clip(np.asarray(columns[name], float), float(domain.low), float(domain.high))
         columns[name] = pa.array(np.rint(held).astype(np.int64) if isinstance(domain, Integers) else held)
     return pa.table(columns)
 
@@ -129,7 +129,12 @@ def binned(schema: Schema, target: str, bins: int = BINS) -> Schema:
             domain = Interval(domain.low - 0.5, domain.high + 0.5, bins)
         elif isinstance(domain, Interval) and domain.cells > bins:
             domain = Interval(domain.low, domain.high, bins)
-        columns[name] = Column(domain, about.missing, about.missing_value, about.note)
+        missing = about.missing_value
+        if isinstance(domain, Decimals) and domain.size > bins and name != target:
+            half = float(domain.step) / 2
+            domain = Interval(float(domain.low) - half, float(domain.high) + half, bins)
+            missing = None if missing is None else float(missing)
+        columns[name] = Column(domain, about.missing, missing, about.note)
     return Schema(columns)
 
 

@@ -22,9 +22,9 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.local_rows import chosen_names
-from murmure.learn.privacy import Local
 from murmure.local.spl import SPL
 from murmure.plan import Plan
+from murmure.privacy import Local
 from murmure.statistics.design import Axis
 from murmure.statistics.gram import Gram, Products
 from murmure.statistics.marginals import Marginals

@@ -1,6 +1,7 @@
 """Logistic regression:  P[class | x] = sigma(w.(1, x)).
 
-    clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py)
+    clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
+              where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
               (statistics/taylor.py; Zhang et al., PVLDB 5(11), 2012, section 5.3). One plan; any number of classes.
     gradient  the parabola with half of the budget, then a public number of steps along noisy gradients of the loss
@@ -27,11 +28,11 @@ from murmure.central.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.base import Learner
+from murmure.learn.base import FromSums, Learner
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
-from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
+from murmure.privacy import Central, Clear, Local, noise_in
 from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
 from murmure.statistics.gram import Gram
 from murmure.statistics.taylor import Parabola, Taylor
@@ -107,22 +108,23 @@ class LogisticRegression(Learner):
                     f"LogisticRegression.{name} must be a whole number from 1 to 1000, got {shorten(value)}."
                 )
         ask = self._asked(rows.schema, self.privacy)
-        if isinstance(self.privacy, Central) and self.method == "gradient" and ask.outcome.width > 1:
+        if noise_in(self.privacy) is not None and self.method == "gradient" and ask.outcome.width > 1:
             raise InvalidParameter(
                 f'LogisticRegression: method="gradient" takes two classes, {self._target!r} has {ask.outcome.width}.',
                 hint='method="taylor" learns any number of them from one set of sums',
             )
 
     def _asked(self, schema: Schema, privacy: Any) -> Taylor:
-        if not isinstance(privacy, Central):
+        noise = noise_in(privacy)
+        if noise is None:
             return Taylor(schema, self._target or "", shape=self.shape or "box", radius=self.radius, bits=CLEAR_BITS)
-        shape = self.shape or ("diamond" if privacy.pure else "ball")
-        norm: Literal["l1", "l2"] = "l1" if privacy.pure else "l2"
+        shape = self.shape or ("diamond" if noise.pure else "ball")
+        norm: Literal["l1", "l2"] = "l1" if noise.pure else "l2"
         return Taylor(schema, self._target or "", shape=shape, radius=self.radius, norm=norm)
 
-    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         ask = self._asked(schema, privacy)
-        if isinstance(privacy, Clear):
+        if noise_in(privacy) is None:
             weights, taken = yield from self._newton(ask, privacy)
             return {**self._learned(ask, weights, "none: the sums are exact"), "n_iter_": np.array(taken)}
         if self.method == "taylor":
@@ -160,7 +162,7 @@ class LogisticRegression(Learner):
         )
         return {"guarantees_": guarantees, **self._learned(ask, *self._least(parabola))}
 
-    def _newton(self, ask: Taylor, privacy: Clear) -> Generator[Plan, Any, tuple[list[Floats], list[int]]]:
+    def _newton(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, tuple[list[Floats], list[int]]]:
         """The weights of every class, and how many steps they took."""
         out, taken = [], []
         for positive in [1] if ask.outcome.width == 1 else range(ask.outcome.width):
@@ -189,7 +191,7 @@ class LogisticRegression(Learner):
         deviation = float(np.sqrt(released.design_noise.max()))
         return solve(released.design, b, deviation, self.ridge, self.trim)
 
-    def _descent(self, ask: Taylor, privacy: Central) -> Generator[Plan, Any, tuple[list[Floats], str]]:
+    def _descent(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, tuple[list[Floats], str]]:
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
         released: Parabola = yield privacy.plan(ask, first)
         [w], said = self._least(released)

@@ -30,11 +30,11 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
-from murmure.learn.base import Learner
+from murmure.learn.base import FromSums, Learner
 from murmure.learn.predicting import categories_to_predict, numbers_to_predict
-from murmure.learn.privacy import Central, Clear, Local
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
+from murmure.privacy import Central, Local, noise_in
 from murmure.statistics.class_moments import ClassMoments, ClassSummary
 
 Floats = NDArray[np.float64]
@@ -105,22 +105,22 @@ class NaiveBayes(Learner):
         assert target is not None
         if self.split != "vaidya":
             return ClassMoments(schema, target, self.split), None
-        ask = ClassMoments(schema, target, "equal")
-        if not isinstance(privacy, Central):
+        ask, noise = ClassMoments(schema, target, "equal"), noise_in(privacy)
+        if noise is None:
             return ask, None
         d, shares = len(ask.attributes), len(ask.categories) + 2 * len(ask.numbers)
-        nominal = (privacy.epsilon - 1) * (d + 1) / shares
-        if not privacy.pure or nominal <= 0:
+        nominal = (noise.epsilon - 1) * (d + 1) / shares
+        if not noise.pure or nominal <= 0:
             raise InvalidParameter(
                 f'NaiveBayes: split="vaidya" spends 1 on the class counts whatever the budget, in pure epsilon; '
-                f"Central(epsilon={privacy.epsilon:g}, delta={privacy.delta:g}) does not cover it.",
-                hint=f"Central(epsilon=vaidya_cost(1.0, {len(ask.categories)}, {len(ask.numbers)})) is what the paper "
+                f"epsilon={noise.epsilon:g}, delta={noise.delta:g} does not cover it.",
+                hint=f"epsilon=vaidya_cost(1.0, {len(ask.categories)}, {len(ask.numbers)}) is what the paper "
                 "calls epsilon = 1",
             )
         weights = (1.0, *(nominal / (d + 1) for _ in range(shares)))
         return ClassMoments(schema, target, "equal", weights), nominal
 
-    def _steps(self, schema: Schema, privacy: Clear | Central) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
         summary: ClassSummary = yield privacy.plan(ask)
         learned = self._learned(summary, ask)

@@ -25,7 +25,7 @@ def numbers_to_predict(
     held = [_numbers(owner, schema, name, columns[name]) for name in names]
     if clip:
         bounds: list[Any] = [schema[name] for name in names]
-        held = [np.clip(x, domain.low, domain.high) for x, domain in zip(held, bounds, strict=True)]
+        held = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(held, bounds, strict=True)]
     return np.stack(held, axis=1) if held else np.empty((_rows(columns), 0))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ CELLS = 1 << 16  # of a number whose bounds are read off the data, in the clear 
 class Rows:
     """A table, the schema of all its columns that are used, and the names of the features."""
 
-    frame: Any
+    frame: Any  # between parties: a list of tables, one for each
     schema: Schema
     features: tuple[str, ...]
     named: bool  # the names came with the data
@@ -116,6 +116,24 @@ def rows_of(owner: str, X: Any, y: Any, schema: Schema | None, target: str | Non
     if schema is None:
         schema = read_off(owner, table, target, classes)
     return Rows(table, schema, features, names is not None)
+
+
+def rows_of_parties(owner: str, tables: Any, y: Any, schema: Schema, target: str | None) -> Rows:
+    """The parties' tables as they are: each is opened where it lies, and each holds its own target."""
+    several = isinstance(tables, Sequence) and not isinstance(tables, str | bytes)
+    if not several or any(isinstance(table, list | tuple | np.ndarray) for table in tables):
+        got = type(tables).__name__ if not several else "a list of rows or arrays"
+        raise InvalidParameter(
+            f"{owner}: between parties fit takes a list of tables with named columns, one for each party, got {got}.",
+            hint="fit([table_1, table_2, table_3]); None for a party that vanishes",
+        )
+    if y is not None:
+        raise InvalidParameter(
+            f"{owner}: between parties the target stands in each party's own table, got a y for all of them.",
+            hint="fit([table_1, table_2, table_3]), each with the target among its columns",
+        )
+    features = tuple(name for name in schema.private if name != target)
+    return Rows(list(tables), schema, features, True)
 
 
 def _is_plain(held: Any) -> bool:

@@ -28,10 +28,10 @@ from murmure.core.types import Certificate
 from murmure.learn import LEARNERS
 from murmure.learn import __getattr__ as learner_named
 from murmure.learn.base import HOW, Learner
-from murmure.learn.privacy import Central, Clear, Local
+from murmure.privacy import Central, Clear, Local, Secure
 
 VERSION = 1
-PRIVACY = {"Clear": Clear, "Central": Central, "Local": Local}
+PRIVACY = {"Clear": Clear, "Central": Central, "Secure": Secure, "Local": Local}
 MOST_BYTES = 1 << 26  # of a file
 MOST_CELLS = 1 << 22  # of an array, of its text, and of the labels of a schema
 OURS = b'"murmure-model"'
@@ -166,6 +166,7 @@ def _certificate(held: dict[str, Any]) -> Certificate:
         public=tuple(map(_text, held["public"])),
         method=_text(held["method"]),
         assumption=None if held["assumption"] is None else _text(held["assumption"]),
+        hides=None if held.get("hides") is None else _text(held["hides"]),
     )
 
 
@@ -185,7 +186,7 @@ def _try(made: Any) -> None:
 def _first(domain: Domain) -> Any:
     if isinstance(domain, Categories):
         return 0 if isinstance(domain.values, int) else domain.values[0]
-    return domain.low  # type: ignore[attr-defined]
+    return float(domain.low)  # type: ignore[attr-defined]
 
 
 def model_from_json(text: str, what: str = "this") -> Learner:

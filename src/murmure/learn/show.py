@@ -18,7 +18,7 @@ import numpy as np
 from murmure.core.errors import shorten
 from murmure.core.show import STYLE
 from murmure.core.types import Certificate
-from murmure.learn.privacy import Central, Clear, Local, Privacy
+from murmure.privacy import Local, Privacy, Secure, noise_in
 
 MOST_ROWS = 24  # of a table
 MOST_NAMED = 8  # columns of a schema
@@ -113,8 +113,16 @@ def title_of(learner: Any) -> str:
 def _call(held: Any, parameters: dict[str, Any]) -> str:
     defaults = {name: p.default for name, p in inspect.signature(type(held).__init__).parameters.items()}
     said = {n: v for n, v in parameters.items() if v is not defaults[n] and not _same(v, defaults[n])}
-    parts = [f"{n}={_call(v, asdict(v)) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in said.items()]
+    parts = [f"{n}={said_of(held) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in said.items()]
     return f"{type(held).__name__}({', '.join(parts)})"
+
+
+def said_of(learner: Any) -> str:
+    """The privacy of a learner, in short; after learning between parties, with their number."""
+    privacy = learner.privacy
+    if isinstance(privacy, Secure) and hasattr(learner, "parties_"):
+        privacy = privacy.for_parties(learner.parties_)
+    return _call(privacy, asdict(privacy))
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -123,10 +131,15 @@ def _same(value: Any, default: Any) -> bool:
 
 def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     """What was read, what was done to noisy sums, what it cost, and what each observer can learn."""
-    schema, noisy = learner.schema_, not isinstance(learner.privacy, Clear)
+    schema, noise = learner.schema_, noise_in(learner.privacy)
+    noisy = noise is not None or isinstance(learner.privacy, Local)
     names = [f"{name} ({schema[name].describe()})" for name in schema.private]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     yield "columns", ", ".join(names[:MOST_NAMED]) + more
+    if hasattr(learner, "parties_"):
+        gone = learner.parties_ - learner.present_
+        vanished = f", of which {gone} vanished" if gone else ""
+        yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, and nobody saw a part"
     if isinstance(learner.privacy, Local):
         yield "rows", "randomised at the person, before anybody learned from them"
     elif noisy and (hasattr(learner, "class_count_") or hasattr(learner, "cluster_sizes_")):
@@ -138,13 +151,13 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     if getattr(learner, "bse_", 0) is None:
         yield "std err", f"none: {_no_errors(learner)}"
     spent = getattr(learner, "spent_", None)
-    if isinstance(learner.privacy, Central) and spent is not None:
-        yield "cost", f"epsilon = {spent.epsilon:.6g}" if learner.privacy.pure else f"rho = {spent.rho:.6g}"
+    if noise is not None and spent is not None:
+        yield "cost", f"epsilon = {spent.epsilon:.6g}" if noise.pure else f"rho = {spent.rho:.6g}"
     if hasattr(learner, "nominal_epsilon_"):
         yield "nominal", f"its source calls this epsilon = {learner.nominal_epsilon_:.6g}; what it costs stands above"
-    held: dict[int, tuple[list[str], Certificate]] = {}
+    held: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
     for observer, certificate in getattr(learner, "guarantees_", {}).items():
-        held.setdefault(id(certificate), ([], certificate))[0].append(observer)
+        held.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
     for observers, certificate in held.values():
         yield " and ".join(observers), _guarantee(certificate)
 
@@ -152,7 +165,7 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
 def _done(learner: Any) -> str:
     if hasattr(learner, "post_"):
         return str(learner.post_)
-    if not getattr(learner.privacy, "debias", not isinstance(learner.privacy, Clear)):
+    if not getattr(learner.privacy, "debias", noise_in(learner.privacy) is not None):
         return ""  # nobody knows of noise in these sums
     if getattr(learner, "shrink", False):
         return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
@@ -164,7 +177,7 @@ def _no_errors(learner: Any) -> str:
     if isinstance(learner.privacy, Local):
         return "products of randomised columns vary together in ways that sums do not tell"
     biased = "the coefficients are biased towards zero, so no standard errors are given"
-    if isinstance(learner.privacy, Clear):
+    if noise_in(learner.privacy) is None:
         return "some columns do not vary, or repeat others: other coefficients would fit as well"
     if learner.ridge != "auto":
         return f"ridge={learner.ridge:g} was asked for, whatever the noise is: {biased}"
@@ -176,10 +189,12 @@ def _no_errors(learner: Any) -> str:
 
 
 def _guarantee(c: Certificate) -> str:
+    hidden = f"; hidden: {c.hides}" if c.hides else ""
     if math.isinf(c.epsilon):
-        return f"no differential privacy; {c.method}"
+        provided = f"; provided {c.assumption}" if c.hides and c.assumption else ""
+        return f"no differential privacy; {c.method}{hidden}{provided}"
     said = f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
-    return said + (f"; provided {c.assumption}" if c.assumption else "")
+    return said + hidden + (f"; provided {c.assumption}" if c.assumption else "")
 
 
 # -- as text and as HTML ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import decimal
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, exactly, exp, exp_float
 from murmure.laws.table import Table, shift_family
@@ -52,7 +52,7 @@ def laplace_table(epsilon: float, K: int) -> Table:
 class BoundedLaplace(BiasedNumeric):
     """A number near the true one that never leaves the bounds."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

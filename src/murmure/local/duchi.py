@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.laws.table import Table, ramp
 from murmure.local.shared import NumericOracle
@@ -43,7 +43,7 @@ def duchi_variance(table: Table) -> tuple[float, float, float]:
 class Duchi(NumericOracle):
     """One bit a person; the best mean at small epsilon."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exactly, exp, floor_share
 from murmure.core.types import Readout
 from murmure.laws.table import Table
@@ -34,7 +34,7 @@ EPSILON_STAR = 0.6093524930273095
 class Hybrid(NumericOracle):
     """The least worst-case variance of a mean among the classical mechanisms."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exp_float
 from murmure.core.types import Readout
 from murmure.laws.window import Window
@@ -121,7 +121,7 @@ class SlidingOracle(NumericOracle):
 class Piecewise(SlidingOracle):
     """A number whose expectation is the true one; better than Duchi in the worst case from epsilon about 1.29."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

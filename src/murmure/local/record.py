@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.domain import Domain
+from murmure.core.domain import Domain, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate
 from murmure.core.estimates import Estimates, SomeReported, nobody, numbers_of
@@ -49,6 +49,8 @@ class RecordMechanism:
         self.domain.refuse_drafted()
         if not self.domain.private:
             raise InvalidParameter(f"{name}.domain has public columns only: there is nothing to randomise.")
+        for column in self.domain.private:
+            few_values(f"{name}.domain", self.domain[column])
         object.__setattr__(self, "epsilon", positive_epsilon(name, self.epsilon))
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Domain, Integers, Interval
+from murmure.core.domain import Decimals, Domain, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimate import CellReading, CodeReading, Estimate, share_variance
 from murmure.core.fixed import positive_epsilon
@@ -23,9 +23,10 @@ from murmure.laws.law import Channel, Law
 def check_domain(owner: object, domain: object) -> None:
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            f"{type(owner).__name__}.domain must be Categories, Integers or Interval, got {shorten(domain)}.",
+            f"{type(owner).__name__}.domain must be Categories, Integers, Interval or Decimals, got {shorten(domain)}.",
             hint=f"{type(owner).__name__}(Categories(4), epsilon=1.0)",
         )
+    few_values(f"{type(owner).__name__}.domain", domain)
 
 
 def check_epsilon(owner: object) -> None:
@@ -129,15 +130,16 @@ class FrequencyOracle(Randomiser):
 class NumericRandomiser(Randomiser):
     """A number on a grid in, one of `outputs` numbered reports out."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def _check_numeric(self) -> None:
-        if not isinstance(self.domain, Integers | Interval):
+        if not isinstance(self.domain, Integers | Interval | Decimals):
             raise InvalidParameter(
-                f"{type(self).__name__}.domain must be Integers or Interval, got {shorten(self.domain)}.",
+                f"{type(self).__name__}.domain must be Integers, Interval or Decimals, got {shorten(self.domain)}.",
                 hint="categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
             )
+        few_values(f"{type(self).__name__}.domain", self.domain)
         check_epsilon(self)
 
     @property

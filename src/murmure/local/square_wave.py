@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
 from murmure.laws.window import Window
 from murmure.local.piecewise import SlidingOracle, sliding
@@ -31,7 +31,7 @@ def half_width(epsilon: float) -> float:
 class SquareWave(SlidingOracle):
     """Numbers from which EM recovers the whole distribution."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

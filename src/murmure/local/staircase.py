@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import exactly, exp_float
 from murmure.laws.table import Table, shift_family
@@ -84,7 +84,7 @@ def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[Table, float]:
 class BoundedStaircase(BiasedNumeric):
     """A number near the true one that never leaves the bounds; flat near it, flat far from it."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
     gamma: Gamma = "absolute"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
 from murmure.laws.window import Window as WindowLaw
 from murmure.local.shared import BiasedNumeric
@@ -21,7 +21,7 @@ from murmure.local.shared import BiasedNumeric
 class Window(BiasedNumeric):
     """A number near the true one that never leaves the bounds, at the full budget."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     epsilon: float
 
     def __post_init__(self) -> None:

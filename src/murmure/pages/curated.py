@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable
 from typing import Any
 
-from murmure.core.domain import Categories, Interval
+from murmure.core.domain import Categories, Decimals, Interval
 from murmure.core.schema import Schema
 from murmure.pages.asked import contents, epsilon_text
 from murmure.pages.page import WIDE, Words, facts
@@ -167,7 +167,8 @@ def _grid(story: Story, w: Words) -> str:
         return w(" and, of numbers on a grid, the rounding to it", " et, pour des nombres sur une grille, leur arrondi")
     widest: dict[str, float] = {}
     for name, domain in _domains(story.plan.statistic.domain):
-        if isinstance(domain, Interval) and (not name or name in story.question.columns):
+        moved = isinstance(domain, Interval) or (isinstance(domain, Decimals) and domain.rounding == "nearest")
+        if moved and (not name or name in story.question.columns):
             widest[name] = float(domain.scale()[2])
     if not widest:
         return ""

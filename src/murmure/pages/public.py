@@ -31,6 +31,11 @@ DOMAINS = (  # what domains say of themselves (`public()` of core/domain.py), in
     (r"the (\d+) answers (.*)", "les {} réponses {}"),
     (r"the whole numbers (-?\d+) to (-?\d+)", "les nombres entiers de {} à {}"),
     (r"the numbers (\S+) to (\S+) in (\d+) cells", "les nombres de {} à {} en {} cases"),
+    (r"the numbers (\S+) to (\S+) with at most (\d+) decimals", "les nombres de {} à {} avec au plus {} décimales"),
+    (
+        r"the numbers (\S+) to (\S+) with at most (\d+) decimals, others rounded to the nearest",
+        "les nombres de {} à {} avec au plus {} décimales, les autres arrondis au plus proche",
+    ),
 )
 NEXT = r"; (?=the \d+ answers |the whole numbers |the numbers )"
 ENDS = r"(.*?)(?: of column ['\"](.*)['\"])?(, public and not randomised)?"
@@ -61,6 +66,11 @@ def _column(name: str, domain: Any, as_it_is: bool, w: Words) -> str:
     if hasattr(domain, "cells"):
         low, high, cells = w.plain(domain.low), w.plain(domain.high), w.number(domain.cells, 0)
         said = w(f"numbers from {low} to {high} in {cells} cells", f"nombres de {low} à {high} en {cells} cases")
+    elif hasattr(domain, "places"):
+        low, high, places = w.plain(domain.low), w.plain(domain.high), w.number(domain.places, 0)
+        said = w(
+            f"numbers from {low} to {high} to {places} decimals", f"nombres de {low} à {high} à {places} décimales"
+        )
     elif hasattr(domain, "low"):
         low, high = w.number(domain.low, 0), w.number(domain.high, 0)
         said = w(f"whole numbers from {low} to {high}", f"nombres entiers de {low} à {high}")

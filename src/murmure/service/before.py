@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.secure.identity import Card
-from murmure.service.paid import Charge, Protects, at_delta, charges_of, columns_of, together, touching
+from murmure.service.paid import Charge, Protects, at_delta, charges_of, together, touching
 from murmure.study.questions import Language, Tongue
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _paid(store: PartyStore, study: Study, say: Tongue) -> list[str]:
     if not before:
         return []
     own = charges_of(study)
-    read = {name for plan in study.plans for name in columns_of(plan)}
+    read = {name for question in study.questions for name in question.columns}
     same = touching(before, read)
     out = []
     for protects in dict.fromkeys(one.protects for one in same):
@@ -76,11 +76,10 @@ def _paid(store: PartyStore, study: Study, say: Tongue) -> list[str]:
 
 def _asked_again(store: PartyStore, study: Study, say: Tongue) -> list[str]:
     """The same exact sum over the same parties passes the guard; rows that changed meanwhile are its difference."""
-    from murmure.service.released import questions
+    from murmure.service.released import names_of
 
-    wanted = {
-        name for plan, hides in zip(study.plans, study.hides_rows, strict=True) if not hides for name in questions(plan)
-    }
+    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
+    wanted = {name for question in exact for name in names_of(question)}
     found = store.asked_before(wanted, study.digest)
     if not found:
         return []

@@ -8,6 +8,7 @@ a message in one go, and sends it again if it has to.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
@@ -31,8 +32,8 @@ class TooSlow(MurmureError):
 class Bodies:
     """Those that are being read; the oldest first."""
 
-    def __init__(self, longest: int) -> None:
-        self.longest, self._room = longest, max(ROOM, 8 * longest)
+    def __init__(self, longest: Callable[[], int]) -> None:
+        self._longest = longest  # of the study as it stands: a later round may have longer messages
         self._held: dict[asyncio.Timeout, int] = {}
 
     async def read(self, request: Request, most: int) -> bytes:
@@ -58,8 +59,13 @@ class Bodies:
             self._held.pop(limit, None)
         return b"".join(parts)
 
+    @property
+    def longest(self) -> int:
+        return self._longest()
+
     def _make_room(self) -> None:
-        while sum(self._held.values()) > self._room and len(self._held) > 1:
+        room = max(ROOM, 8 * self.longest)
+        while sum(self._held.values()) > room and len(self._held) > 1:
             oldest = next(iter(self._held))
             del self._held[oldest]
             oldest.reschedule(asyncio.get_running_loop().time())

@@ -14,6 +14,8 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
@@ -215,7 +217,7 @@ class Runner:
             self._check_cohort(machine, frozenset(machine.cohort), record=True)
 
     def _check_cohort(self, machine: Coordinator, cohort: frozenset[int], record: bool = False) -> None:
-        self._released.check(self.study, machine.session.round, cohort, record)
+        self._released.check(self.study, machine.session.round, cohort, record, self._sums)
 
     # -- what is also done when the log is read again -----------------------------------------------------------------
 
@@ -245,15 +247,21 @@ class Runner:
         self._give(self._patience)
         if machine.stage == "done":
             self._results.append(Summed(round, machine.cohort, tuple(machine.result)))
-            if round < len(self.study.plans):
+            if self.study.turn(round + 1, self._sums) is not None:
                 self._begin_round()
-            else:
+            else:  # of models too that could not be read off their sums: everybody sees why
                 self._ended = Ended("", "")
         return None
 
+    @property
+    def _sums(self) -> list[tuple[int, ...]]:
+        """Of all rounds that are over: what is asked next follows from them."""
+        return [one.sums for one in self._results]
+
     def _begin_round(self) -> None:
         members = self._results[0].cohort if self._results else tuple(range(len(self.study.roster)))
-        self._machine = Coordinator(self.study.session(len(self._rounds) + 1, members), self._identity)
+        session = self.study.session(len(self._rounds) + 1, members, self._sums)
+        self._machine = Coordinator(session, self._identity)
         self._rounds.append(self._machine)
         self._by_session[self._machine.session.digest] = self._machine
         self._give(self._patience if self._results else self._wait)
@@ -313,11 +321,16 @@ class Runner:
     def results(self) -> tuple[Summed, ...]:
         return tuple(self._results[: self.standing.results])  # not those that are not on the disk yet
 
+    @cached_property
+    def _foreseen(self) -> int:
+        """Bytes of the longest message in the rounds that are known beforehand."""
+        encoders = [question.plan.encoder for question in self.study.questions]
+        return max(replace(self._rounds[0].session, encoder=one).largest for one in encoders)
+
     @property
     def longest(self) -> int:
-        """Bytes of the longest message that a party can have reason to send, in any round."""
-        everybody = tuple(range(len(self.study.roster)))
-        return max(self.study.session(r + 1, everybody).largest for r in range(len(self.study.plans)))
+        """Bytes of the longest message that a party can have reason to send, in this round or another."""
+        return max(self._foreseen, *(machine.session.largest for machine in self._rounds))
 
 
 def _hopeless(machine: Coordinator) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from murmure.core.domain import Interval
+from murmure.core.domain import Decimals, Interval
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.core.types import Release
@@ -100,9 +100,11 @@ def _grids(plan: Plan) -> dict[str, Fraction]:
     domain = plan.statistic.domain
     named = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
     return {
-        str(name): (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
+        str(name): one.step
+        if isinstance(one, Decimals)
+        else (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
         for name, one in named.items()
-        if isinstance(one, Interval)
+        if isinstance(one, Interval) or (isinstance(one, Decimals) and one.rounding == "nearest")
     }
 
 

@@ -4,7 +4,7 @@ yes. Until all of that is settled, and the rows are checked, nothing is sent."""
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import fresh_key
 from murmure.secure.errors import Declined
 from murmure.secure.party import Party
-from murmure.service.own import Own, own_sums
+from murmure.service.own import Own, OwnSums, own_sums
 from murmure.service.party import Outcome, Runner, rows_mark
 from murmure.service.policy import Policy, exact_columns, place_of
 from murmure.service.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
@@ -101,7 +101,7 @@ def check(terms: Terms) -> None:
         raise
 
 
-def read_rows(terms: Terms, rows: str, query: str | None = None) -> list[Own]:
+def read_rows(terms: Terms, rows: str, query: str | None = None) -> OwnSums:
     """The own sums of every question, once every row of them is known to be within its bounds."""
     own = own_sums(terms.study, open_rows(rows, query))
     terms.policy.check_rows(terms.study, own[0].rows)
@@ -110,13 +110,13 @@ def read_rows(terms: Terms, rows: str, query: str | None = None) -> list[Own]:
 
 def needs_rows(terms: Terms) -> bool:
     """Whether a vector is still to be made: rows that changed after the last one left are no reason to stop."""
-    return terms.home.store.needs_rows(terms.study.digest, len(terms.study.plans))
+    return terms.home.store.needs_rows(terms.study.digest, terms.study.rounds)
 
 
 def finish(
     terms: Terms,
     client: Client,
-    own: list[Own],
+    own: Sequence[Own],
     why: str,
     tell: Callable[[int, str], None] = lambda round, stage: None,
     log: Callable[[str], None] = lambda line: None,

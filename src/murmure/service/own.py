@@ -6,11 +6,13 @@ too: what a party says to others is its masked vector, whether or not it had to 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import MurmureError
 from murmure.core.random import Random
+from murmure.service.refusals import StoreFailed
 from murmure.service.row_words import in_words_of_a_study
 
 if TYPE_CHECKING:
@@ -46,10 +48,41 @@ class Own:
         return with_share(self.plan, self.values, Gate(secret))
 
 
-def own_sums(study: Study, rows: Any) -> list[Own]:
-    """Of every question, checked against every bound that the parties agreed on."""
+class OwnSums(list[Own]):
+    """Of every question that is known beforehand; and the rows, for those that follow from the sums of all.
+
+    The rows stay where they are, or in memory: they are read again for every later round.
+    """
+
+    def __init__(self, known: Sequence[Own], rows: Any) -> None:
+        super().__init__(known)
+        self._rows = rows
+
+    def later(self, plan: Plan) -> Own:
+        """Of a question that nobody knew when the study was joined."""
+        return _own_in_words(plan, self._rows)
+
+
+def sums_of(own: Sequence[Own], plan: Plan) -> Own:
+    """Of this question, known or not."""
+    for one in own:
+        if one.plan is plan or one.plan.digest == plan.digest:
+            return one
+    if not isinstance(own, OwnSums):
+        raise StoreFailed(
+            "the rows of this party are needed for the next round.", hint="murmure party join with --rows"
+        )
+    return own.later(plan)
+
+
+def own_sums(study: Study, rows: Any) -> OwnSums:
+    """Of every question that is known beforehand, checked against every bound that the parties agreed on."""
+    return OwnSums([_own_in_words(question.plan, rows) for question in study.questions], rows)
+
+
+def _own_in_words(plan: Plan, rows: Any) -> Own:
     try:
-        return [_own(plan, rows) for plan in study.plans]
+        return _own(plan, rows)
     except MurmureError as error:
         raise in_words_of_a_study(error, rows) from None
 

@@ -10,6 +10,7 @@ from murmure import __version__
 from murmure.pages.page import NARROW, WIDE, Words, facts
 from murmure.service.figures import Figures
 from murmure.service.figures import said as exactly
+from murmure.service.fitted import html_of
 from murmure.service.page_words import OTHERWISE, PARTY, REASONS, STAGES, STATES
 from murmure.service.paid import in_all
 from murmure.service.shown import visible
@@ -19,6 +20,7 @@ from murmure.study.questions import Tongue, lines_of
 if TYPE_CHECKING:
     from murmure.core.types import Certificate
     from murmure.service.seen import Seen
+    from murmure.study.fits import Fitted
 
 MOST_FIGURES = 200  # on the page; all of them are in status.json
 MOST_ROUNDS = 5  # whose progress is shown: the last ones
@@ -35,13 +37,14 @@ def section(seen: Seen, w: Words) -> str:
 def _head(seen: Seen, w: Words) -> str:
     study, standing = seen.study, seen.standing
     state = standing.state
-    sharing = study.plans[0].parties
+    sharing = study.sharing
     joined = standing.closed[0][2] if standing.closed else len(standing.answered)
     held = [(f"{joined} {w('of', 'sur')} {len(study.roster)}", w("parties joined", "participants inscrits"))]
     held.append((str(sharing.minimum), w("needed at least", "nécessaires au moins")))
-    if len(study.plans) > 1:
-        held.append((f"{standing.round} {w('of', 'sur')} {len(study.plans)}", w("round", "tour")))
-    noisy = any(plan.curator is not None for plan in study.plans)
+    if study.rounds > 1:
+        most = w("of at most", "sur au plus") if study.rounds_vary else w("of", "sur")
+        held.append((f"{standing.round} {most} {study.rounds}", w("round", "tour")))
+    noisy = any(question.plan.curator is not None for question in study.questions)
     held.append((w("noisy", "bruités") if noisy else w("exact", "exacts"), w("figures", "chiffres")))
     why = ""
     if standing.ended is not None and standing.ended.kind:
@@ -63,7 +66,7 @@ def _progress(seen: Seen, w: Words) -> str:
         f'<p class="note">{w("The parties, step by step:", f"Les participants, étape par étape{WIDE}:")}</p>',
     ]
     for round in rounds:
-        if len(study.plans) > 1:
+        if study.rounds > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {round}</h3>")
         closed = {stage: (came, of) for r, stage, came, of in standing.closed if r == round}
         lines = (_stage(number, stage, round, closed, standing, w) for number, stage in enumerate(stages, 1))
@@ -72,7 +75,7 @@ def _progress(seen: Seen, w: Words) -> str:
 
 
 def stages_of(seen: Seen) -> list[str]:
-    lying = seen.study.plans[0].parties.coordinator == "lying"
+    lying = seen.study.sharing.coordinator == "lying"
     return [name for name in STAGES if name != "agree" or lying]
 
 
@@ -104,7 +107,7 @@ def _roster(seen: Seen, w: Words) -> str:
         when = ""
         if left is not None and state == left.how and left.stage in stages:
             step = w(f"at step {stages.index(left.stage) + 1}", f"à l’étape {stages.index(left.stage) + 1}")
-            tour = w(f", round {left.round}", f", tour {left.round}") if len(seen.study.plans) > 1 else ""
+            tour = w(f", round {left.round}", f", tour {left.round}") if seen.study.rounds > 1 else ""
             when = f' <span class="soft">({step}{tour})</span>'
         rows.append(
             f'<tr><th scope="row">{html.escape(card.name)}</th><td><code>{card.fingerprint}</code></td>'
@@ -134,7 +137,7 @@ def _asked(seen: Seen, w: Words) -> str:
 
 def _guarantees(seen: Seen, w: Words) -> str:
     """Who can learn what, at most; the certificates of the plans in short sentences."""
-    sharing = seen.study.plans[0].parties
+    sharing = seen.study.sharing
     c, honest = sharing.colluders, sharing.honest
     together = w("the coordinator", "le coordinateur")
     if c:
@@ -173,7 +176,7 @@ def _guarantees(seen: Seen, w: Words) -> str:
 def _readers(seen: Seen, w: Words) -> list[tuple[str, str]]:
     """Whoever reads the figures; once, where every round promises the same."""
     who = w("whoever reads the figures", "qui lit les chiffres")
-    said = [_promise(plan.guarantees()["reader"], w) for plan in seen.study.plans]
+    said = [_promise(question.plan.guarantees()["reader"], w) for question in seen.study.questions]
     cost = in_all(seen.study)
     both = w("all noisy rounds together", "tous les tours bruités ensemble")
     rest = (
@@ -185,7 +188,8 @@ def _readers(seen: Seen, w: Words) -> list[tuple[str, str]]:
     )
     if len(set(said)) == 1:
         return [(who if not rest else f"{who}, {w('each round', 'chaque tour')}", said[0]), *rest]
-    return [*((f"{who}, {w('round', 'tour')} {number}", text) for number, text in enumerate(said, 1)), *rest]
+    one = "question" if seen.study.models else w("round", "tour")
+    return [*((f"{who}, {one} {number}", text) for number, text in enumerate(said, 1)), *rest]
 
 
 def _promise(c: Certificate, w: Words) -> str:
@@ -220,7 +224,7 @@ def _results(seen: Seen, w: Words) -> str:
                 f"{near}{rows} lignes de {len(one.cohort)} participants",
             )
             over = over[:1].upper() + over[1:]
-        if len(seen.study.plans) > 1:
+        if seen.study.rounds > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {one.round}</h3>")
         say = Tongue("en" if w("en", "fr") == "en" else "fr")
         asked, _ = lines_of(seen.study.plans[one.round - 1].statistic, say)
@@ -234,7 +238,18 @@ def _results(seen: Seen, w: Words) -> str:
                 f"{name} a été arrondi par pas de {exactly(step).replace('.', ',')} avant d’être additionné.",
             )
             out.append(f'<p class="note">{html.escape(rounded)}</p>')
-    return "\n".join(out)
+    return "\n".join([*out, *(_model(fit, w) for fit in seen.fits())])
+
+
+def _model(fit: Fitted, w: Words) -> str:
+    """A model's own summary; while it is being asked, that it is. Its tables are in English."""
+    said = html.escape(visible(w(*fit.model.in_words())))
+    title = f"<h3>{said[:1].upper()}{said[1:]}</h3>"
+    if not fit.over:
+        return f'{title}<p class="note">{w("Not finished yet.", "Pas encore terminé.")}</p>'
+    rounds = len(fit.rounds)
+    took = w(f"It took {rounds} round{'s' * (rounds != 1)}.", f"Il a fallu {rounds} tour{'s' * (rounds > 1)}.")
+    return f'{title}<p class="note">{took}</p><div lang="en">{html_of(fit)}</div>'
 
 
 def _table(figures: Figures, w: Words) -> str:

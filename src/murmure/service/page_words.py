@@ -21,6 +21,8 @@ border-top:1px solid var(--line)}
 main>ul li,section>ul li{margin:.35rem 0}
 .roster td:last-child{white-space:nowrap}.out{color:var(--truth)}.in{color:var(--accent)}
 .exact td{overflow-wrap:anywhere;white-space:normal}.exact td:last-child{font-weight:650}
+.murmure{overflow-x:auto}.murmure table{width:auto;white-space:nowrap}
+.murmure td,.murmure th{text-align:right;font-variant-numeric:tabular-nums}.murmure .name{text-align:left}
 @media (max-width:40rem){.exact{display:block;overflow-x:auto}.exact td{white-space:nowrap}
 .stages li{grid-template-columns:1fr auto}.stages svg{grid-column:1/-1;grid-row:2}
 .roster tr{display:block;border-top:1px solid var(--line);padding:.4rem 0}

@@ -52,19 +52,24 @@ def columns_of(plan: Plan) -> tuple[str, ...]:
 
 
 def charges_of(study: Study) -> list[Charge]:
-    """Of every question with noise, however small; an exact one has no cost that could be added."""
-    return [
-        Charge(
-            study.digest.hex(),
-            study.name,
-            number,
-            tuple(sorted(columns_of(plan))),
-            plan.bound.cost,
-            Protects(plan.relation, plan.unit, int(plan.rows_per_person)),
-        )
-        for number, plan in enumerate(study.plans, 1)
-        if plan.curator is not None
-    ]
+    """Of every round with noise, however small; an exact one has no cost that could be added.
+
+    Of a model those of all rounds that it may take, each as its first.
+    """
+    foreseen = [question.plan for question in study.questions for _ in range(question.rounds)]
+    return [charge_of(study, number, plan) for number, plan in enumerate(foreseen, 1) if plan.curator is not None]
+
+
+def charge_of(study: Study, round: int, plan: Plan) -> Charge:
+    """What one round with noise costs."""
+    return Charge(
+        study.digest.hex(),
+        study.name,
+        round,
+        tuple(sorted(columns_of(plan))),
+        plan.bound.cost,
+        Protects(plan.relation, plan.unit, int(plan.rows_per_person)),
+    )
 
 
 def touching(charges: Iterable[Charge], columns: Iterable[str]) -> list[Charge]:

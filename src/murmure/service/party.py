@@ -22,7 +22,8 @@ from murmure.secure.party import Party
 from murmure.secure.session import Session, derive
 from murmure.service.asking import Numbers
 from murmure.service.guard import check_cohort
-from murmure.service.paid import charges_of
+from murmure.service.own import Own, sums_of
+from murmure.service.paid import charge_of
 from murmure.service.party_step import Step
 from murmure.service.party_store import Kept
 from murmure.service.policy import Policy, asked_of, exact_columns, place_of
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from murmure.secure.identity import Identity
     from murmure.service.client import Client
     from murmure.service.home import Home
-    from murmure.service.own import Own
     from murmure.study import Study
+    from murmure.study.fits import Turn
 
 WAIT = 20  # seconds that an empty inbox is held open
 THANKS, NO = 3.0, 30.0  # seconds at most to tell the coordinator that it may go, and that this party says no
@@ -56,7 +57,9 @@ class Outcome:
 
 @dataclass
 class Runner:
-    """One party in one study, which it approved. own: its sums, a vector per question."""
+    """One party in one study, which it approved. own: its sums, a vector for every question that is known beforehand;
+    of a model's later ones they are found when it asks (OwnSums).
+    """
 
     home: Home
     study: Study
@@ -84,9 +87,8 @@ class Runner:
                 self._tell_no()
                 self._acknowledge(ALL)
                 raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
-            for number in range(len(done) + 1, len(self.study.plans) + 1):
-                members = done[0].cohort if done else tuple(range(len(self.study.roster)))
-                done.append(self._round(number, members))
+            while (turn := self.study.turn(len(done) + 1, [one.sums for one in done])) is not None:
+                done.append(self._round(turn, done))
             self._acknowledge(self.home.store.heard(self.study.digest))
             return done
 
@@ -128,9 +130,13 @@ class Runner:
                     self.client.send(message)
                 self.home.store.said_no(self.study.digest, number)
 
-    def _round(self, number: int, members: tuple[int, ...]) -> Outcome:
-        one = Round(self, number, self.study.session(number, members))
+    def _round(self, turn: Turn, done: Sequence[Outcome]) -> Outcome:
+        """What is asked follows from the sums that this party has heard itself, and from nothing that is said now."""
+        members = done[0].cohort if done else tuple(range(len(self.study.roster)))
+        released = [one.sums for one in done]
+        one = Round(self, turn, self.study.session(turn.round, members, released), released)
         try:
+            one.look_at_rows()
             return one.run()
         except MurmureError as error:
             if one.machine.stage == "failed" or isinstance(error, StudyEnded):
@@ -153,8 +159,10 @@ class Runner:
 class Round:
     """One sum: hear, write down, answer."""
 
-    def __init__(self, runner: Runner, number: int, session: Session) -> None:
-        self.runner, self.number, self.session = runner, number, session
+    def __init__(self, runner: Runner, turn: Turn, session: Session, released: list[list[int]]) -> None:
+        self.runner, self.turn, self.session, self.released = runner, turn, session, released
+        self.number = number = turn.round
+        self.own: Own | None = None
         self.study, self.store = runner.study.digest, runner.home.store
         self.heard = self.store.heard(self.study)
         self.acknowledged: list[str] = []
@@ -163,6 +171,7 @@ class Round:
         self._noise = derive(kept.seed, "noise", session.digest)
         self._again(kept)
         self.unsent = [(kind, kept.sent[kind]) for kind in kept.unacknowledged]
+        self._masked_before = "masked" in kept.sent
 
     def _machine(self, seed: bytes) -> Party:
         return Party(self.session, self.runner.home.identity, self.runner.place, seed)
@@ -185,6 +194,16 @@ class Round:
             )
 
     # -- to the result ---------------------------------------------------------------------------
+
+    def look_at_rows(self) -> None:
+        """The own sums, before anything of this round is sent. If there are none, the others are told no."""
+        if self._masked_before:
+            return
+        try:
+            self.own = sums_of(self.runner.own, self.turn.plan)
+        except MurmureError:
+            self.machine.refuse()
+            raise
 
     def run(self) -> Outcome:
         runner = self.runner
@@ -241,7 +260,8 @@ class Round:
                 step.sent(what, message)
             if self.machine.stage == "done":
                 assert self.machine.result is not None
-                last = self.number == len(self.runner.study.plans)
+                heard = [*self.released, [int(v) for v in self.machine.result]]
+                last = self.runner.study.turn(self.number + 1, heard) is None
                 step.finish(self.machine.result, self.machine.cohort, last)
         self.heard, self.acknowledged, self.unsent = number, [], [*self.unsent, *said]
         if self.machine.stage == "done":
@@ -254,7 +274,7 @@ class Round:
 
     def _masked(self) -> bytes:
         """Own sums, with this party's share of the noise if there is any, encoded and masked."""
-        own = self.runner.own[self.number - 1]
+        own = self.own or sums_of(self.runner.own, self.turn.plan)
         return self.machine.mask(own.drawn(self._noise), noisy=own.noisy)
 
     def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool) -> None:
@@ -275,7 +295,7 @@ class Round:
                     f"round {self.number} has lost a party since the first round: the difference would tell about it.",
                     hint="the study ends here; a new one begins with those who are there",
                 )
-            asked = asked_of(study, self.number)
+            asked = asked_of(study, self.turn)
             members = frozenset(study.roster[place].key.hex() for place in cohort)
             if asked.exact:
                 check_cohort(study, members, step.before(asked, policy.guard), step.names)
@@ -290,9 +310,8 @@ class Round:
     def _pay(self, step: Step) -> None:
         """Before the vector leaves; asked again, since another study may have paid after this one was joined."""
         self.runner.policy.check_budget(self.runner.study, step.charges())
-        for charge in charges_of(self.runner.study):
-            if charge.round == self.number:
-                step.charge(charge)
+        if self.turn.plan.curator is not None:
+            step.charge(charge_of(self.runner.study, self.number, self.turn.plan))
 
     @property
     def _largest(self) -> int:

@@ -11,10 +11,11 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.plan import SAID_AT
 from murmure.secure.errors import TooFewParties
 from murmure.service.guard import FEWEST
-from murmure.service.paid import Charge, charges_of, columns_of, said, together
+from murmure.service.paid import Charge, charges_of, said, together
 from murmure.service.party_step import ROWS, Asked, Guard
 from murmure.service.refusals import ForbiddenColumn, NoiseRequired, NotOnRoster, OverBudget, TooFewRows, TooManySums
 from murmure.study.counted import TELLING, sums_in
+from murmure.study.fits import Turn
 
 if TYPE_CHECKING:
     from murmure.secure.identity import Card
@@ -30,6 +31,7 @@ class Policy:
     and then the numbers of rows of single parties may be told apart.
     budget: the most that all noisy studies, of whatever columns, may cost together, as an epsilon at delta; None: any.
     allow_more_sums: than one study may ask of these rows, over several studies.
+    rows_are_public: everybody may see every row, so that a study may ask for more sums than there are rows.
     """
 
     minimum_parties: int = 5
@@ -40,6 +42,7 @@ class Policy:
     budget: float | None = None
     delta: float = SAID_AT
     allow_more_sums: bool = False
+    rows_are_public: bool = False
 
     def __post_init__(self) -> None:
         if self.minimum_parties < FEWEST:
@@ -59,7 +62,14 @@ class Policy:
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
         forbidden = {name.casefold() for name in self.forbidden}
-        for number, plan in enumerate(study.plans, 1):
+        if study.ratio > 1 and not self.rows_are_public:
+            raise TooManySums(
+                f"{study.name!r} may ask for more sums than there are rows ({study.exact_sums:_} exact sums, "
+                f"{study.surely_rows:_} rows): whoever reads the result can solve for single rows.",
+                hint="ask for a study with fewer sums or more rows; or --rows-are-public, if everybody may see them",
+            )
+        for question in study.questions:
+            number, plan = question.number, question.plan
             minimum = plan.parties.minimum
             if minimum < self.minimum_parties:
                 raise TooFewParties(
@@ -67,7 +77,7 @@ class Policy:
                     f"least {self.minimum_parties}.",
                     hint=f"ask for a study with a larger minimum, or lower your own (never below {FEWEST})",
                 )
-            read = [name for name in columns_of(plan) if name.casefold() in forbidden]
+            read = [name for name in question.columns if name.casefold() in forbidden]
             if read:
                 raise ForbiddenColumn(
                     f"question {number} of {study.name!r} reads column {read[0]!r}, which this party does not give.",
@@ -87,10 +97,10 @@ class Policy:
 
         if self.budget is None:
             return
-        for number, plan in enumerate(study.plans, 1):
-            if plan.curator is None:
+        for question in study.questions:
+            if question.plan.curator is None:
                 raise OverBudget(
-                    f"question {number} of {study.name!r} releases exact sums, which no budget covers.",
+                    f"question {question.number} of {study.name!r} releases exact sums, which no budget covers.",
                     hint="ask for a study with [noise]; or join without --budget, if these rows may be told of exactly",
                 )
         own = charges_of(study)
@@ -123,7 +133,7 @@ class Policy:
         What one study may not ask at once, several could ask one after the other.
         """
         own, most = study.exact_sums, math.floor(study.ratio * study.surely_rows)
-        if self.allow_more_sums or not (own and before) or own + before <= most:
+        if self.allow_more_sums or self.rows_are_public or not (own and before) or own + before <= most:
             return
         raise TooManySums(
             f"{study.name!r} asks for {own:_} exact sums, and {before:_} of the same columns were let go before "
@@ -157,15 +167,20 @@ def place_of(study: Study, mine: Card) -> int:
 
 def exact_columns(study: Study) -> set[str]:
     """Those of which exact sums are asked."""
-    exact = (plan for plan, hides in zip(study.plans, study.hides_rows, strict=True) if not hides)
-    return {name for plan in exact for name in columns_of(plan)}
+    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
+    return {name for question in exact for name in question.columns}
 
 
-def asked_of(study: Study, round: int) -> Asked:
-    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more."""
-    from murmure.service.released import questions
+def asked_of(study: Study, turn: Turn | int) -> Asked:
+    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more.
 
-    plan, exact = study.plans[round - 1], not study.hides_rows[round - 1]
-    columns = (*columns_of(plan), ROWS) if exact else columns_of(plan)
-    sums = sum(sums_in(plan.statistic)) if exact else 0
-    return Asked(tuple(questions(plan)), columns, exact, study.sharing.colluders, sums)
+    turn: a round of the study; or the number of one of its plans.
+    """
+    from murmure.service.released import names_of
+
+    if isinstance(turn, int):
+        turn = Turn(turn, study.plans[turn - 1], turn)
+    question, exact = study.questions[turn.question - 1], not study.hides_rows[turn.question - 1]
+    columns = (*question.columns, ROWS) if exact else question.columns
+    sums = sum(sums_in(turn.plan.statistic)) if exact else 0
+    return Asked(tuple(names_of(question)), columns, exact, study.sharing.colluders, sums)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from murmure.service.guard import check_cohort
 if TYPE_CHECKING:
     from murmure.plan import Plan
     from murmure.study import Study
+    from murmure.study.models import Question
 
 VERSION = "1"
 RELEASED = "murmure_released"
@@ -57,17 +58,27 @@ class ReleasedCohorts:
                 if meta.get("version") != VERSION:
                     raise failed(self.path, f"its version is {meta.get('version')!r}, this software reads {VERSION}")
 
-    def check(self, study: Study, round: int, cohort: Iterable[int], record: bool = False) -> None:
+    def check(
+        self,
+        study: Study,
+        round: int,
+        cohort: Iterable[int],
+        record: bool = False,
+        released: Sequence[Sequence[int]] = (),
+    ) -> None:
         """Refuse a cohort that differs from earlier ones by too few; record: it is about to be unmasked.
+
+        released: the sums of the rounds before, from which follows what this one asks.
 
         Check and record are one transaction, so that two studies cannot each find the other not yet there.
         """
-        if study.hides_rows[round - 1]:
+        turn = study.turn(round, released)
+        if turn is None or study.hides_rows[turn.question - 1]:
             return
         keys = sorted(study.roster[place].key.hex() for place in cohort)
         mine = (study.digest.hex(), round)
         with said(self.path), closing(connect(self.path)) as connection, transaction(connection):
-            for question in (ROW_COUNT, *questions(study.plans[round - 1])):
+            for question in (ROW_COUNT, *names_of(study.questions[turn.question - 1])):
                 held = connection.execute(
                     f'SELECT "study", "round", "cohort", "colluders" FROM "{RELEASED}" WHERE "question" = ?',
                     (question,),
@@ -85,6 +96,13 @@ class ReleasedCohorts:
                         f'INSERT INTO "{RELEASED}" VALUES (?, ?, ?, ?, ?, ?)',
                         (question, *mine, now(), json.dumps(keys), study.sharing.colluders),
                     )
+
+
+def names_of(question: Question) -> list[str]:
+    """Of a plan, its sums. What a model asks later follows from data, and is never the same: its columns count."""
+    if question.model is None:
+        return questions(question.plan)
+    return [_name({"a model of": sorted(question.columns)})]
 
 
 def questions(plan: Plan) -> list[str]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.service.coordinator_store import Summed
 from murmure.service.figures import Figures, figures_of
+from murmure.service.fitted import fit_to_dict, round_to_dict
 from murmure.service.standing import Standing
 
 if TYPE_CHECKING:
     from murmure.service.coordinator import Runner
     from murmure.study import Study
+    from murmure.study.fits import Fitted
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,14 @@ class Seen:
         return self.standing.state in ("gathering", "running")
 
     def figures(self) -> list[tuple[Summed, Figures]]:
-        return [(one, figures_of(self.study.plans[one.round - 1], one.sums)) for one in self.results]
+        """Of the plans; what models make of their sums is in `fits`."""
+        plans = self.study.plans
+        return [(one, figures_of(plans[one.round - 1], one.sums)) for one in self.results if one.round <= len(plans)]
+
+    def fits(self) -> tuple[Fitted, ...]:
+        """What became of every model, as far as sums were released."""
+        present = len(self.results[0].cohort) if self.results else None
+        return self.study.outcome([one.sums for one in self.results], present)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; parties by name."""
@@ -43,9 +52,9 @@ class Seen:
             "digest": study.digest.hex(),
             "state": standing.state,
             "round": standing.round,
-            "rounds": len(study.plans),
+            "rounds": study.rounds,
             "stage": standing.stage,
-            "minimum": study.plans[0].parties.minimum,
+            "minimum": study.sharing.minimum,
             "parties": [
                 {
                     "name": card.name,
@@ -56,13 +65,19 @@ class Seen:
                 for place, card in enumerate(study.roster)
             ],
             "ended": None if ended is None or not ended.kind else {"error": ended.kind, "message": ended.words},
-            "results": [
-                {
-                    "round": one.round,
-                    "parties": [study.roster[place].name for place in one.cohort],
-                    **figures.to_dict(),
-                    "sums": [str(v) for v in one.sums],  # exact, however large: as text
-                }
-                for one, figures in self.figures()
-            ],
+            "results": self._rounds(),
+            **({"models": [fit_to_dict(fit) for fit in self.fits()]} if study.models else {}),
         }
+
+    def _rounds(self) -> list[dict[str, Any]]:
+        figures = {one.round: held.to_dict() for one, held in self.figures()}
+        sums = [one.sums for one in self.results]
+        return [
+            {
+                "round": one.round,
+                "parties": [self.study.roster[place].name for place in one.cohort],
+                **(figures.get(one.round) or round_to_dict(self.study, one.round, sums)),
+                "sums": [str(v) for v in one.sums],  # exact, however large: as text
+            }
+            for one in self.results
+        ]

@@ -86,7 +86,7 @@ class Web:
 
     def __init__(self, desk: Desk, signed: bytes, token: str, secure: bool) -> None:
         self.desk, self._signed, self._token, self._secure = desk, signed, token, secure
-        self._bodies = Bodies(desk.runner.longest)
+        self._bodies = Bodies(lambda: desk.runner.longest)
 
     async def study(self, request: Request) -> Response:
         return Response(self._signed, media_type="application/json", headers=HEADERS)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -102,7 +102,7 @@ class ClassMoments(Curated):
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
-        return tuple(name for name in self.attributes if isinstance(self.domain[name], Integers | Interval))
+        return tuple(name for name in self.attributes if isinstance(self.domain[name], Integers | Interval | Decimals))
 
     @cached_property
     def categories(self) -> tuple[str, ...]:

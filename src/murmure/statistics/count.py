@@ -28,7 +28,7 @@ class Count(Curated):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Count.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.",
+                f"Count.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}.",
                 hint='any column will do: Count(schema["age"])',
             )
 

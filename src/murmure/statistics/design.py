@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories, Domain
+from murmure.core.domain import Categories, Domain, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
@@ -148,6 +148,8 @@ class Design:
                 hint="it is public, and counts half ranges of columns: a row at all its bounds has radius d in the "
                 "diamond and sqrt(d) in the ball",
             )
+        for name in self.domain.private:
+            few_values("a regression", self.domain[name])
         if self.width > MOST_COLUMNS:
             raise InvalidParameter(f"a regression on {self.width} columns, more than {MOST_COLUMNS}, is refused.")
         if not (self.most_l1 and self.most_squares and all(self.caps)):

@@ -9,7 +9,7 @@ import warnings
 from murmure.core.errors import InvalidParameter
 
 MOST_LETTERS = 1000
-GRAMMAR = "numbers, columns, + - * **, < <= > >= == !=, and or not, min, max, abs"
+GRAMMAR = "numbers, columns, + - * **, < <= > >= == !=, and or not, min, max, abs, log, exp, sqrt"
 QUOTED = re.compile(r"(`[^`]*`|'[^'\\]*'|\"[^\"\\]*\")")
 
 

@@ -6,6 +6,7 @@
     conditions   < <= > >= == !=         1 or 0; a column of labels is compared with a label, smoker == "yes"
                  and or not              of conditions
     functions    min(a, b)  max(a, b)  abs(a)
+                 log(a)  exp(a)  sqrt(a)  of what public bounds allow, to about 15 digits (real_functions.py)
 
 Python's parser reads them, and each of its nodes is looked up in the lists below: nothing is ever evaluated as Python.
 Bounds follow from the public bounds of columns (terms.py), never from data.
@@ -25,6 +26,7 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.statistics.expression_text import GRAMMAR, parsed
+from murmure.statistics.real_functions import FUNCTIONS
 from murmure.statistics.terms import ORDERS, Terms, is_number
 
 MOST_DEPTH = 40
@@ -231,12 +233,18 @@ class _Reader:
 
     def _call(self, node: ast.Call, depth: int) -> int:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name not in ("min", "max", "abs") or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-            raise self.refuse(f"{self._said(node)} is no function that it knows.", "it knows min, max and abs")
-        if (name == "abs") != (len(node.args) == 1) or not node.args:
-            wanted = "one number" if name == "abs" else "two numbers or more"
+        single = name == "abs" or name in FUNCTIONS
+        known = single or name in ("min", "max")
+        if not known or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            raise self.refuse(
+                f"{self._said(node)} is no function that it knows.", "it knows min, max, abs, log, exp and sqrt"
+            )
+        if single != (len(node.args) == 1) or not node.args:
+            wanted = "one number" if single else "two numbers or more"
             raise self.refuse(f"{name} takes {wanted}, got {len(node.args)}.")
         parts = [self.number(part, depth) for part in node.args]
+        if name in FUNCTIONS:
+            return self.terms.function(name, parts[0])
         return self.terms.absolute(parts[0]) if name == "abs" else self.terms.extreme(name, parts)
 
 

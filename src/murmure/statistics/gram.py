@@ -79,7 +79,7 @@ class Gram(Curated):
 
     def __post_init__(self) -> None:
         check_target("Gram", self.domain, self.target)
-        if not isinstance(self.domain[self.target], Integers | Interval) and self.domain[self.target].size != 2:
+        if isinstance(self.domain[self.target], Categories) and self.domain[self.target].size != 2:
             raise InvalidParameter(
                 f"Gram.target must be a number, or one of two labels; column {self.target!r} is "
                 f"{self.domain[self.target].describe()}.",

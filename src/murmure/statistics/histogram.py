@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.domain import Categories, Domain, Integers, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CellReading, Estimate
 from murmure.core.noisy_reading import ShareReading, recalled
@@ -50,9 +50,10 @@ class Histogram:
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Histogram.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.",
+                f"Histogram.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}.",
                 hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
             )
+        few_values("Histogram.domain", self.domain)
 
     largest = 1
 

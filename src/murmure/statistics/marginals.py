@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.domain import Categories, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates import Estimates, by_mean, numbers_of
 from murmure.core.noisy_reading import recalled
@@ -45,6 +45,8 @@ class Marginals:
             )
         if not self.domain.private:
             raise InvalidParameter("Marginals.domain has public columns only: there is nothing to estimate.")
+        for name in self.domain.private:
+            few_values("Marginals.domain", self.domain[name])
         if self.weights is not None:
             domain = self.domain[self.weights] if self.weights in self.domain.open else None
             if not isinstance(domain, Integers | Interval) or domain.low < 0:

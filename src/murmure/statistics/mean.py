@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CodeReading, Estimate, mean_of
 from murmure.core.noisy_reading import MeanReading, Moments, recalled
@@ -32,11 +32,12 @@ COUNT, SUM, SQUARE = 3.0, 6.0, 1.0  # weights
 
 
 def need_number(owner: str, domain: object) -> None:
-    if not isinstance(domain, Integers | Interval):
+    if not isinstance(domain, Integers | Interval | Decimals):
         raise InvalidParameter(
-            f"{owner}.domain must be Integers or Interval, got {shorten(domain)}.",
+            f"{owner}.domain must be Integers, Interval or Decimals, got {shorten(domain)}.",
             hint=f"categories have no {owner.lower()}; ask for their Histogram",
         )
+    few_values(f"{owner}.domain", domain)
 
 
 def shift_of(r: int) -> int:
@@ -76,7 +77,7 @@ def tally_moments(x: Array, size: int) -> Ints:
     return out
 
 
-def moments_of(domain: Integers | Interval, noisy: Noisy) -> Moments:
+def moments_of(domain: Integers | Interval | Decimals, noisy: Noisy) -> Moments:
     low, step, rounding = domain.scale()
     r, noisy = domain.size - 1, recalled(noisy)
     n, s, q = (int(noisy[name][0]) for name in ("count", "sum", "square"))
@@ -88,7 +89,7 @@ def moments_of(domain: Integers | Interval, noisy: Noisy) -> Moments:
 class Mean:
     """The mean of Integers or of an Interval's grid."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
 
     def __post_init__(self) -> None:
         need_number("Mean", self.domain)

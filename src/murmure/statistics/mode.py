@@ -78,7 +78,9 @@ class Mode(Curated):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
-            raise InvalidParameter(f"Mode.domain must be Categories, Integers or Interval, got {shorten(self.domain)}.")
+            raise InvalidParameter(
+                f"Mode.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
+            )
         if self.domain.size > MOST_CELLS:
             raise InvalidParameter(
                 f"Mode.domain has {self.domain.size} values, more than {MOST_CELLS}.", hint="give it fewer cells"

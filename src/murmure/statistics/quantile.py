@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import QuantileReading, recalled, variance_of
@@ -47,7 +47,7 @@ def branching(size: int) -> int:
 class Quantile(Curated):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
     q: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:

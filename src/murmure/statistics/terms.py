@@ -12,18 +12,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.types import Array
+from murmure.statistics.real_functions import FUNCTIONS, grid_of_function, on_grid
 
 ROOM = 1 << 62  # int64 holds what stays below, and the difference of two such numbers
-MOST_BITS = 512  # of a bound or of a unit: beyond, nothing that one row adds makes sense any more
+MOST_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
 ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 EQUALS = {"==": np.equal, "!=": np.not_equal}
 COMPARISONS: dict[str, Any] = {**ORDERS, **EQUALS}
@@ -33,13 +34,13 @@ COMPARISONS: dict[str, Any] = {**ORDERS, **EQUALS}
 class Term:
     """One step of a calculation, made of earlier ones: operand i enters as times[i] * v."""
 
-    kind: str  # constant, column, label, plus, times, power, abs, min, max, or a comparison
+    kind: str  # constant, column, label, plus, times, power, abs, min, max, rounded, log, exp, sqrt, or a comparison
     of: tuple[int, ...]
     times: tuple[int, ...]
     unit: Fraction
     low: int
     high: int
-    detail: Any = None  # the column and its grid or codes; the exponent
+    detail: Any = None  # the column and its grid or codes; the exponent; what a function or a rounding needs
     reads: frozenset[str] = frozenset()
     wide: bool = False  # some number on the way may pass 2**62
 
@@ -63,13 +64,15 @@ def common_unit(units: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(unit * over) for unit in units)), over)
 
 
-def grid_of(domain: Integers | Interval) -> tuple[Fraction, Fraction]:
+def grid_of(domain: Integers | Interval | Decimals) -> tuple[Fraction, Fraction]:
     """value = first + step * code, exactly: the middles of an Interval's cells.
 
     Bounds are read as the decimals that people write: 0.1 is a tenth, and not the nearest float.
     """
     if isinstance(domain, Integers):
         return Fraction(domain.low), Fraction(1)
+    if isinstance(domain, Decimals):
+        return domain.low_exact, domain.step
     low, high = Fraction(repr(domain.low)), Fraction(repr(domain.high))
     step = (high - low) / domain.cells
     return low + step / 2, step
@@ -134,6 +137,8 @@ class Terms:
         return self._made("plus", (a,), (-1,), self[a].unit, -self[a].high, -self[a].low)
 
     def multiply(self, a: int, b: int) -> int:
+        if self._never_meet(a, b):
+            return self.constant(Fraction(0))
         (x, i), (y, j) = self._base(a), self._base(b)
         if x == y:
             return self.power(x, i + j)  # x * x is never negative, which corners do not see
@@ -150,6 +155,61 @@ class Terms:
         plain = term.kind == "power" and term.unit == self[term.of[0]].unit ** term.detail
         return (term.of[0], term.detail) if plain else (a, 1)
 
+    def _never_meet(self, a: int, b: int) -> bool:
+        """Two labels of one column: a row holds one of them at most."""
+        labels = self[a].kind == self[b].kind == "label" and self[a].is_condition and self[b].is_condition
+        return labels and a != b and self[a].detail[0] == self[b].detail[0]
+
+    def product(self, of: Sequence[int]) -> int:
+        """The product of all of these, however it is written: (c x) (c x) and x (c x) are one term, c x^2.
+
+        Powers are gathered, conditions stand once, and labels of one column that never meet give 0.
+        """
+        exponents: dict[int, int] = {}
+        for a in of:
+            for base, exponent in self.parts(a):
+                exponents[base] = exponents.get(base, 0) + exponent
+        bases = sorted(exponents)
+        if any(self._never_meet(a, b) for a, b in combinations(bases, 2)):
+            return self.constant(Fraction(0))
+        out = self.constant(Fraction(1))
+        for base in bases:
+            out = self.multiply(out, self.power(base, exponents[base]))
+        return out
+
+    def parts(self, a: int) -> list[tuple[int, int]]:
+        """What a product multiplies, and how often each."""
+        base, exponent = self._base(a)
+        term = self[base]
+        if term.kind == "times" and term.unit == self[term.of[0]].unit * self[term.of[1]].unit:
+            return [(b, exponent * e) for part in term.of for b, e in self.parts(part)]
+        return [(base, exponent)]
+
+    def rounded(self, a: int, bits: int) -> int:
+        """The nearest multiple of its bound / 2**bits (halves up), conditions apart: they and small numbers stay."""
+        parts = self.parts(a)
+        conditions = [base for base, _ in parts if self[base].is_condition]
+        rest = self.product([base for base, e in parts for _ in range(e) if not self[base].is_condition])
+        most, steps = self[rest].most, 1 << bits
+        if most > steps:
+            low, high = (nearest(end, steps, most) for end in (self[rest].low, self[rest].high))
+            rest = self._made("rounded", (rest,), (1,), self[rest].unit * most / steps, low, high, (steps, most))
+        return self.product([*conditions, rest])
+
+    def middle(self, a: int) -> Fraction:
+        """Of the bounds."""
+        return self[a].unit * (self[a].low + self[a].high) / 2
+
+    def without_reads(self, a: int) -> int:
+        """The same numbers for everybody: a row whose label is not listed is not set to 0."""
+        return self._keep(replace(self[a], reads=frozenset()))
+
+    def function(self, name: str, a: int) -> int:
+        """log, exp or sqrt of a term, on a grid that its public bounds fix."""
+        term = self[a]
+        unit, low, high = grid_of_function(name, term.unit * term.low, term.unit * term.high)
+        return self._made(name, (a,), (1,), unit, low, high, term.unit)
+
     def _scaled(self, a: int, factor: Fraction) -> int:
         if factor == 0 or self[a].is_constant:
             return self.constant(factor * self[a].unit * self[a].low)
@@ -157,7 +217,7 @@ class Terms:
         return self._keep(replace(held, unit=held.unit * abs(factor)))
 
     def power(self, a: int, exponent: int) -> int:
-        if exponent == 1:
+        if exponent == 1 or self[a].is_condition:
             return a
         ends = self[a].low ** exponent, self[a].high ** exponent
         least = 0 if exponent % 2 == 0 and self[a].low < 0 < self[a].high else min(ends)
@@ -240,11 +300,26 @@ class Terms:
         if term.kind == "column":
             name, first, times = term.detail
             v = codes[name].astype(object if term.wide else np.int64)
-            return first + times * v
+            v = v if times == 1 else times * v
+            return v if first == 0 else first + v
         parts = [_as(held[a], term.wide) for a in term.of]
         parts = [part if k == 1 else k * part for part, k in zip(parts, term.times, strict=True)]
         out = _combined(term, parts)
         return out.astype(object if term.wide and term.kind not in COMPARISONS else np.int64)
+
+
+def nearest(v: Any, steps: int, most: int) -> Any:
+    """v steps / most, to the nearest whole number; halves go up. |v| <= most.
+
+    In words of 64 bits: a float is off by one at most, and what is left, below 4 most, says by how much.
+    """
+    if isinstance(v, int):
+        return (2 * v * steps + most) // (2 * most)
+    if v.dtype == object or most >= ROOM >> 2:
+        return (2 * v.astype(object) * steps + most) // (2 * most)
+    near = np.rint(v * (steps / most)).astype(np.int64)
+    left = v * np.int64(2 * steps) + np.int64(most) - near * np.int64(2 * most)  # in [0, 2 most) where near is right
+    return near + (left >= 2 * most) - (left < 0)
 
 
 def _as(v: Any, wide: bool) -> Any:
@@ -262,6 +337,10 @@ def _combined(term: Term, parts: list[Any]) -> Any:
         return parts[0] ** term.detail
     if term.kind == "abs":
         return np.abs(parts[0])
+    if term.kind == "rounded":
+        return nearest(parts[0], *term.detail)
+    if term.kind in FUNCTIONS:
+        return on_grid(term.kind, parts[0], term.detail, term.unit, term.low, term.high)
     if term.kind in COMPARISONS:
         return COMPARISONS[term.kind](*parts)
     pick = np.minimum if term.kind == "min" else np.maximum

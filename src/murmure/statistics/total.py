@@ -1,6 +1,7 @@
 """The sum of a number.
 
-g(x) = (1, v)  with v the value in whole grid units: the number itself for Integers, half cells for an Interval.
+g(x) = (1, v)  with v the value in whole grid units: the number itself for Integers, steps for
+Decimals, half cells for an Interval.
 
 Not centred: centring would bring the count's noise back, times the middle of the range. One row adds at most
 max(|low|, |high|). A tenth of the budget goes to the count, which says how much rounding to the grid can have moved the
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import SumReading, recalled
 from murmure.core.types import Array, Ints
@@ -27,9 +28,9 @@ from murmure.statistics.shared import DENSE, Curated, counts_of, people
 
 @dataclass(frozen=True)
 class Sum(Curated):
-    """The sum of Integers or of an Interval's grid."""
+    """The sum of Integers, of Decimals or of an Interval's grid."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
 
     def __post_init__(self) -> None:
         need_number("Sum", self.domain)
@@ -41,6 +42,9 @@ class Sum(Curated):
         """v = first + times * code;  value = unit * v + rest."""
         if isinstance(self.domain, Integers):
             return self.domain.low, 1, 1.0, 0.0
+        if isinstance(self.domain, Decimals):
+            step, near = float(self.domain.step), abs(self.domain.first) < 1 << 52
+            return (self.domain.first, 1, step, 0.0) if near else (0, 1, step, float(self.domain.low))
         low = Fraction(self.domain.low)
         unit = (Fraction(self.domain.high) - low) / (2 * self.domain.cells)
         first = round(low / unit)

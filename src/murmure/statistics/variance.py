@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import VarianceReading
 from murmure.core.types import Array, Ints
@@ -34,7 +34,7 @@ from murmure.statistics.shared import Curated, people
 class Variance(Curated):
     """The variance of Integers or of an Interval's grid."""
 
-    domain: Integers | Interval
+    domain: Integers | Interval | Decimals
 
     def __post_init__(self) -> None:
         need_number("Variance", self.domain)

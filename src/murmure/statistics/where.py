@@ -78,7 +78,7 @@ class Where(Curated):
         if held.size > MOST_VALUES:
             raise InvalidParameter(
                 f"Where.column has {held.size} values, more than {MOST_VALUES}.",
-                hint="use an Interval with fewer cells",
+                hint="use an Interval with fewer cells, or Decimals with fewer places",
             )
         out = np.zeros(held.size + 1, bool)
         if self.is_in is not None:

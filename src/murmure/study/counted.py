@@ -2,7 +2,8 @@
 
 A sum is one number, but a long one can hold many beside one another: (age == 40) * pay + (age == 41) * pay * 1e5 + ...
 has five digits for every age, and tells as much as one sum for each. So a sum counts as often as its range over one row
-needs the digits of the columns that it reads; a column or a product of columns counts once, a square twice.
+needs the digits of the columns that it reads; a column or a product of columns counts once, a square twice. A real
+function of a row, such as the score of a logit, is released to some 60 bits: over columns of 8 bits it counts as 8.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.domain import Categories
 from murmure.core.fixed import sum_up
+from murmure.statistics.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
 from murmure.statistics.terms import Term, Terms
 
@@ -25,9 +27,19 @@ WORD = 64  # bits that one count stands for at most, however wide the columns ar
 
 def sums_in(statistic: Any) -> list[int]:
     """Of every sum, how many it counts as."""
-    if not isinstance(statistic, Sums):
-        return [1] * statistic.width
+    if not isinstance(statistic, Sums | CrossProducts):
+        return [real_sum(statistic.domain) if of_reals(statistic) else 1] * statistic.width
     return [times_counted(term, statistic.domain) for term in statistic.figures]
+
+
+def of_reals(statistic: Any) -> bool:
+    """Whether it adds up long numbers that are no products of columns: real functions, or squares of parties' sums."""
+    return bool(getattr(statistic, "wide", False)) and not isinstance(statistic, Sums | CrossProducts)
+
+
+def real_sum(schema: Schema) -> int:
+    """As how many sums one of a real function of these columns counts."""
+    return -(-WORD // min(WORD, sum(_bits(name, schema) for name in schema.private)))
 
 
 def times_counted(term: Term, schema: Schema) -> int:

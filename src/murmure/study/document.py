@@ -9,8 +9,8 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,25 +21,41 @@ from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, alike, plain
 from murmure.secure.ring import Encoder
 from murmure.secure.session import Session
-from murmure.study.counted import hidden_by_noise, sums_in
-from murmure.study.plans import check_plans
-from murmure.study.written import REWRITE, VERSION, check_version, fraction, listed, read
+from murmure.study.counted import hidden_by_noise
+from murmure.study.fits import Fitted, Replay, Turn
+from murmure.study.models import Question, check_models, check_question, privacy_with, question_of
+from murmure.study.plans import check_noise, check_plans
+from murmure.study.written import (
+    REWRITE,
+    VERSION,
+    check_version,
+    fraction,
+    listed,
+    read,
+    read_models,
+    written_models,
+)
 from murmure.study.written import digest as digest_of
 
 if TYPE_CHECKING:
+    from murmure.privacy import Central, Secure
     from murmure.secure.sharing import PairwiseMasks
 
 SIGNED = b"murmure study, signed by its coordinator\n"
 RATIO = Fraction(1, 3)
+MOST_RATIO = 1000  # above 1, rows can be solved for: only for rows that are public anyway
 LEAST_ROWS = 10
 
 
 @dataclass(frozen=True)
 class Study:
-    """Plans between the parties of one roster, asked one after the other, a round for each.
+    """Plans and models between the parties of one roster, asked one after the other: a round for each plan, and for a
+    model as many as it takes.
 
-    The parties that answer the first plan answer all. least_rows: the fewest rows a party may bring. ratio: the most
-    exact sums for every row that is surely there (plans whose noise hides rows do not count).
+    The parties that answer the first round answer all. least_rows: the fewest rows a party may bring. ratio: the most
+    exact sums for every row that is surely there (what noise hides does not count); above 1 only for rows that are
+    public. models: econometrics.OLS and others, after the plans. parties: how sums are shared, where no plan says it.
+    noises: for each model a Central, which it costs in all rounds together, or None.
     """
 
     name: str
@@ -49,6 +65,9 @@ class Study:
     plans: tuple[Plan, ...]
     least_rows: int = LEAST_ROWS
     ratio: Fraction = RATIO
+    models: tuple[Any, ...] = ()
+    parties: PairwiseMasks | None = None
+    noises: tuple[Central | None, ...] = ()
 
     def __post_init__(self) -> None:
         for name, most in (("name", 80), ("purpose", 4000)):
@@ -59,12 +78,13 @@ class Study:
                     f"got {shorten(text)}.",
                     hint="a person decides by it: say it in plain words",
                 )
-        for name in ("roster", "plans"):
+        for name in ("roster", "plans", "models", "noises"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_cards()
         self._check_plans()
         self._check_terms()
+        self._check_models()
 
     def _check_cards(self) -> None:
         if not isinstance(self.coordinator, Card):
@@ -83,12 +103,26 @@ class Study:
                 )
 
     def _check_plans(self) -> None:
-        check_plans(self.plans)
+        check_plans(self.plans, self.models)
+        if self.parties is not None and type(self.parties).__name__ != "PairwiseMasks":
+            raise InvalidParameter(
+                f"Study.parties must say how parties share a sum, got {shorten(self.parties)}.", hint="PairwiseMasks(5)"
+            )
+        if self.plans and self.parties not in (None, self.plans[0].parties):
+            raise InvalidParameter("Study.parties says otherwise than the plans.", hint="leave it out")
         if self.sharing.parties != len(self.roster):
             raise InvalidParameter(
                 f"Study.roster has {len(self.roster)} parties, and the plans are made for {self.sharing.parties}.",
                 hint=f"PairwiseMasks({len(self.roster)})",
             )
+
+    def _check_models(self) -> None:
+        if not self.noises:
+            object.__setattr__(self, "noises", (None,) * len(self.models))
+        check_models(self.models, self.noises, len(self.plans))
+        for question in self.questions[len(self.plans) :]:
+            check_question(question)
+        check_noise(question.plan for question in self.questions)
 
     def _check_terms(self) -> None:
         rows = self.least_rows
@@ -100,32 +134,51 @@ class Study:
             )
         if isinstance(self.ratio, int) and not isinstance(self.ratio, bool):
             object.__setattr__(self, "ratio", Fraction(self.ratio))
-        if not isinstance(self.ratio, Fraction) or not 0 < self.ratio <= 1:
+        if not isinstance(self.ratio, Fraction) or not 0 < self.ratio <= MOST_RATIO:
             raise InvalidParameter(
-                f"Study.ratio must be a Fraction above 0 and at most 1, got {shorten(self.ratio)}.",
+                f"Study.ratio must be a Fraction above 0 and at most {MOST_RATIO}, got {shorten(self.ratio)}.",
                 hint="a third is usual: with as many sums as rows, rows can be solved for",
             )
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def sharing(self) -> PairwiseMasks:
-        """The terms that all plans share."""
-        return self.plans[0].parties  # type: ignore[no-any-return]
+        """The terms that all questions share."""
+        from murmure.secure.sharing import PairwiseMasks
+
+        if self.plans:
+            return self.plans[0].parties  # type: ignore[no-any-return]
+        return PairwiseMasks(len(self.roster)) if self.parties is None else self.parties
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """All that is asked, as far as it is known before: the plans, and of every model the first of its rounds."""
+        plans = [Question(number, plan) for number, plan in enumerate(self.plans, 1)]
+        of_models = (
+            question_of(number, model, privacy_with(self.sharing, noise), self.sharing)
+            for number, (model, noise) in enumerate(zip(self.models, self.noises, strict=True), len(plans) + 1)
+        )
+        return (*plans, *of_models)
+
+    def privacy_of(self, question: int) -> Secure:
+        """How the sums of a model are protected, by the number of its question."""
+        return privacy_with(self.sharing, self.noises[question - 1 - len(self.plans)])
 
     @cached_property
     def hides_rows(self) -> tuple[bool, ...]:
         """Of every question, whether noise hides a row in its totals. Too small for that, it is none."""
-        return hidden_by_noise(self.plans)
+        counted = [question for question in self.questions for _ in range(question.rounds)]
+        hides = hidden_by_noise([question.plan for question in counted])
+        return tuple({question.number: hidden for question, hidden in zip(counted, hides, strict=True)}.values())
 
     @cached_property
     def exact_sums(self) -> int:
         """How many sums are released without noise that hides a row; a long sum counts as several (counted.py).
 
-        How many rows there are comes with them and is not counted.
+        How many rows there are comes with them and is not counted. Models count with the most that they may ask.
         """
-        exact = (plan for plan, hides in zip(self.plans, self.hides_rows, strict=True) if not hides)
-        return sum(sum(sums_in(plan.statistic)) for plan in exact)
+        return sum(q.sums for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
 
     @property
     def surely_rows(self) -> int:
@@ -153,13 +206,62 @@ class Study:
 
         return study_in_words(self, language)
 
-    def encoder(self, round: int) -> Encoder:
-        """How the sums of this round become words of the ring."""
-        return self._plan(round).encoder  # type: ignore[no-any-return]
+    # -- round after round -------------------------------------------------------------------------------------------
 
-    def session(self, round: int, members: Iterable[int]) -> Session:
+    @property
+    def rounds(self) -> int:
+        """The most; a model may need fewer."""
+        return sum(question.rounds for question in self.questions)
+
+    @property
+    def rounds_vary(self) -> bool:
+        """Whether fewer rounds may be enough."""
+        return any(question.rounds > 1 for question in self.questions)
+
+    @cached_property
+    def _replay(self) -> Replay:
+        return Replay(self)
+
+    def turn(self, round: int, released: Sequence[Sequence[int]] = ()) -> Turn | None:
+        """What is asked in this round, given the sums of all rounds before it; None: the study is over.
+
+        It follows from the study and these sums alone, for whoever has them.
+        """
+        if isinstance(round, bool) or not isinstance(round, int) or not 1 <= round <= self.rounds + 1:
+            raise InvalidParameter(
+                f"this study has rounds 1 to {self.rounds}, {'at most' if self.models else 'one for each question'}, "
+                f"got {shorten(round)}."
+            )
+        if round <= len(self.plans):
+            return Turn(round, self.plans[round - 1], round)
+        if round > 1 and len(released) < round - 1 and self.models:
+            raise InvalidParameter(
+                f"what is asked in round {round} follows from the sums of {round - 1} rounds, got {len(released)}."
+            )
+        return self._replay.turn(round, released) if self.models else None
+
+    def plan(self, round: int, released: Sequence[Sequence[int]] = ()) -> Plan | None:
+        """The plan of this round, given the sums of all rounds before it; None: the study is over."""
+        turn = self.turn(round, released)
+        return None if turn is None else turn.plan
+
+    def outcome(self, released: Sequence[Sequence[int]], present: int | None = None) -> tuple[Fitted, ...]:
+        """What became of every model, given the sums of all rounds so far. present: how many parties are in them."""
+        if not self.models:
+            return ()
+        known = [
+            one if one.result is None else replace(one, result=_present(one.result, present))
+            for one in self._replay.fits(released)
+        ]
+        return (*known, *(Fitted(model) for model in self.models[len(known) :]))
+
+    def encoder(self, round: int, released: Sequence[Sequence[int]] = ()) -> Encoder:
+        """How the sums of this round become words of the ring."""
+        return self._turn(round, released).plan.encoder
+
+    def session(self, round: int, members: Iterable[int], released: Sequence[Sequence[int]] = ()) -> Session:
         """What all messages of this round are bound to. members: places in the roster."""
-        plan = self._plan(round)
+        plan = self._turn(round, released).plan
         return Session(
             self.digest,
             round,
@@ -171,12 +273,15 @@ class Study:
             tuple(members),
         )
 
-    def _plan(self, round: int) -> Plan:
-        if isinstance(round, bool) or not isinstance(round, int) or not 1 <= round <= len(self.plans):
-            raise InvalidParameter(
-                f"this study has rounds 1 to {len(self.plans)}, one for each question, got {shorten(round)}."
-            )
-        return self.plans[round - 1]
+    def _turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn:
+        turn = self.turn(round, released)
+        if turn is None:
+            raise InvalidParameter(f"this study has rounds 1 to {self.rounds}, and is over before round {round}.")
+        return turn
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields: what follows from them is worked out again where it is needed."""
+        return {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
 
     # -- how it travels -----------------------------------------------------------------------------------------------
 
@@ -198,6 +303,7 @@ class Study:
             "plans": [json.loads(plan.to_json()) for plan in self.plans],
             "least_rows": self.least_rows,
             "ratio": f"{self.ratio.numerator}/{self.ratio.denominator}",
+            **(written_models(self.models, self.sharing, self.noises) if self.models else {}),
         }
 
     def to_json(self) -> str:
@@ -226,11 +332,12 @@ class Study:
                 tuple(Plan.from_json(json.dumps(plan)) for plan in listed(held, "plans")),
                 held["least_rows"],
                 fraction(held["ratio"]),
+                *read_models(held),
             )
         except MurmureError as error:
             message = str(error).removesuffix(f"\n  Hint: {error.hint}")
             raise BadMessage(f"this study cannot be accepted: {message}", hint=error.hint) from None
-        except (TypeError, ValueError, ArithmeticError, RecursionError):
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise BadMessage(
                 "this study cannot be read: a field of it is none that it may hold.", hint=REWRITE
             ) from None
@@ -263,3 +370,7 @@ class Study:
             raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
         coordinator.verify(SIGNED + digest_of(held["study"]), signature)
         return cls._from_dict(held["study"])
+
+
+def _present(result: Any, present: int | None) -> Any:
+    return result if present is None else replace(result, how=replace(result.how, present=present))

@@ -13,7 +13,12 @@ statistic = "Mean"
 column = "stay"
 by = ["ward"]
 
-[noise]                      # what all queries together cost; leave it out for exact sums
+[[models]]                   # econometrics: asked after the queries, in as many rounds as each takes
+model = "ols"
+formula = "stay ~ age + ward"
+errors = "HC1"
+
+[noise]                      # what all of them together cost; leave it out for exact sums
 law = "DiscreteLaplace"
 epsilon = 1.0
 """
@@ -24,7 +29,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,14 +39,15 @@ from murmure.core.schema import Schema, _column_from_toml
 from murmure.plan import Plan
 from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
-from murmure.study.document import LEAST_ROWS, RATIO, Study
-from murmure.study.queries import noise_of, split_noise, statistic_of
+from murmure.study.document import LEAST_ROWS, MOST_RATIO, RATIO, Study
+from murmure.study.models import NO_NOISE, model_from_words
+from murmure.study.queries import central_of, noise_of, split_noise, statistic_of
 
 FILE = 'schema = "schema.toml", counted from the study\'s file'
 FEARED = "coordinator_may_lie = false: it follows the rules, and keeps all that it gets"
 KEYS = (
     *("name", "purpose", "colluders", "dropouts", "minimum_parties", "coordinator_may_lie", "rows", "least_rows"),
-    *("ratio", "schema", "columns", "queries", "noise"),
+    *("ratio", "schema", "columns", "queries", "models", "noise"),
 )
 
 
@@ -58,10 +64,13 @@ def read_study(path: str | os.PathLike[str], cards: tuple[Card, ...], coordinato
     said = {key: " ".join(held[key].split()) for key in ("name", "purpose")}
     sharing = _sharing(file.name, held, len(cards))
     schema = _schema(file, held)
-    plans = _plans(file.name, held, schema, sharing)
+    noises = _noises(file.name, held)
+    plans = _plans(file.name, held, schema, sharing, noises)
+    asked = _models(file.name, held, schema, noises[len(plans) :])
     least = whole(file.name, held, "least_rows", 1, LEAST_ROWS)
     try:
-        study = Study(said["name"], said["purpose"], coordinator, cards, plans, least, _ratio(file.name, held))
+        terms = (cards, plans, least, _ratio(file.name, held))
+        study = Study(said["name"], said["purpose"], coordinator, *terms, **(asked and {**asked, "parties": sharing}))
         study.check_ratio()
     except MurmureError as error:
         raise of_file(file.name, error) from None
@@ -170,19 +179,44 @@ def _ratio(where: str, held: Mapping[str, Any]) -> Fraction:
         out = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         raise wrong(where, f"ratio must be a number or a fraction, got {shorten(value)}.", 'ratio = "1/3"') from None
-    if not 0 < out <= 1 or out.denominator > 10**6:
-        raise wrong(where, f"ratio must lie above 0 and at most at 1, got {shorten(value)}.", 'ratio = "1/3" is usual')
+    if not 0 < out <= MOST_RATIO or out.denominator > 10**6:
+        raise wrong(
+            where,
+            f"ratio must lie above 0 and at most at {MOST_RATIO}, got {shorten(value)}.",
+            'ratio = "1/3" is usual; above 1 rows can be solved for, which is for rows that are public',
+        )
     return out
 
 
-def _plans(where: str, held: Mapping[str, Any], schema: Schema, sharing: PairwiseMasks) -> tuple[Plan, ...]:
-    queries = held.get("queries")
-    if not isinstance(queries, list) or not queries or not all(isinstance(query, dict) for query in queries):
-        got = "it is left out" if queries is None else f"got {shorten(queries)}"
-        raise wrong(where, f"queries must be tables [[queries]]; {got}.", '[[queries]] and then sums = ["age"]')
-    noises = split_noise(where, held.get("noise"), queries)
+def _tables(where: str, held: Mapping[str, Any], key: str, example: str) -> list[dict[str, Any]]:
+    said = held.get(key, [])
+    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said) or (key in held and not said):
+        raise wrong(where, f"{key} must be tables [[{key}]]; got {shorten(said)}.", f"[[{key}]] and then {example}")
+    return said
+
+
+def _noises(where: str, held: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
+    """Of every query and every model, in this order."""
+    queries = _tables(where, held, "queries", 'sums = ["age"]')
+    models = _tables(where, held, "models", 'model = "ols" and formula = "stay ~ age"')
+    if not queries and not models:
+        raise wrong(where, "queries must be tables [[queries]]; it is left out.", '[[queries]] and then sums = ["age"]')
+    places = [
+        *(f"{where}, query {number}" for number in range(1, len(queries) + 1)),
+        *(f"{where}, model {number}" for number in range(1, len(models) + 1)),
+    ]
+    return split_noise(where, held.get("noise"), [*queries, *models], places)
+
+
+def _plans(
+    where: str,
+    held: Mapping[str, Any],
+    schema: Schema,
+    sharing: PairwiseMasks,
+    noises: Sequence[Mapping[str, Any] | None],
+) -> tuple[Plan, ...]:
     plans = []
-    for number, (query, noise) in enumerate(zip(queries, noises, strict=True), 1):
+    for number, (query, noise) in enumerate(zip(held.get("queries", []), noises, strict=False), 1):
         place = f"{where}, query {number}"
         try:
             asks = statistic_of(place, query, schema)
@@ -190,3 +224,18 @@ def _plans(where: str, held: Mapping[str, Any], schema: Schema, sharing: Pairwis
         except MurmureError as error:
             raise (error if str(error).startswith(place) else of_file(place, error)) from None
     return tuple(plans)
+
+
+def _models(
+    where: str, held: Mapping[str, Any], schema: Schema, noises: Sequence[Mapping[str, Any] | None]
+) -> dict[str, Any]:
+    models, protected = [], []
+    for number, (said, noise) in enumerate(zip(held.get("models", []), noises, strict=True), 1):
+        place = f"{where}, model {number}"
+        models.append(model_from_words(place, said, schema))
+        protected.append(central_of(place, noise))
+        if noise is not None and models[-1].protects is not None:
+            raise wrong(
+                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].protects}.", NO_NOISE
+            )
+    return {"models": tuple(models), "noises": tuple(protected)} if models else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 from murmure.core.domain import Categories
@@ -19,8 +20,8 @@ QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
 MOST_NUMBERS = 1 << 20  # that leave one party in one round
 
 
-def check_plans(plans: Any) -> None:
-    if not isinstance(plans, tuple) or not 0 < len(plans) <= MOST_PLANS:
+def check_plans(plans: Any, models: Any = ()) -> None:
+    if not isinstance(plans, tuple) or not (plans or models) or len(plans) > MOST_PLANS:
         raise InvalidParameter(f"Study.plans must be 1 to {MOST_PLANS} plans, got {shorten(plans)}.")
     seen: dict[str, int] = {}
     for number, plan in enumerate(plans, 1):
@@ -40,12 +41,24 @@ def check_plans(plans: Any) -> None:
                 f"Study: question {number} is question {seen[plan.digest]} again.", hint="ask it once"
             )
         seen[plan.digest] = number
+    check_noise(plans)
+
+
+def check_noise(plans: Iterable[Plan]) -> None:
+    """Noise protects alike in all questions of a study, or what they cost does not add up."""
     noisy = [plan for plan in plans if plan.curator is not None]
     if len({(plan.relation, plan.unit, plan.rows_per_person) for plan in noisy}) > 1:
         raise InvalidParameter(
             "Study: the noise of some questions protects otherwise than that of others, and costs do not add up.",
             hint="one relation, one unit and one rows_per_person for all of them",
         )
+
+
+def expressions_of(statistic: Any) -> tuple[str, ...]:
+    """What is written as formulas of the columns."""
+    weight = getattr(statistic, "weight", None)
+    texts = (getattr(statistic, name, ()) for name in ("expressions", "factors", "inputs"))
+    return (*(text for some in texts for text in some), *([weight] if isinstance(weight, str) else []))
 
 
 def _seen(letter: str) -> bool:
@@ -62,6 +75,26 @@ def _labels(plan: Plan) -> list[Any]:
 
 
 def _check_question(number: int, plan: Plan) -> None:
+    check_model_plan(number, plan)
+    if not can_be_told(plan.statistic):
+        raise InvalidParameter(
+            f"Study: question {number} asks for {type(plan.statistic).__name__}, of which plain words cannot tell all; "
+            f"there are Sums, {', '.join(TOLD)}.",
+            hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
+        )
+
+
+def check_letters(number: int, text: str) -> None:
+    """What stands in a model stands in the words that people decide by."""
+    if not all(map(_seen, text)):
+        raise InvalidParameter(
+            f"Study: question {number} has letters that are not seen: {shorten(text)}.",
+            hint="a person decides by its words, and reads them on a terminal",
+        )
+
+
+def check_model_plan(number: int, plan: Plan) -> None:
+    """All but whether words tell the statistic: of a model they tell the model."""
     if plan.person is not None or plan.step.columns is None:
         raise InvalidParameter(
             f"Study: question {number} randomises rows at the person, or does not name the column it reads.",
@@ -80,19 +113,13 @@ def _check_question(number: int, plan: Plan) -> None:
                 f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
                 hint="a person decides by its words, and reads them on a terminal: give the label another name",
             )
-    for text in getattr(plan.statistic, "expressions", ()):
+    for text in expressions_of(plan.statistic):
         bare = QUOTED.sub("", text)
         if bare != unicodedata.normalize("NFKC", bare):
             raise InvalidParameter(
                 f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
                 hint="write the plain letter, or the name in `back quotes`",
             )
-    if not can_be_told(plan.statistic):
-        raise InvalidParameter(
-            f"Study: question {number} asks for {type(plan.statistic).__name__}, of which plain words cannot tell all; "
-            f"there are Sums, {', '.join(TOLD)}.",
-            hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
-        )
     if plan.encoder.entries > MOST_NUMBERS:
         raise InvalidParameter(
             f"Study: question {number} takes {plan.encoder.entries:_} numbers of every party, more than "

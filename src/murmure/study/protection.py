@@ -13,6 +13,22 @@ from murmure.study.questions import Tongue
 if TYPE_CHECKING:
     from murmure.plan import Plan
     from murmure.study.document import Study
+    from murmure.study.models import Question
+
+
+def rows_told(study: Study, say: Tongue) -> list[str]:
+    """Said first: a study that may ask for more than its rows can hide."""
+    if study.ratio <= 1:
+        return []
+    return [
+        say(
+            "WARNING: more sums than rows. This study allows up to {} exact sums for each row (here {} for at least {} "
+            "rows): whoever reads the result can solve for single rows. Agree only if the rows are public.",
+            "ATTENTION : plus de sommes que de lignes. Cette étude permet jusqu’à {} sommes exactes par ligne (ici {} "
+            "pour au moins {} lignes) : qui lit le résultat peut retrouver des lignes une à une. N’acceptez que si les "
+            "lignes sont publiques.",
+        ).format(say.number(study.ratio), say.number(study.exact_sums), say.number(study.surely_rows))
+    ]
 
 
 def hidden(study: Study, say: Tongue) -> list[str]:
@@ -25,8 +41,10 @@ def hidden(study: Study, say: Tongue) -> list[str]:
         "additionnés.",
     )
     rows = say(" and how many rows you have", " et le nombre de vos lignes")
-    counts = any(plan.curator is None for plan in study.plans)
-    numbers = sum(plan.encoder.entries for plan in study.plans)
+    counts = any(question.plan.curator is None for question in study.questions)
+    numbers = say.number(sum(question.numbers for question in study.questions))
+    if study.rounds_vary:
+        numbers = say("up to {}", "jusqu’à {}").format(numbers)
     learn = say(
         "The asker and every organisation that answers learn the totals over all who answered{}, and who answered; "
         "nobody learns the totals of one organisation.",
@@ -37,7 +55,7 @@ def hidden(study: Study, say: Tongue) -> list[str]:
         ", how many rows they have together (an exact sum too)",
         ", combien de lignes ils ont ensemble (une somme exacte aussi)",
     )
-    out = [leave.format(say.number(numbers), rows if counts else ""), learn.format(all_rows if counts else "")]
+    out = [leave.format(numbers, rows if counts else ""), learn.format(all_rows if counts else "")]
     return [*out, *_trust(study, say), *(_other_studies(say) if study.exact_sums else [])]
 
 
@@ -120,9 +138,9 @@ def _ring(study: Study, say: Tongue) -> str:
 
 def protected(study: Study, say: Tongue) -> list[str]:
     """What the totals themselves tell about one row."""
-    noisy = [(number, plan) for number, plan in enumerate(study.plans, 1) if plan.curator is not None]
-    exact = [str(n) for n, plan in enumerate(study.plans, 1) if plan.curator is None]
-    weak = [str(number) for number, plan in noisy if epsilon_of(plan) > TELLING]
+    noisy = [question for question in study.questions if question.plan.curator is not None]
+    exact = [str(question.number) for question in study.questions if question.plan.curator is None]
+    weak = [str(question.number) for question in noisy if epsilon_of(question.plan) > TELLING]
     out = []
     if exact:
         which = "" if not noisy else say(" of question {}", " de la question {}").format(say.listed(exact))
@@ -136,7 +154,7 @@ def protected(study: Study, say: Tongue) -> list[str]:
                 "lignes, par exemple celles qui remplissent une condition rare, renseigne sur ces quelques lignes.",
             ).format(which)
         )
-    out += [_noise(number, plan, say) for number, plan in noisy]
+    out += [_noise(question, say) for question in noisy]
     if weak:
         out.append(
             say(
@@ -145,12 +163,20 @@ def protected(study: Study, say: Tongue) -> list[str]:
             ).format(say.listed(weak))
         )
     if len(noisy) > len(weak):
-        out += _altogether([plan for _, plan in noisy if epsilon_of(plan) <= TELLING], study, say)
+        hides = [question for question in noisy if epsilon_of(question.plan) <= TELLING]
+        out += _altogether([question.plan for question in hides for _ in range(question.rounds)], study, say)
     return [*out, _ratio(study, say)] if study.exact_sums else out
 
 
 def _ratio(study: Study, say: Tongue) -> str:
     """Exact sums against rows."""
+    if study.ratio > 1:
+        return say(
+            "Counted by how much they can tell, there are {} exact sums for at least {} rows in all: no limit that "
+            "could hide a row is kept.",
+            "Comptées selon ce qu’elles peuvent révéler, il y a {} sommes exactes pour au moins {} lignes en tout : "
+            "aucune limite qui cacherait une ligne n’est tenue.",
+        ).format(*map(say.number, (study.exact_sums, study.surely_rows)))
     allowed = math.floor(study.ratio * study.surely_rows)
     return say(
         "Counted by how much they can tell, there are {} exact sums for at least {} rows in all; at most {} are "
@@ -160,17 +186,20 @@ def _ratio(study: Study, say: Tongue) -> str:
     ).format(*map(say.number, (study.exact_sums, study.surely_rows, allowed)))
 
 
-def _noise(number: int, plan: Plan, say: Tongue) -> str:
+def _noise(question: Question, say: Tongue) -> str:
+    plan = question.plan
     read = plan.guarantees()["reader"]
     budget = f"epsilon = {say.number(_rounded(read.epsilon))}"
     if read.delta:
         budget += f", delta = {read.delta:g}".replace(".", say(".", ","))
+    if question.rounds > 1:
+        budget += say(" in each round", " à chaque tour")
     return say(
         "Question {}: every organisation adds its share of random noise ({}) to its totals before they leave, so that "
         "the totals are blurred and nobody knows by how much ({}).",
         "Question {} : chaque organisation ajoute à ses totaux sa part de bruit aléatoire ({}) avant leur départ, si "
         "bien que les totaux sont brouillés et que personne ne sait de combien ({}).",
-    ).format(number, type(plan.curator).__name__, budget)
+    ).format(question.number, type(plan.curator).__name__, budget)
 
 
 def _altogether(plans: list[Plan], study: Study, say: Tongue) -> list[str]:

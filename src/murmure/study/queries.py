@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import combinations_with_replacement
 from typing import Any
@@ -146,18 +146,23 @@ def _tuples(value: Any) -> Any:
 # -- noise -------------------------------------------------------------------------------------------------------------
 
 
-def split_noise(where: str, shared: Any, queries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
-    """The noise of every query: its own, none (noise = false), or an even part of what [noise] says in all."""
+def split_noise(
+    where: str, shared: Any, queries: Iterable[Mapping[str, Any]], places: Sequence[str]
+) -> list[Mapping[str, Any] | None]:
+    """The noise of every query: its own, none (noise = false), or an even part of what [noise] says in all.
+
+    places: how the file names each of them.
+    """
     if shared is not None:
         shared = _checked(f"{where}, [noise]", shared)
     own = [query.get("noise", shared) for query in queries]
     parts = sum(one is shared and shared is not None for one in own)
     out: list[Mapping[str, Any] | None] = []
-    for number, one in enumerate(own, 1):
+    for place, one in zip(places, own, strict=True):
         if one is None or one is False:
             out.append(None)
             continue
-        one = one if one is shared else _checked(f"{where}, query {number}, noise", one)
+        one = one if one is shared else _checked(f"{place}, noise", one)
         if one is shared and parts > 1:
             one = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in one.items()}
         out.append(one)
@@ -195,3 +200,21 @@ def noise_of(where: str, noise: Mapping[str, Any] | None) -> dict[str, Any]:
     if unknown:
         raise _refuse(where, f"{noise['law']} takes no {sorted(unknown)[0]}.", "DiscreteLaplace takes epsilon alone")
     return {"curator": maker(**settings)} | {key: noise[key] for key in TERMS if key in noise}
+
+
+def central_of(where: str, noise: Mapping[str, Any] | None) -> Any:
+    """The same for a model, which splits what it costs over its rounds: Laplace without a delta, else Gaussian."""
+    if noise is None:
+        return None
+    from murmure.privacy import Central
+
+    wanted = "DiscreteGaussian" if "delta" in noise else "DiscreteLaplace"
+    if "rho" in noise or noise["law"] != wanted:
+        raise _refuse(
+            where,
+            f"a model takes DiscreteLaplace and epsilon, or DiscreteGaussian, epsilon and delta; got {noise['law']} "
+            f"and {', '.join(key for key in BUDGET if key in noise)}.",
+            'noise = { law = "DiscreteLaplace", epsilon = 1.0 }',
+        )
+    settings: dict[str, Any] = {key: float(noise[key]) for key in BUDGET if key in noise}
+    return Central(**settings, **{key: noise[key] for key in TERMS if key in noise})

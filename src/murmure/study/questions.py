@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
-from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.statistics.shared import names_in
 from murmure.statistics.sums import Sums
@@ -28,9 +28,9 @@ class Tongue:
         return english if self.language == "en" else french
 
     def number(self, value: Fraction | float | int) -> str:
-        """Exact where it is a decimal of up to 12 places; otherwise six digits."""
+        """Exact where it is a decimal of up to 18 places; otherwise six digits."""
         held = Fraction(value)
-        places = next((k for k in range(13) if 10**k % held.denominator == 0), None)
+        places = next((k for k in range(19) if 10**k % held.denominator == 0), None)
         if places is None or abs(held) >= LONG:
             text = f"{Decimal(held.numerator) / held.denominator:.6g}"
         else:
@@ -63,11 +63,22 @@ class Tongue:
             numbers = self("numbers from {} to {}", "nombres de {} à {}").format(self.number(low), self.number(high))
             cells = self("rounded in {} steps of {}", "arrondis en {} pas de {}")
             return f"{numbers}, {cells.format(self.number(domain.cells), self.number((high - low) / domain.cells))}"
+        if isinstance(domain, Decimals):
+            return self._decimals(domain)
         assert isinstance(domain, Categories)
         if isinstance(domain.values, int):
             counted = self("one of the {} labels from 0 to {}", "une des {} étiquettes de 0 à {}")
             return counted.format(self.number(domain.values), self.number(domain.values - 1))
         return self("one of: {}", "une étiquette parmi : {}").format(", ".join(map(self.quote, domain.labels())))
+
+    def _decimals(self, domain: Decimals) -> str:
+        ends = self.number(domain.low_exact), self.number(domain.high_exact)
+        numbers = self("numbers from {} to {}", "nombres de {} à {}").format(*ends)
+        many = "s" * (domain.places > 1)
+        most = self(f"at most {domain.places} decimal{many}", f"au plus {domain.places} décimale{many}")
+        if domain.rounding == "refuse":
+            return f"{numbers}, {self('with', 'avec')} {most}"
+        return f"{numbers}, {self('rounded to', 'arrondis à')} {most}"
 
 
 def lines_of(statistic: Any, say: Tongue) -> tuple[str, list[str]]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.study.protection import hidden, protected
+from murmure.study.model_words import lines_of_model
+from murmure.study.plans import expressions_of
+from murmure.study.protection import hidden, protected, rows_told
 from murmure.study.questions import Language, Tongue, lines_of
 
 if TYPE_CHECKING:
@@ -36,7 +38,14 @@ def study_in_words(study: Study, language: Language = "en") -> list[str]:
     if language not in ("en", "fr"):
         raise InvalidParameter(f'Study.in_words speaks "en" and "fr", got {shorten(language)}.')
     say = Tongue(language)
-    out = [*_who(study, say), *_what(study, say), *hidden(study, say), *protected(study, say), *_terms(study, say)]
+    out = [
+        *rows_told(study, say),
+        *_who(study, say),
+        *_what(study, say),
+        *hidden(study, say),
+        *protected(study, say),
+        *_terms(study, say),
+    ]
     return ["".join(c if c.isprintable() or c in SPACES else "?" for c in line) for line in out]
 
 
@@ -62,14 +71,14 @@ def _who(study: Study, say: Tongue) -> list[str]:
 def columns_read(study: Study) -> dict[tuple[str, Any], None]:
     """Every column that some question reads, with what it may hold there (None: it only tells people apart)."""
     out: dict[tuple[str, Any], None] = {}
-    for plan in study.plans:
-        domain = plan.statistic.domain
+    for question in study.questions:
+        domain = question.domain
         if isinstance(domain, Schema):
             out |= {(name, domain[name]): None for name in domain.private}
         else:
             out[domain.column or "", domain] = None
-        if plan.unit != "row":
-            out[plan.unit, None] = None
+        if question.plan.unit != "row":
+            out[question.plan.unit, None] = None
     return out
 
 
@@ -88,12 +97,13 @@ def _what(study: Study, say: Tongue) -> list[str]:
     )
     out = [read.format("; ".join(columns) if say.language == "en" else " ; ".join(columns)), outside]
     used = " "
-    for number, plan in enumerate(study.plans, 1):
-        asked, sums = lines_of(plan.statistic, say)
+    for question in study.questions:
+        statistic = question.plan.statistic
+        asked, sums = lines_of(statistic, say) if question.model is None else lines_of_model(question, say)
         of = say("Question {} of {}: {}", "Question {} sur {} : {}")
-        out.append(of.format(number, len(study.plans), asked))
+        out.append(of.format(question.number, len(study.questions), asked))
         out += [f"  - {line}" for line in sums]
-        used += " " + " ".join(getattr(plan.statistic, "expressions", ()))
+        used += " " + " ".join(expressions_of(statistic))
     signs = [
         say(english, french)
         for sign, english, french in SIGNS
@@ -119,7 +129,7 @@ def _terms(study: Study, say: Tongue) -> list[str]:
             "Chaque organisation apporte au moins {} lignes, et au plus {}.",
         ).format(say.number(study.least_rows), say.number(sharing.rows)),
     ]
-    if len(study.plans) > 1:
+    if study.rounds > 1:
         out.append(
             say(
                 "The organisations that answer the first question answer all of them; if one is missing later, the "

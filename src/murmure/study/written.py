@@ -6,13 +6,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from murmure.catalogue import SHARINGS
 from murmure.core.errors import shorten
+from murmure.parts import part_from_dict, part_to_dict
 from murmure.secure.errors import BadMessage
+
+if TYPE_CHECKING:
+    from murmure.privacy import Central
+    from murmure.secure.sharing import PairwiseMasks
 
 VERSION = 1
 FIELDS = {"murmure_study", "name", "purpose", "coordinator", "roster", "plans", "least_rows", "ratio"}
+OF_MODELS = {"models", "parties", "noises"}  # written where there are models: other studies keep their digests
 LARGEST = 1 << 24  # bytes of a signed study
 REWRITE = "studies are written by Study.signed"
 
@@ -52,8 +59,9 @@ def check_version(held: Any) -> None:
             f"this is a study of version {shorten(version)}; this software reads version {VERSION}.",
             hint="install the release of murmure that wrote it",
         )
-    if set(held) != FIELDS:
-        wrong = sorted(set(held) ^ FIELDS)
+    fields = FIELDS | OF_MODELS if set(held) & OF_MODELS else FIELDS
+    if set(held) != fields:
+        wrong = sorted(set(held) ^ fields)
         raise BadMessage(f"this study has fields too many or too few: {shorten(wrong, 120)}.", hint=REWRITE)
 
 
@@ -61,6 +69,29 @@ def listed(held: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(held[name], list):
         raise BadMessage(f"a study's {name} must be a list, got {shorten(held[name])}.")
     return held[name]
+
+
+def written_models(models: tuple[Any, ...], masks: PairwiseMasks, noises: tuple[Central | None, ...]) -> dict[str, Any]:
+    """How sums are shared stands here too, since there may be no plan to say it."""
+    from murmure.econometrics.model import model_to_dict
+
+    return {
+        "models": [model_to_dict(model) for model in models],
+        "parties": part_to_dict(masks),
+        "noises": [None if noise is None else dict(vars(noise)) for noise in noises],
+    }
+
+
+def read_models(held: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The models, how sums are shared, and the noises; nothing, where no model is written."""
+    if "models" not in held:
+        return ()
+    from murmure.econometrics.model import model_from_dict
+    from murmure.privacy import Central
+
+    models = tuple(model_from_dict(one) for one in listed(held, "models"))
+    noises = tuple(None if one is None else Central(**one) for one in listed(held, "noises"))
+    return models, part_from_dict(held["parties"], SHARINGS), noises
 
 
 def fraction(text: Any) -> Fraction:

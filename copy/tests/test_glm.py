@@ -1,0 +1,352 @@
+"""Regressions with a link give statsmodels' figures, on one table and between five parties that see only sums."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+import murmure as mu
+from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.econometrics import gamma, logit, negative_binomial, poisson, probit
+from murmure.econometrics.errors import (
+    Collinear,
+    EmptyCategory,
+    FitFailed,
+    NotConverged,
+    NoVariation,
+    Separated,
+    TooFewRows,
+)
+from murmure.econometrics.families import FAMILIES
+from murmure.econometrics.own_table import schema_of
+
+SPECTOR = "GRADE ~ GPA + TUCE + PSI"
+VISITS = "mdvis ~ lncoins + idp + lpi + physlm + disea"
+
+
+@pytest.fixture(scope="module")
+def spector():
+    return sm.datasets.spector.load_pandas().data
+
+
+@pytest.fixture(scope="module")
+def visits():
+    return sm.datasets.randhie.load_pandas().data.iloc[:2000].reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def costs(visits):
+    """Positive numbers with two decimals that follow the columns, by integer formulas."""
+    i = np.arange(len(visits))
+    mean = np.exp(0.4 + 0.2 * visits["idp"] + 0.02 * visits["disea"])
+    return visits.assign(cost=np.round(mean * (0.2 + (i * 37 % 101) / 50) * 40, 2))
+
+
+def split(table, parties=5):
+    return [table.iloc[i::parties] for i in range(parties)]
+
+
+def regressors(table, formula):
+    names = formula.split("~")[1].replace(" ", "").split("+")
+    return sm.add_constant(table[names].astype(float))
+
+
+def agree(ours, theirs, tolerance=1e-8):
+    """The same coefficients, errors, tests and measures of fit, to eight digits."""
+    for name in ("params", "bse", "tvalues", "pvalues"):
+        np.testing.assert_allclose(getattr(ours, name), np.asarray(getattr(theirs, name)), rtol=tolerance, err_msg=name)
+    np.testing.assert_allclose(ours.conf_int(), np.asarray(theirs.conf_int()), rtol=tolerance)
+    np.testing.assert_allclose(ours.cov_params(), np.asarray(theirs.cov_params()), rtol=tolerance, atol=1e-14)
+    assert ours.llf == pytest.approx(theirs.llf, rel=tolerance)
+    assert ours.nobs == theirs.nobs
+
+
+def both(ask, table, *args, **more):
+    """In the clear, and between five parties: the very same figures."""
+    clear = ask(*args, table, **more)
+    schema = schema_of(table, None)
+    secure = ask(*args, split(table), schema=schema, privacy=mu.Secure(), **more)
+    assert clear.coefficients == secure.coefficients or schema_of(table, None) != clear.design.domain
+    np.testing.assert_allclose(secure.params, clear.params, rtol=1e-12)
+    return clear, secure
+
+
+# -- equality with statsmodels ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ask", "model"), [(logit, sm.Logit), (probit, sm.Probit)])
+@pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
+def test_yes_or_no(ask, model, errors, spector):
+    theirs = model(spector["GRADE"], regressors(spector, SPECTOR)).fit(disp=0, tol=1e-14, cov_type=errors)
+    for ours in both(ask, spector, SPECTOR, errors=errors):
+        agree(ours, theirs)
+        assert ours.llnull == pytest.approx(theirs.llnull, rel=1e-8)
+        assert ours.prsquared == pytest.approx(theirs.prsquared, rel=1e-8)
+        assert ours.llr == pytest.approx(theirs.llr, rel=1e-8)
+        assert ours.llr_pvalue == pytest.approx(theirs.llr_pvalue, rel=1e-7)
+        assert ours.aic == pytest.approx(theirs.aic, rel=1e-8)
+        assert ours.bic == pytest.approx(theirs.bic, rel=1e-8)
+        np.testing.assert_allclose(ours.predict(spector), theirs.predict(), rtol=1e-8)
+
+
+def test_five_parties_take_few_rounds_and_see_sums_only(spector):
+    ours = logit(SPECTOR, split(spector), schema=schema_of(spector, None), privacy=mu.Secure())
+
+    assert ours.how.parties == 5
+    assert ours.how.rounds <= 8
+    assert ours.how.sums == ours.how.rounds * 20 - 3  # 4 + 10 + 4 sums and n; the first round has one figure of fit
+
+
+@pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
+def test_poisson(errors, visits):
+    theirs = sm.Poisson(visits["mdvis"], regressors(visits, VISITS)).fit(
+        disp=0, method="newton", tol=1e-14, cov_type=errors
+    )
+    for ours in both(poisson, visits, VISITS, errors=errors):
+        agree(ours, theirs)
+        assert ours.llnull == pytest.approx(theirs.llnull, rel=1e-8)
+        assert ours.aic == pytest.approx(theirs.aic, rel=1e-8)
+        assert ours.bic == pytest.approx(theirs.bic, rel=1e-8)
+        np.testing.assert_allclose(ours.predict(visits.iloc[:20]), theirs.predict()[:20], rtol=1e-8)
+
+
+def test_poisson_with_an_offset_and_with_dispersion(visits):
+    offset = visits["disea"] / 10
+    X = regressors(visits, "mdvis ~ lncoins + idp")
+    theirs = sm.Poisson(visits["mdvis"], X, offset=offset).fit(disp=0, method="newton", tol=1e-14)
+    for ours in both(poisson, visits, "mdvis ~ lncoins + idp", offset="disea / 10"):
+        agree(ours, theirs)
+        assert ours.llnull == pytest.approx(theirs.llnull, rel=1e-8)
+        np.testing.assert_allclose(ours.predict(visits.iloc[:20]), theirs.predict()[:20], rtol=1e-8)
+
+    family = sm.families.Poisson()
+    theirs = sm.GLM(visits["mdvis"], X, family=family).fit(scale="X2", tol=1e-14)
+    ours = poisson("mdvis ~ lncoins + idp", visits, dispersion="pearson")
+
+    np.testing.assert_allclose(ours.bse, theirs.bse, rtol=1e-8)
+    assert float(ours.scale) == pytest.approx(theirs.scale, rel=1e-8)
+    assert ours.extras["deviance"] == pytest.approx(theirs.deviance, rel=1e-8)
+    assert ours.extras["Pearson chi-squared"] == pytest.approx(theirs.pearson_chi2, rel=1e-8)
+
+
+def test_negative_binomial(visits):
+    X = regressors(visits, VISITS)
+    model = sm.NegativeBinomial(visits["mdvis"], X)
+    near = model.fit(disp=0, maxiter=1000)
+    theirs = model.fit(start_params=near.params, method="newton", disp=0, tol=1e-14)
+    for ours in both(negative_binomial, visits, VISITS):
+        assert ours.names[-1] == "alpha"
+        agree(ours, theirs)
+        assert ours.aic == pytest.approx(theirs.aic, rel=1e-8)
+        np.testing.assert_allclose(ours.predict(visits.iloc[:20]), theirs.predict()[:20], rtol=1e-8)
+
+
+@pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
+@pytest.mark.parametrize(("link", "of"), [("log", "Log"), ("inverse", "InversePower")])
+@pytest.mark.filterwarnings("ignore:The InversePower link")
+def test_gamma(link, of, errors, costs):
+    family = sm.families.Gamma(getattr(sm.families.links, of)())
+    X = regressors(costs, "cost ~ idp + disea")
+    theirs = sm.GLM(costs["cost"], X, family=family).fit(tol=1e-15, maxiter=200, cov_type=errors)
+    for ours in both(gamma, costs, "cost ~ idp + disea", link=link, errors=errors):
+        agree(ours, theirs)
+        assert float(ours.scale) == pytest.approx(theirs.scale, rel=1e-8)
+        assert ours.extras["deviance"] == pytest.approx(theirs.deviance, rel=1e-8)
+        assert ours.aic == pytest.approx(theirs.aic, rel=1e-8)
+
+
+def test_hc1_counts_few_rows(spector):
+    plain, counted = (logit(SPECTOR, spector, errors=errors) for errors in ("HC0", "HC1"))
+
+    np.testing.assert_allclose(counted.bse, plain.bse * np.sqrt(32 / 28), rtol=1e-12)
+
+
+def test_units_of_columns_do_not_matter(visits):
+    """A column in billionths, and one in billions: the sums fit, and every digit stays."""
+    far = visits.assign(idp=visits["idp"] * 10**9, disea=visits["disea"] / 2**20)
+    ours, theirs = poisson("mdvis ~ idp + disea", far), poisson("mdvis ~ idp + disea", visits)
+
+    np.testing.assert_allclose(ours.params * [1, 1e9, 2**-20], theirs.params, rtol=1e-10)
+    np.testing.assert_allclose(ours.tvalues, theirs.tvalues, rtol=1e-10)
+
+
+def test_derivatives_are_those_of_the_likelihood():
+    """Central differences of each family's l, and of its u, give its u and w."""
+    y = {"logit": [0.0, 1], "probit": [0.0, 1], "gamma": [0.3, 5], "inverse": [0.3, 2]}
+    far = 2.0**-12
+    for name, family in FAMILIES.items():
+        for at in (0.3, 0.9, 2.1):
+            outcome = np.array(y.get(name, [0.0, 7.0]))
+            for theta in (-9.0, -3.0, 0.4):
+                eta = np.full(2, at)
+                here = family.at(outcome, eta, theta)
+                up, down = (family.at(outcome, eta + k, theta) for k in (far, -far))
+                np.testing.assert_allclose((up.llf - down.llf) / 2 / far, here.u, rtol=1e-5, atol=1e-6, err_msg=name)
+                np.testing.assert_allclose((down.u - up.u) / 2 / far, here.w, rtol=1e-5, atol=1e-6, err_msg=name)
+                if here.further is not None:
+                    first, cross, second = here.further
+                    up, down = (family.at(outcome, eta, theta + k) for k in (far, -far))
+                    np.testing.assert_allclose((up.llf - down.llf) / 2 / far, first, rtol=1e-4, atol=1e-6)
+                    np.testing.assert_allclose((down.u - up.u) / 2 / far, cross, rtol=1e-5, atol=1e-6)
+                    apart = (down.further[0] - up.further[0]) / 2 / far
+                    np.testing.assert_allclose(apart, second, rtol=1e-4, atol=1e-6)
+
+
+# -- no result, and why -----------------------------------------------------------------------------------------------
+
+
+def people(n=120):
+    i = np.arange(n)
+    return {
+        "x": ((i * 37) % n).tolist(),
+        "noise": ((i * i * 7 + i // 3) % 11).tolist(),
+        "ward": np.array(list("ABC"))[(i * 5 + i // 7) % 3].tolist(),
+    }
+
+
+LABELS = mu.Schema(
+    {
+        "y": mu.Integers(0, 1),
+        "x": mu.Integers(0, 200),
+        "noise": mu.Integers(0, 20),
+        "ward": mu.Categories(["A", "B", "C", "D"]),
+    }
+)
+
+
+@pytest.mark.parametrize("ask", [logit, probit])
+def test_complete_separation_names_the_column(ask):
+    rows = people()
+    rows["y"] = [int(x > 61) for x in rows["x"]]
+    with pytest.raises(Separated, match="'x'") as caught:
+        ask("y ~ x + noise", rows)
+    assert caught.value.columns == ("x",)
+
+
+@pytest.mark.parametrize("ask", [logit, probit])
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_a_label_that_decides_the_outcome_is_named(ask, outcome):
+    """Quasi-separation: within ward B everybody has the same outcome, elsewhere not."""
+    rows = people()
+    rows["y"] = [outcome if w == "B" else int(e > 5) for w, e in zip(rows["ward"], rows["noise"], strict=True)]
+    with pytest.raises(Separated) as caught:
+        ask("y ~ x + ward", rows)
+    assert caught.value.columns == ("ward[T.B]",)
+
+
+@pytest.mark.parametrize("ask", [poisson, negative_binomial])
+def test_counts_that_are_all_zero_in_one_label(ask):
+    rows = people()
+    rows["y"] = [0 if w == "C" else e for w, e in zip(rows["ward"], rows["noise"], strict=True)]
+    with pytest.raises(Separated) as caught:
+        ask("y ~ x + ward", rows)
+    assert caught.value.columns == ("ward[T.C]",)
+
+
+def test_nearly_separated_rows_have_a_result():
+    rows = people()
+    rows["y"] = [int(x > 61) for x in rows["x"]]
+    at = rows["x"].index(40)
+    rows["y"][at] = 1
+    ours = logit("y ~ x", rows)
+    theirs = sm.Logit(rows["y"], sm.add_constant(np.array(rows["x"], float))).fit(disp=0, tol=1e-14, maxiter=200)
+
+    np.testing.assert_allclose(ours.params, theirs.params, rtol=1e-8)
+
+
+def test_separation_is_found_between_parties_too():
+    rows = people()
+    rows["y"] = [int(x > 61) for x in rows["x"]]
+    parts = [{name: column[i::4] for name, column in rows.items()} for i in range(4)]
+    with pytest.raises(Separated):
+        logit("y ~ x", parts, schema=LABELS, privacy=mu.Secure())
+
+
+def test_columns_that_depend_on_one_another_are_named():
+    rows = people()
+    rows["y"] = [int(e > 5) for e in rows["noise"]]
+    rows["twice"] = [2 * x + 3 * e for x, e in zip(rows["x"], rows["noise"], strict=True)]
+    with pytest.raises(Collinear) as caught:
+        poisson("y ~ x + noise + twice", rows)
+    assert caught.value.columns == ("twice", "x", "noise")
+
+
+def test_decimals_that_depend_on_one_another_are_found_though_floats_round():
+    rows = people()
+    rows["y"] = [int(e > 5) for e in rows["noise"]]
+    rows["a"] = [x / 1000 + 0.1 for x in rows["x"]]
+    rows["b"] = [e / 7000 for e in rows["noise"]]
+    rows["c"] = [round(a * 1000) / 1000 / 3 + b / 7 for a, b in zip(rows["a"], rows["b"], strict=True)]
+    with pytest.raises(Collinear):
+        logit("y ~ a + b + c", rows)
+
+
+def test_a_label_that_nobody_has_is_named():
+    rows = people()
+    rows["y"] = [int(e > 5) for e in rows["noise"]]
+    with pytest.raises(EmptyCategory) as caught:
+        logit("y ~ ward", rows, schema=LABELS)
+    assert caught.value.columns == ("ward[T.D]",)
+
+
+def test_an_outcome_that_does_not_vary():
+    rows = people()
+    for ask, value in ((logit, 1), (probit, 0), (poisson, 0)):
+        rows["y"] = [value] * 120
+        with pytest.raises(NoVariation, match="for everybody"):
+            ask("y ~ x", rows, schema=LABELS)
+
+
+def test_too_few_rows():
+    rows = {"y": [0, 1, 1], "x": [1, 2, 4], "noise": [3, 5, 2]}
+    with pytest.raises(TooFewRows):
+        logit("y ~ x + noise", rows)
+
+
+def test_outcomes_are_refused_by_their_bounds_before_rows_are_read():
+    schema = mu.Schema({"y": mu.Integers(-1, 5), "x": mu.Integers(0, 9)})
+    for ask, said in ((logit, "0 or 1"), (probit, "0 or 1"), (poisson, "counts"), (gamma, "above 0")):
+        with pytest.raises(InvalidParameter, match=said):
+            ask("y ~ x", "there is no such file.csv", schema=schema)
+
+
+def test_rounds_that_run_out_say_so(spector):
+    with pytest.raises(NotConverged, match="within 3 rounds"):
+        logit(SPECTOR, spector, rounds=3)
+
+
+def test_counts_that_vary_less_than_poissons_have_no_alpha():
+    rows = people()
+    rows["y"] = [4 + int(e > 5) for e in rows["noise"]]
+    with pytest.raises(FitFailed, match="no more than Poisson's"):
+        negative_binomial("y ~ x", rows)
+
+
+def test_a_mean_beyond_all_bounds_fails_with_a_way_out():
+    """Outcomes from 1 to 1e30: the mean of some rows would pass e^40."""
+    rows = {"x": list(range(0, 60)), "y": [float(f"1e{k // 2}") for k in range(60)]}
+    schema = mu.Schema({"x": mu.Integers(0, 60), "y": mu.Decimals(1, 1e17, 0)})
+    rows["y"] = [min(v, 1e17) for v in rows["y"]]
+    rows["x"] = [v if v < 59 else 600 for v in rows["x"]]
+    wide = mu.Schema({"x": mu.Integers(0, 600), "y": schema["y"]})
+    try:
+        found = gamma("y ~ x", rows, schema=wide)
+    except FitFailed as error:
+        assert error.hint
+    else:
+        assert np.isfinite(found.params).all()
+
+
+def test_noise_is_refused_with_the_reason(spector):
+    with pytest.raises(PlanRefused, match="cannot be asked with noise"):
+        logit(SPECTOR, spector, schema=schema_of(spector, None), privacy=mu.Central(1.0))
+
+
+def test_wrong_options():
+    rows = {"y": [0, 1] * 5, "x": list(range(10))}
+    for wrong in ({"errors": "HC9"}, {"rounds": 0}, {"rounds": True}):
+        with pytest.raises(InvalidParameter):
+            logit("y ~ x", rows, **wrong)
+    with pytest.raises(InvalidParameter, match="dispersion"):
+        poisson("y ~ x", rows, dispersion="deviance")
+    with pytest.raises(InvalidParameter, match="link"):
+        gamma("y ~ x", {"y": [1, 2] * 5, "x": list(range(10))}, link="square")

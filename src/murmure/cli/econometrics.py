@@ -1,0 +1,415 @@
+"""`murmure ols`, `murmure logit`, ...: the figures of a statistician, as text, JSON, HTML or LaTeX, from one list.
+
+Each command is a function of murmure.econometrics: its words come first, then the tables, then its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from murmure.cli.account import Till, checked_delta, ledger_options, open_till
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    all_or_nothing,
+    json_option,
+    needs,
+    print_json,
+    rows_of_one_person,
+)
+from murmure.core.errors import shorten
+
+SECTION = "Figures from sums (econometrics)"
+ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
+NAMES = "A,B,..."
+
+
+def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """age,stay -> ("age", "stay"); a comma inside a name stands in quotes, as in a CSV file."""
+    if value is None:
+        return None
+    from murmure.cli.schema import split_columns
+
+    return tuple(split_columns(value))
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """0,0.5,1 -> ("0", "0.5", "1"): decimals stay as they are typed."""
+    if value is None:
+        return None
+    parts = tuple(part.strip() for part in value.split(","))
+    for part in parts:
+        try:
+            float(part)
+        except ValueError:
+            raise Misuse(f"{param.opts[0]}: {shorten(part)} is no number.", f"{param.opts[0]} 0,10,20.5") from None
+    return parts
+
+
+def _text(name: str, metavar: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar=metavar, help=help)
+
+
+def _list(name: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar=NAMES, callback=_listed, help=help)
+
+
+def _grid(name: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar="X,Y,...", callback=_numbers, help=help)
+
+
+OPTIONS: dict[str, Any] = {
+    "errors": click.option("--errors", type=click.Choice(ERRORS), help="Standard errors.  [default: nonrobust]"),
+    "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
+    "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
+    "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),
+    "treated": _text("treated", "D", "The column that says who is treated.  [required]"),
+    "post": _text("post", "T", "The column that says what came after.  [required]"),
+    "covariates": _text("covariates", "X", 'Further columns: "age + ward".'),
+    "by": _text("by", "G", "The column of groups.  [required]"),
+    "by_groups": _text("by", "G", "A curve for each label of this column."),
+    "by_two": _text("by", "G", "The column of groups; without it one sample is compared with --mu."),
+    "groups": _list("groups", "Which of its labels.  [default: all]"),
+    "mu": _text("mu", "M", "What the mean is compared with.  [default: 0]"),
+    "pooled": click.option("--pooled", is_flag=True, default=None, help="One variance for both groups."),
+    "strata": _text("strata", "S", "The column of strata.  [required]"),
+    "grid": _grid("grid", "Public points.  [default: the column's own values]"),
+    "edges": _grid("edges", "Public edges of the bins.  [default: the column's own values]"),
+    "shares": _grid("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
+    "event": _text("event", "E", "The column that says whether it happened.  [required]"),
+    "time": _text("time", "T", "The column of times.  [required]"),
+    "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
+    "columns": _list("columns", "Which columns.  [default: all numbers]"),
+    "columns_needed": _list("columns", "Which columns.  [required]"),
+    "scaled": click.option("--scaled", is_flag=True, default=None, help="Columns in units of their deviations."),
+    "offset": _text("offset", "O", "A column or expression whose coefficient is 1."),
+    "dispersion": click.option("--dispersion", type=click.Choice(["pearson"]), help="Errors for overdispersed counts."),
+    "link": click.option("--link", type=click.Choice(["log", "inverse"]), help="[default: log]"),
+    "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
+    "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
+}
+KEYS = {"by_groups": "by", "by_two": "by", "columns_needed": "columns"}  # options that several commands say differently
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One command: its words, its options, which of these must be there, and an example."""
+
+    name: str
+    words: tuple[str, ...]
+    about: str
+    options: tuple[str, ...]
+    example: str
+
+    @property
+    def function(self) -> str:
+        return self.name.replace("-", "_")
+
+
+GLM = ("errors", "rounds")
+SPECS = (
+    Spec("ols", ("FORMULA",), "Least squares.", ("errors",), '"stay ~ age + ward" visits.parquet'),
+    Spec("wls", ("FORMULA",), "Weighted least squares.", ("weights",), '"stay ~ age" visits.csv --weights n'),
+    Spec(
+        "ridge",
+        ("FORMULA",),
+        "Ridge regression for many penalties.",
+        ("lambdas",),
+        '"y ~ a + b" t.csv --lambdas 0.1,1,10',
+    ),
+    Spec(
+        "iv",
+        ("FORMULA",),
+        "Two-stage least squares.",
+        ("instruments",),
+        '"pay ~ school" t.csv --instruments "distance"',
+    ),
+    Spec(
+        "did",
+        ("OUTCOME",),
+        "Difference in differences.",
+        ("treated", "post", "covariates", "errors"),
+        "jobs stores.csv --treated state --post after",
+    ),
+    Spec(
+        "fixed-effects",
+        ("FORMULA",),
+        "A level for every table, slopes in common.",
+        (),
+        '"stay ~ age" a.csv b.csv c.csv',
+    ),
+    Spec("logit", ("FORMULA",), "Logistic regression.", GLM, '"died ~ age + ward" visits.csv'),
+    Spec("probit", ("FORMULA",), "Probit regression.", GLM, '"died ~ age + ward" visits.csv'),
+    Spec("poisson", ("FORMULA",), "Poisson regression.", ("offset", "dispersion", *GLM), '"visits ~ age" people.csv'),
+    Spec("gamma", ("FORMULA",), "Gamma regression.", ("link", *GLM), '"cost ~ age" claims.csv'),
+    Spec(
+        "negative-binomial",
+        ("FORMULA",),
+        "Counts that vary more than Poisson's.",
+        ("offset", *GLM),
+        '"visits ~ age" people.csv',
+    ),
+    Spec(
+        "cox",
+        ("FORMULA",),
+        "Proportional hazards (Breslow).",
+        ("time", "event", "grid", "rounds"),
+        '"age + ward" t.csv --time days --event died',
+    ),
+    Spec("describe", (), "Mean, deviation, skewness, kurtosis.", ("columns",), "visits.csv --columns age,stay"),
+    Spec("covariance", (), "Covariances.", ("columns",), "visits.csv --columns age,stay"),
+    Spec("correlation", (), "Correlations and their tests.", ("columns",), "visits.csv --columns age,stay"),
+    Spec("pca", (), "Principal components.", ("columns", "scaled"), "visits.csv --columns age,stay,cost"),
+    Spec(
+        "ttest",
+        ("COLUMN",),
+        "Compare two means (Welch), or one with a number.",
+        ("by_two", "groups", "mu", "pooled"),
+        "stay visits.csv --by sex",
+    ),
+    Spec("anova", ("COLUMN",), "Compare the means of groups.", ("by", "groups"), "stay visits.csv --by ward"),
+    Spec(
+        "contingency",
+        ("FIRST", "SECOND"),
+        "A table of two columns: chi-squared, G, Cramer's V.",
+        (),
+        "ward died visits.csv",
+    ),
+    Spec(
+        "mantel-haenszel",
+        ("EXPOSURE", "OUTCOME"),
+        "The odds ratio over strata.",
+        ("strata",),
+        "smoker ill t.csv --strata age_group",
+    ),
+    Spec(
+        "ecdf", ("COLUMN",), "The distribution of a column, with a band.", ("grid",), "stay visits.csv --grid 1,2,5,10"
+    ),
+    Spec(
+        "quantiles", ("COLUMN",), "Quantiles on a public grid.", ("shares", "grid"), "stay visits.csv --shares 0.5,0.9"
+    ),
+    Spec("histogram", ("COLUMN",), "Counts between public edges.", ("edges",), "stay visits.csv --edges 0,2,5,10"),
+    Spec(
+        "kaplan-meier",
+        ("TIME",),
+        "Survival curves.",
+        ("event", "by_groups", "grid"),
+        "days t.csv --event died --by arm",
+    ),
+    Spec("logrank", ("TIME",), "Compare survival curves.", ("event", "by", "grid"), "days t.csv --event died --by arm"),
+    Spec("roc", ("SCORE",), "How well a score tells an outcome.", ("outcome", "grid"), "score t.csv --outcome ill"),
+    Spec(
+        "kmeans",
+        (),
+        "Clusters, by Lloyd's rounds.",
+        ("columns_needed", "clusters", "scaled", "rounds"),
+        "t.csv --columns x,y --clusters 3",
+    ),
+)
+
+
+def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command here."""
+    for option in reversed(
+        (
+            click.option(
+                "--schema",
+                "schema_file",
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
+            ),
+            click.option(
+                "--secure", is_flag=True, help="Masked sums between the tables, each a party, in this process."
+            ),
+            click.option(
+                "--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."
+            ),
+            click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
+            click.option(
+                "--plot",
+                "plot_file",
+                type=click.Path(path_type=Path),
+                metavar="OUT",
+                help="Write a picture too (.png, .svg, .pdf).",
+            ),
+            click.option("--epsilon", type=float, metavar="E", help="With noise: what the answer may cost."),
+            click.option("--delta", type=float, metavar="D", help="With --epsilon: Gaussian noise."),
+            click.option("--unit", default="row", metavar="row|COLUMN", help="With --epsilon: who is protected."),
+            click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN."),
+            ledger_options,
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+HELP = """{about}
+
+    DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of several
+    parties: added up in the clear, or, with --secure, by masked sums.
+
+    \b
+    murmure {name} {example}
+    """
+
+
+def command_of(spec: Spec) -> click.Command:
+    """The command that a line of the list stands for."""
+
+    def run(**given: Any) -> None:
+        _run(spec, given)
+
+    run.__doc__ = HELP.format(about=spec.about, name=spec.name, example=spec.example)
+    for name in reversed(spec.options):
+        run = OPTIONS[name](run)
+    run = _shared(run)
+    run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
+    for word in reversed(spec.words):
+        run = click.argument(word.lower(), metavar=word, required=False)(run)
+    return click.command(spec.name, cls=Clear, short_help=spec.about)(run)
+
+
+def _run(spec: Spec, given: dict[str, Any]) -> None:
+    from murmure import econometrics
+
+    example = f"murmure {spec.name} {spec.example}"
+    words = [given[word.lower()] for word in spec.words]
+    sources: tuple[str, ...] = given["sources"]
+    options = {KEYS.get(name, name): given[KEYS.get(name, name)] for name in spec.options}
+    missing = [word for word, value in zip(spec.words, words, strict=True) if not value]
+    missing += [] if sources else ["a table DATA"]
+    missing += [f"--{KEYS.get(n, n)}" for n in spec.options if _required(n) and not options[KEYS.get(n, n)]]
+    needs(f"murmure {spec.name}", missing, (), example)
+    _check_places(given)
+    privacy = _privacy(given, sources)
+    till = _till(given, sources)
+    data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
+    held = {name: value for name, value in options.items() if value is not None}
+    arguments = [data, held.pop("columns", None)] if not spec.words else [*words, data]
+    call = getattr(econometrics, spec.function)
+    result = call(
+        *arguments,
+        **held,
+        schema=given["schema_file"],
+        privacy=privacy,
+        ledger=till.account if till else None,
+        rng=till.rng if till else None,
+    )
+    _answer(spec, result, till, given)
+
+
+def _required(name: str) -> bool:
+    return "[required]" in (_help(OPTIONS[name]) or "")
+
+
+def _help(option: Any) -> str | None:
+    def probe() -> None: ...
+
+    return option(probe).__click_params__[0].help  # type: ignore[no-any-return]
+
+
+def _check_places(given: dict[str, Any]) -> None:
+    from murmure.core.files import refuse_to_replace
+
+    page = given["html_file"]
+    if page is not None:
+        if page.suffix.lower() not in (".html", ".htm"):
+            raise Misuse(f"--html {page}: a page ends in .html.", "--html result.html")
+        refuse_to_replace(page, lambda start: b"murmure" in start, "a page of murmure's")
+    picture = given["plot_file"]
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise Misuse(f"--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png")
+    if given["as_json"] and given["as_latex"]:
+        raise Misuse("--json and --latex exclude one another.", "leave one of them out")
+
+
+def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
+    from murmure.privacy import Central, Secure
+
+    epsilon, delta = given["epsilon"], given["delta"]
+    checked_delta(delta)
+    if epsilon is None:
+        for name in ("delta", "rows_per_person", "budget", "ledger", "dataset", "who"):
+            if given[name] is not None:
+                raise Misuse(f"--{name.replace('_', '-')} is for noise.", "add --epsilon, or leave it out")
+    if given["schema_file"] is None and (epsilon is not None or given["secure"]):
+        raise Misuse(
+            f"{'--secure' if given['secure'] else '--epsilon'} needs --schema: bounds and labels are public constants, "
+            "never read off the rows.",
+            "murmure schema init DATA drafts one",
+        )
+    rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
+    noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
+    if given["secure"]:
+        if len(sources) < 3:
+            raise Misuse(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
+        return Secure() if epsilon is None else Secure(**noise)
+    return None if epsilon is None else Central(**noise)
+
+
+def _till(given: dict[str, Any], sources: Sequence[str]) -> Till | None:
+    names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
+    if given["epsilon"] is None:
+        if given["seed"] is not None or given["fresh"]:
+            raise Misuse("--seed and --fresh are for noise, and there is none.", "leave them out")
+        return None
+    if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
+        raise Misuse("several tables have no one name: whose budget pays?", "--dataset visits, for example")
+    return open_till(sources[0], delta=given["delta"], **{name: given[name] for name in names})
+
+
+def _answer(spec: Spec, result: Any, till: Till | None, given: dict[str, Any]) -> None:
+    page, picture = given["html_file"], given["plot_file"]
+    if page is not None:
+        with all_or_nothing(page) as part:
+            part.write_text(page_of(result, spec.name), encoding="utf-8")
+    if picture is not None:
+        _draw(result, picture)
+    if given["as_json"]:
+        held = result.to_dict()
+        if till is not None:
+            held |= {"ledger": till.to_dict(), "warnings": till.warnings}
+        print_json(held)
+        return
+    click.echo(result.to_latex() if given["as_latex"] else result.summary())
+    if till is not None and not given["as_latex"]:
+        click.echo(till.words())
+    for place in (page, picture):
+        if place is not None:
+            click.echo(f"Written: {place}", err=True)
+
+
+def _draw(result: Any, place: Path) -> None:
+    if not hasattr(result, "plot"):
+        raise Misuse(f"{type(result).__name__} has no picture.", "leave --plot out")
+    from murmure.core.show import pyplot
+
+    axes = result.plot()
+    figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
+    with all_or_nothing(place) as part:
+        figure.savefig(part, format=place.suffix[1:].lower(), dpi=150, bbox_inches="tight")
+    pyplot().close(figure)
+
+
+def page_of(result: Any, name: str) -> str:
+    """One file that needs no other: the tables, and how they were obtained."""
+    import html
+
+    title = html.escape(f"{name}: {getattr(result, 'formula', '') or result.title}")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="generator" content="murmure">\n<title>{title}</title>\n'
+        "<style>body{margin:2rem auto;max-width:50rem;padding:0 1rem;font-family:system-ui,sans-serif}</style>\n"
+        f"</head>\n<body>\n{result.to_html()}\n</body>\n</html>\n"
+    )
+
+
+COMMANDS = tuple(command_of(spec) for spec in SPECS)

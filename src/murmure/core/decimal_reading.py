@@ -1,0 +1,405 @@
+"""A column of numbers as exact decimals, whatever holds it: whole numbers, floats, Decimal objects, Arrow's decimals.
+
+Everything is brought to whole numbers v with s decimals (value = v / 10**s), and from there to codes. Floats with up to
+15 digits take the fast way: two decimals of 15 digits never share a nearest float, so the one found is the one that
+Python prints, and `c / 10**places` is rounded once (both are floats exactly). Longer ones are read as they print.
+
+Where rounding="nearest" says that numbers are moved anyway, a float is moved by arithmetic of floats, whole arrays at a
+time, and nothing is printed: c = rint(x * 10**places), a product that is rounded once. It is the same on every machine,
+and differs from the nearest value of what is printed by one step at most, next to the middle of two, or by what the
+float itself leaves open where it has more than 15 digits (2**-53 of it). Texts and Decimals are rounded exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.reading import (
+    PARSE,
+    WIDEN,
+    Mask,
+    Read,
+    add_outside,
+    any_of,
+    array_of,
+    chunks,
+    joined,
+    library,
+    one_column,
+    refuse_type,
+)
+
+BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
+UNIQUE = 10**15  # a decimal of at most 15 digits is the only one of its float; of a narrow float 6
+UNIQUE_NARROW = 10**6
+WORD = (1 << 63) - 1
+ROOM = 1 << 62  # steps that a float may count: int64 holds its neighbours too
+SHORT = 1 << 50  # up to here rounding does not lead beyond a bound
+INSIDE, OUTSIDE, LONGER = 0, 1, 2  # what becomes of one number
+
+
+def places_hint(domain: Any) -> str:
+    more = f"a larger places than {domain.places}, or " if domain.places < 18 else ""
+    return f'round the column yourself, or say so: Decimals(...) with {more}rounding="nearest"'
+
+
+# -- one number --------------------------------------------------------------------------------------------------------
+
+
+def scaled_text(text: str) -> tuple[int, int]:
+    """v and s of a number in decimal notation: value = v / 10**s."""
+    digits, _, exponent = text.partition("e")
+    whole, _, fraction = digits.partition(".")
+    return int(whole + fraction), len(fraction) - int(exponent or 0)
+
+
+def scaled(value: Any) -> tuple[int, int] | None:
+    """The same of Python's and NumPy's own numbers; None: no finite number of those kinds. A float as it prints."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, int | np.integer):
+        return (int(value), 0) if not isinstance(value, np.timedelta64) else None
+    if isinstance(value, float | np.floating):
+        text = repr(float(value)) if isinstance(value, float) else str(value)
+        return scaled_text(text.lower()) if np.isfinite(value) else None
+    if isinstance(value, Decimal) and value.is_finite():
+        sign, digits, exponent = value.as_tuple()
+        v = int(Decimal((0, digits, 0)))  # by way of text Python would stop at 4300 digits
+        return -v if sign else v, -int(exponent)
+    return None
+
+
+def plain_text(v: int, s: int) -> str:
+    """v / 10**s, without an exponent and without zeros at its end."""
+    if s <= 0:
+        return str(v * 10**-s)
+    whole, fraction = divmod(abs(v), 10**s)
+    tail = f"{fraction:0{s}d}".rstrip("0")
+    return ("-" if v < 0 else "") + str(whole) + (f".{tail}" if tail else "")
+
+
+def decimal_text(value: Any) -> str | None:
+    """A public constant in one spelling, whoever gives it: a number, or the text of one; None: it is neither."""
+    if isinstance(value, str):
+        try:
+            value = Decimal(value)
+        except ArithmeticError:
+            return None
+    held = scaled(value)
+    if held is None or held[0].bit_length() > 4000 or abs(held[1]) > 4000:
+        return None
+    return plain_text(*held) if held[0] else "0"
+
+
+def _shown(value: Any) -> Any:
+    """A Decimal as the number that people write, for messages."""
+    value = value.as_py() if hasattr(value, "as_py") else value
+    text = decimal_text(value) if isinstance(value, Decimal) else None
+    return (
+        value if text is None else int(text) if "." not in text else float(text) if len(text) <= 16 else Decimal(text)
+    )
+
+
+def code_of(domain: Any, v: int, s: int, nearest: bool) -> tuple[int, int]:
+    """The code of v / 10**s, and what becomes of it; nearest: the nearest value, of two the one with an even digit."""
+    first, size, places = domain.first, domain.size, domain.places
+    last = first + size - 1
+    below = (
+        v.bit_length() * 30103 // 100000 + 1 - s
+    )  # |value| < 10**below: powers of ten are made as long as v, not more
+    if v and below > 60:
+        return (size - 1 if v > 0 else 0), OUTSIDE
+    if v and below < -places - 1:
+        c, rest = 0, 1 if v > 0 else -1
+    elif s <= places:
+        c, rest = v * 10 ** (places - s), 0
+    else:
+        over = 10 ** (s - places)
+        c, rest = divmod(v, over)
+        if rest and (2 * rest > over or (2 * rest == over and c % 2)):
+            c, rest = c + 1, rest - over
+    out = c < first or c > last or (c == first and rest < 0) or (c == last and rest > 0)
+    said = OUTSIDE if out else LONGER if rest and not nearest else INSIDE
+    return min(max(c, first), last) - first, said
+
+
+# -- a column ----------------------------------------------------------------------------------------------------------
+
+
+def read_decimals(domain: Any, values: Any) -> Read:
+    values = one_column(values)
+    if library(values) == "pyarrow" and hasattr(values, "null_count"):
+        kind = str(getattr(values.type, "value_type", values.type))
+        if kind.startswith("decimal"):
+            return _joined([_read_arrow(domain, chunk) for chunk in chunks(values)], values)
+    if isinstance(values, list | tuple) and len(set(map(type, values))) > 1:
+        return _read_objects(domain, values, None)  # as they are: NumPy would make floats of all
+    array, missing = array_of(domain, values)
+    kind = array.dtype.kind
+    if kind == "O":
+        return _read_objects(domain, array.tolist(), missing)
+    if kind == "f":
+        return _read_floats(domain, array, missing)
+    if kind not in "iu":
+        raise refuse_type(domain, array.dtype, "use Categories([False, True]) for booleans" if kind == "b" else PARSE)
+    read = Read(array, missing, [], array.__getitem__)
+    return _place(domain, read, _int64(array), 0)
+
+
+def _int64(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers; those that int64 does not hold are beyond any bound, and stay so."""
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(WORD))
+    return array.astype(np.int64, copy=False)
+
+
+def _joined(parts: list[Read], values: Any) -> Read:
+    lengths = [len(part.codes) for part in parts]
+    hints = dict.fromkeys(hint for part in parts for _, hint in part.outside)
+    outside = []
+    for hint in hints:
+        masks = [next((mask for mask, said in part.outside if said == hint), None) for part in parts]
+        mask = joined(masks, lengths)
+        assert mask is not None
+        outside.append((mask, hint))
+    codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
+    return Read(codes, joined([part.missing for part in parts], lengths), outside, lambda row: _shown(values[row]))
+
+
+def _place(domain: Any, read: Read, v: NDArray[np.int64], s: int) -> Read:
+    read.codes, bad = _codes(domain, v, s)
+    if bad is not None:
+        add_outside(read, bad, WIDEN)
+    return read
+
+
+def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64], Mask | None]:
+    """Codes of v / 10**s, s at most `places`, and which lie outside: all in int64, and no step of it passes 2**63."""
+    times = 10 ** (domain.places - s)
+    low = max(-(-domain.first // times), -WORD - 1)
+    high = min((domain.first + domain.size - 1) // times, WORD)
+    if low > high:  # no such number, or none that int64 holds, lies between the bounds
+        return np.zeros(len(v), np.int64), np.ones(len(v), bool)
+    bad = None
+    if len(v) and not (v.min() >= low and v.max() <= high):
+        bad = (v < low) | (v > high)
+        v = np.where(bad, low, v)
+    codes = v - low
+    if times > 1:
+        codes *= times
+        codes += low * times - domain.first
+    return codes, bad
+
+
+def _read_objects(domain: Any, items: Sequence[Any], masked: Mask | None) -> Read:
+    """Python's own values, one by one."""
+    nearest = domain.rounding == "nearest"
+    codes = np.zeros(len(items), np.int64)
+    missing = np.zeros(len(items), bool) if masked is None else masked.copy()
+    bad = {hint: np.zeros(len(items), bool) for hint in (PARSE, WIDEN, places_hint(domain))}
+    kinds = tuple(bad.values())
+    for i, item in enumerate(items):
+        if missing[i] or _is_missing(item):
+            missing[i] = True
+            continue
+        held = scaled(item)
+        if held is None:
+            infinite = isinstance(item, float | np.floating | Decimal)
+            kinds[1 if infinite else 0][i] = True
+            continue
+        if nearest and isinstance(item, float | np.floating):
+            found, beyond = _rounded(domain, np.atleast_1d(item))  # as in an array of floats
+            codes[i], said = found[0], INSIDE if beyond is None else OUTSIDE
+        else:
+            codes[i], said = code_of(domain, *held, nearest)
+        if said != INSIDE:
+            kinds[said][i] = True
+    read = Read(codes, any_of(missing), [], lambda row: _shown(items[row]))
+    for hint, mask in bad.items():
+        add_outside(read, mask, hint)
+    return read
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one would raise when it is compared
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth about it
+        return True
+
+
+# -- Arrow's decimals --------------------------------------------------------------------------------------------------
+
+
+def _read_arrow(domain: Any, chunk: Any) -> Read:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(chunk.type):
+        chunk = chunk.dictionary_decode()
+    held = chunk
+    if pa.types.is_decimal128(chunk.type) and domain.places < chunk.type.scale:
+        try:
+            held = chunk.cast(pa.decimal128(38, domain.places))
+        except pa.ArrowInvalid:  # some number has more decimals
+            held = None
+    if held is None or not pa.types.is_decimal128(held.type) or held.type.scale < 0 or not len(held):
+        return _read_objects(domain, chunk.to_pylist(), None)
+    missing = held.is_null().to_numpy(zero_copy_only=False) if held.null_count else None
+    words = np.frombuffer(held.buffers()[1], "<i8").reshape(-1, 2)[held.offset : held.offset + len(held)]
+    low, sign = words[:, 0], words[:, 1]
+    if missing is not None:
+        low, sign = np.where(missing, 0, low), np.where(missing, 0, sign)
+    if (low >> 63 != sign).any():  # some number needs more than 64 bits
+        return _read_objects(domain, chunk.to_pylist(), None)
+    read = Read(low, missing, [], chunk.__getitem__)
+    return _place(domain, read, low.astype(np.int64, copy=False), held.type.scale)
+
+
+# -- floats ------------------------------------------------------------------------------------------------------------
+
+
+def _read_floats(domain: Any, array: NDArray[Any], missing: Mask | None) -> Read:
+    read = Read(array, missing, [], array.__getitem__)
+    if len(array) and not np.isfinite(array.min() + array.max()):  # NaN passes through both
+        nothing, infinite = np.isnan(array), np.isinf(array)
+        read.missing = any_of(nothing if missing is None else missing | nothing)
+        add_outside(read, infinite, WIDEN)
+        array = np.where(nothing | infinite, array.dtype.type(0), array)
+    if domain.rounding == "nearest":
+        read.codes, beyond = _rounded(domain, array)
+        if beyond is not None:
+            add_outside(read, beyond, WIDEN)
+        return read
+    x = _doubles(domain.places, array)
+    v, longer, slow = np.empty(len(x), np.int64), np.zeros(len(x), bool), np.zeros(len(x), bool)
+    for a in range(0, len(x), BLOCK):
+        here = slice(a, a + BLOCK)
+        v[here] = _steps(domain.places, x[here], False, longer[here], slow[here])
+    codes, bad = _codes(domain, v, domain.places)
+    bad = np.zeros(len(x), bool) if bad is None else bad
+    if slow.any():
+        found = np.array([_of_float(domain, value, False) for value in x[slow].tolist()], np.int64)
+        codes[slow], bad[slow], longer[slow] = found[:, 0], found[:, 1] == OUTSIDE, found[:, 1] == LONGER
+    read.codes = codes
+    add_outside(read, bad, WIDEN)
+    add_outside(read, longer, places_hint(domain))
+    return read
+
+
+def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask | None]:
+    """The codes of rint(x * 10**places), and which floats lie outside before they are rounded (None: none do)."""
+    kind = array.dtype.type if array.dtype == np.float32 else np.float64  # 0.1 of 32 bits is no more than 0.1
+    low, high = kind(float(domain.low)), kind(float(domain.high))
+    below = above = None
+    if len(array) and not (array.min() >= low and array.max() <= high):
+        below, above = array < low, array > high
+        array = np.clip(array, low, high)
+    first, last = domain.first, domain.first + domain.size - 1
+    if not -ROOM <= first <= last <= ROOM:  # no float counts such steps
+        found = (_of_float(domain, value, True)[0] for value in _doubles(domain.places, array).tolist())
+        codes = np.fromiter(found, np.int64, len(array))
+    else:
+        codes = _steps_of_floats(array, float(10**domain.places), first, last)
+    if below is None or above is None:
+        return codes, None
+    codes[below], codes[above] = 0, domain.size - 1
+    return codes, any_of(below | above)
+
+
+def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int) -> NDArray[np.int64]:
+    codes, room = np.empty(len(array), np.int64), np.empty(min(BLOCK, len(array)))
+    close = max(-first, last) >= SHORT or array.dtype == np.float32
+    for a in range(0, len(array), BLOCK):
+        x, out = array[a : a + BLOCK], codes[a : a + BLOCK]
+        y = np.multiply(x, ten, out=room[: len(x)], dtype=np.float64)
+        out[:] = np.rint(y, out=y)
+        if close:
+            np.clip(out, first, last, out=out)
+        out -= first
+    return codes
+
+
+def _steps(places: int, x: NDArray[np.float64], nearest: bool, longer: Mask, slow: Mask) -> NDArray[np.float64]:
+    """The nearest number of steps of each float; marks those with more decimals, and those to be read as they print.
+
+    The latter have more than 15 digits, or are to be rounded and lie next to the middle of two values:
+    2.675 prints so, and lies a little below.
+    """
+    ten = float(10**places)
+    y = x * ten
+    c = np.rint(y)
+    if (c / ten == x).all():
+        if len(c) and max(-c.min(), c.max()) < UNIQUE:
+            return c
+    else:
+        np.not_equal(c / ten, x, out=longer)
+    slow |= np.abs(c) >= UNIQUE
+    if nearest:
+        slow |= np.abs(y - c) >= 0.5 - np.abs(y) * 2.0**-50
+    c[slow] = 0
+    return c
+
+
+def _of_float(domain: Any, value: float, nearest: bool) -> tuple[int, int]:
+    return code_of(domain, *scaled_text(repr(value)), nearest)
+
+
+def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Floats of 64 bits; a narrow one by the decimal that it prints as, since 0.1 of 32 bits is no 0.1 of 64."""
+    if array.dtype != np.float32:
+        return array.astype(np.float64, copy=False)
+    ten = float(10**places)
+    c = np.rint(array.astype(np.float64) * ten)
+    out = c / ten
+    good = (out.astype(np.float32) == array) & (np.abs(c) < UNIQUE_NARROW)
+    if not good.all():
+        out[~good] = [float(str(value)) for value in array[~good]]
+    return out
+
+
+# -- where every row is read -------------------------------------------------------------------------------------------
+
+
+def stand_decimals(domain: Any, array: NDArray[Any], written: bool = False) -> NDArray[np.int64]:
+    """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value.
+
+    written: the floats are what a text of at most 15 digits says, and are rounded as it is written.
+    """
+    if array.dtype.kind == "f" and domain.rounding == "nearest" and not written:
+        return _rounded(domain, array)[0]
+    if array.dtype.kind != "f":
+        v = _int64(array)
+        codes, bad = _codes(domain, v, 0)
+        top = v >= -(-domain.first // 10**domain.places)
+        return codes if bad is None else np.where(bad, np.where(top, domain.size - 1, 0), codes)
+    x = np.clip(_doubles(domain.places, array), float(domain.low), float(domain.high))
+    out, longer, slow = np.empty(len(x), np.int64), np.zeros(len(x), bool), np.zeros(len(x), bool)
+    first = domain.first if abs(domain.first) <= WORD else 0  # then no number is short enough for the fast way
+    for a in range(0, len(x), BLOCK):
+        here = slice(a, a + BLOCK)
+        c = _steps(domain.places, x[here], True, longer[here], slow[here]).astype(np.int64)
+        out[here] = np.clip(c - first, 0, domain.size - 1)
+    if slow.any():
+        out[slow] = [_of_float(domain, value, True)[0] for value in x[slow].tolist()]
+    return out
+
+
+def stand_text(domain: Any, text: str) -> int | None:
+    """The same of the text of a number, in every digit that it has; None: it is no number."""
+    try:
+        value = Decimal(text)
+    except ArithmeticError:
+        return None
+    if value.is_nan():
+        return None
+    if value.is_infinite():
+        return domain.size - 1 if value > 0 else 0
+    held = scaled(value)
+    assert held is not None
+    return code_of(domain, *held, True)[0]

@@ -1,0 +1,190 @@
+"""Numbers as people write them: at most so many decimals between two public bounds, and every one of them exact.
+
+    code i stands for low + i / 10**places, exactly
+
+A float holds a decimal only nearly: 0.1 is the float nearest to a tenth. It is read as the shortest decimal that it is
+the nearest float of, which is what Python prints; so a tenth is a tenth in a list, a CSV, a frame and Arrow's decimals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.decimal_reading import decimal_text, plain_text, read_decimals, stand_decimals
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.reading import Codes, Read
+from murmure.core.said import check_absent, column_words, named_column, said_absent, whole
+
+MOST_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
+MOST_PLACES = 18
+LISTED = 1 << 24  # beyond, nobody lists all values one by one
+BOUND = 10**18
+PUBLIC = "bounds are public constants: choose them without looking at the data"
+
+Rounding = Literal["refuse", "nearest"]
+
+
+@dataclass(frozen=True, repr=False)
+class Decimals:
+    """A number with at most `places` decimals between two public bounds: `Decimals(0, "99.9", places=1)`.
+
+    A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Floats
+    are moved by arithmetic of floats, rint(x * 10**places): fast, the same on every machine, and within one unit of the
+    last place of the exact nearest (core/decimal_reading.py).
+    """
+
+    low: Decimal  # given as a whole number, a float, a text or a Decimal; 0.1 is a tenth
+    high: Decimal
+    places: int
+    rounding: Rounding = "refuse"
+    column: str | None = None
+    absent: Decimal | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
+
+    def __post_init__(self) -> None:
+        places = whole("Decimals", "places", self.places, 0, None)
+        if places > MOST_PLACES:
+            raise InvalidParameter(f"Decimals.places must be at most {MOST_PLACES}, got {places}.")
+        object.__setattr__(self, "places", places)
+        if self.rounding not in get_args(Rounding):
+            raise InvalidParameter(f'Decimals.rounding must be "refuse" or "nearest", got {shorten(self.rounding)}.')
+        for name in ("low", "high"):
+            object.__setattr__(self, name, self._bound(name, getattr(self, name)))
+        if self.high <= self.low:
+            raise InvalidParameter(
+                f"Decimals needs low < high, got {self.low} and {self.high}.", hint="low comes first"
+            )
+        if self.size > MOST_VALUES:
+            raise InvalidParameter(
+                f"Decimals holds at most 2**62 values, got about 2**{self.size.bit_length() - 1}.",
+                hint="use fewer places, or narrower bounds",
+            )
+        if self.absent is not None:
+            object.__setattr__(self, "absent", self.constant("Decimals.absent", self.absent))
+        check_absent(self)
+
+    def _bound(self, name: str, value: object) -> Decimal:
+        text = decimal_text(value)
+        if text is None:
+            raise InvalidParameter(f"Decimals.{name} must be a finite number, got {shorten(value)}.", hint=PUBLIC)
+        exact = Fraction(text)
+        if abs(exact) >= BOUND:
+            raise InvalidParameter(f"Decimals.{name} must lie between -10**18 and 10**18, got {shorten(value)}.")
+        if (exact * 10**self.places).denominator != 1:
+            raise InvalidParameter(
+                f"Decimals.{name} must have at most {self.places} decimals, as places says, got {shorten(value)}.",
+                hint="use more places, or round the bound yourself",
+            )
+        return Decimal(text)
+
+    def constant(self, name: str, value: object) -> Decimal:
+        """A public constant of the domain, as exact as its bounds: text is a number here, since no row holds it."""
+        text = decimal_text(value)
+        if text is None:
+            raise InvalidParameter(f"{name} must be {self.describe()}, got {shorten(value)}.")
+        return Decimal(text)
+
+    # -- exact values
+
+    @property
+    def low_exact(self) -> Fraction:
+        return Fraction(self.low)
+
+    @property
+    def high_exact(self) -> Fraction:
+        return Fraction(self.high)
+
+    @property
+    def step(self) -> Fraction:
+        return Fraction(1, 10**self.places)
+
+    @cached_property
+    def first(self) -> int:
+        """The lowest value in steps: code i stands for (first + i) / 10**places."""
+        return int(self.low_exact * 10**self.places)
+
+    @cached_property
+    def size(self) -> int:
+        return int((self.high_exact - self.low_exact) * 10**self.places) + 1
+
+    def exact(self, code: int) -> Fraction:
+        """The value of a code."""
+        return Fraction(self.first + int(code), 10**self.places)
+
+    def floats(self, codes: Codes) -> NDArray[np.float64]:
+        """The nearest float of every code's value."""
+        codes, over = np.asarray(codes, np.int64), 10**self.places
+        if max(-self.first, self.first + self.size) <= 1 << 53:  # a quotient of two floats is rounded once
+            return np.asarray((codes + self.first) / over, np.float64)
+        return np.fromiter(((self.first + code) / over for code in codes.tolist()), np.float64, len(codes))
+
+    # -- codes
+
+    def encode(self, values: Any) -> Codes:
+        return self.read(values).all_valid(self)
+
+    def read(self, values: Any) -> Read:
+        return read_decimals(self, values)
+
+    def nearest(self, array: NDArray[Any], written: bool = False) -> NDArray[np.int64]:
+        """A code for every number, none of them NaN: the nearest value (core/standing.py). written: in a text."""
+        return stand_decimals(self, array, written)
+
+    # -- all values, one by one
+
+    def label(self, code: int) -> str:
+        return plain_text(self.first + int(code), self.places)
+
+    def labels(self) -> list[str]:
+        self._refuse_listing()
+        return [self.label(code) for code in range(self.size)]
+
+    def numbers(self) -> NDArray[np.float64]:
+        self._refuse_listing()
+        return self.floats(np.arange(self.size))
+
+    def _refuse_listing(self) -> None:
+        if self.size > LISTED:
+            raise InvalidParameter(
+                f"{self!r} holds {self.size} values: too many to list them one by one (at most 2**24).",
+                hint="use fewer places or narrower bounds, or Interval(low, high, cells=...) for a coarse grid",
+            )
+
+    def scale(self) -> tuple[float, float, float]:
+        """value = low + step * code, and how far a value may have moved to reach the grid."""
+        step = float(self.step)
+        return float(self.low), step, step / 2 if self.rounding == "nearest" else 0.0
+
+    # -- in words
+
+    way_out_of_missing = (
+        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    )
+
+    def public(self) -> str:
+        rounded = ", others rounded to the nearest" if self.rounding == "nearest" else ""
+        return f"the numbers {self.low} to {self.high} with at most {self.places} decimals{rounded}{column_words(self)}"
+
+    def describe(self) -> str:
+        rounded = "" if self.rounding == "nearest" else f" with at most {self.places} decimals"
+        return f"a number from {self.low} to {self.high}{rounded}"
+
+    def __repr__(self) -> str:
+        rounding = "" if self.rounding == "refuse" else f", rounding={self.rounding!r}"
+        return f"Decimals({self.low}, {self.high}, places={self.places}{rounding}{named_column(self)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": "Decimals",
+            "low": str(self.low),
+            "high": str(self.high),
+            "places": self.places,
+            "rounding": self.rounding,
+            "column": self.column,
+        } | {name: str(value) for name, value in said_absent(self).items()}

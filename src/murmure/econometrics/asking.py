@@ -1,0 +1,201 @@
+"""`ask(model, data)`: every question of a model is wrapped in a plan, run where the rows are, and answered by sums.
+
+The same call runs in the clear on one table, on an engine, between parties by masked sums, or with noise; a model
+cannot tell which, but for the variance of the noise that its answers carry.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from murmure.central.gate import Gate
+from murmure.certify.accounting import sequential
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.random import random_or_secure
+from murmure.core.schema import Schema
+from murmure.econometrics.how import how_of
+from murmure.econometrics.model import digest_of
+from murmure.plan import Plan
+from murmure.privacy import Clear, Local, Secure, check_privacy, noise_in
+from murmure.run import Fit, drive
+from murmure.statistics.by_party import Scattered
+from murmure.statistics.expression_text import parsed
+from murmure.statistics.expressions import columns_in, read_expression
+from murmure.statistics.terms import Terms
+from murmure.summing import Apart
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design import Design
+    from murmure.econometrics.shown import Shown
+
+FUNCTIONS = ("min", "max", "abs", "log", "exp", "sqrt")  # words of expressions that are no columns
+COARSE = 14  # bits of a factor where noise is added: its rounding is far below the noise, and sums fit into a word
+
+
+def ask(
+    model: Any,
+    data: Any,
+    *,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+    gate: Gate | None = None,
+) -> Any:
+    """The model's result. data: a table, or a list of tables, one for each party (None for one that vanishes).
+
+    privacy: Clear() (the default; several tables are added up in the clear), Secure(...) between the parties of the
+    list, or Central(epsilon).
+    """
+    owner = type(model).__name__
+    privacy, frame, apart, present = _placed(owner, privacy, data)
+    gate = gate or Gate(random_or_secure(rng, owner))
+    noise = noise_in(privacy)
+    if noise is not None and model.protects is not None:
+        raise PlanRefused(
+            f"{owner} cannot be asked with noise: {model.protects}.",
+            hint="exact sums between parties: privacy=mu.Secure(); docs/how-to-econometrics.md lists what takes noise",
+        )
+    if isinstance(privacy, Secure):
+        check_honest(model, privacy.sharing)
+    asked: list[Plan] = []
+    answers: list[Any] = []
+
+    def steps() -> Generator[Plan, Any, Shown]:
+        asked.clear()
+        answers.clear()
+        noises = iter(privacy.noises([1.0] * model.rounds))
+        questions = model.steps()
+        try:
+            statistic = next(questions)
+            while True:
+                asked.append(plan_of(privacy, statistic, next(noises)))
+                answers.append((yield asked[-1]))
+                statistic = questions.send(answers[-1])
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    about = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
+    fit = Fit(_name(model), about, sequential([]))
+    if noise is not None:
+        fit = replace(fit, cost=noise.cost, relation=noise.relation)
+    elif ledger is not None:
+        raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint="privacy=mu.Central(epsilon=1.0)")
+    heard = drive(steps, frame, engine, fit, ledger, gate)
+    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded)
+    return replace(heard.result, how=how)  # type: ignore[type-var]
+
+
+def check_honest(model: Any, sharing: Any) -> None:
+    """Before the first round: squares of what each party has are asked of several honest parties (by_party.py)."""
+    wanted = Scattered.least_honest if getattr(model, "errors", "") == "cluster" else 2
+    if sharing.honest < wanted:
+        raise PlanRefused(
+            f"{type(model).__name__}: errors by clusters that are parties take {wanted} honest parties or more, and "
+            f"there may be {sharing.honest}: of {sharing.parties}, {sharing.dropouts} may vanish and "
+            f"{sharing.colluders} collude.",
+            hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
+        )
+
+
+def plan_of(privacy: Any, statistic: Any, noise: Any) -> Plan:
+    """One question as a plan; where there is noise, on a grid that leaves room for it."""
+    if noise is not None and hasattr(statistic, "coarse"):
+        statistic = statistic.coarse(COARSE)
+    return privacy.plan(statistic, noise)  # type: ignore[no-any-return]
+
+
+def _name(model: Any) -> str:
+    try:
+        return digest_of(model)
+    except PlanRefused:  # a function of one's own: it runs here, and nothing is charged for it
+        return type(model).__name__
+
+
+def _placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
+    """Privacy and data as they go together; of several tables how many there are, and how many of them are there."""
+    privacy = Clear() if privacy is None else check_privacy(owner, privacy)
+    if isinstance(privacy, Local):
+        raise InvalidParameter(
+            f"{owner} does not randomise rows itself.",
+            hint="randomise the columns at the person (mu.sanitise), then econometrics.randomised_ols(...)",
+        )
+    several = isinstance(data, list | tuple)
+    if several and not data:
+        raise InvalidParameter(f"{owner}: the list of tables is empty.", hint="a table for each party")
+    if isinstance(privacy, Secure):
+        if not several:
+            raise InvalidParameter(
+                f"{owner} under Secure() takes a list of tables, one for each party, got {type(data).__name__}.",
+                hint="[table_1, table_2, table_3]; over a network: murmure study",
+            )
+        return privacy.for_parties(len(data)), list(data), None, sum(one is not None for one in data)
+    if not several:
+        return privacy, data, None, None
+    if any(one is None for one in data):
+        raise InvalidParameter(f"{owner}: a table is None; in the clear nobody vanishes.")
+    return privacy, Apart(tuple(data)), len(data), len(data)
+
+
+def schema_for(
+    owner: str, data: Any, schema: Any, columns: Iterable[str] | None, privacy: Any, labels: Iterable[str] = ()
+) -> Schema:
+    """The schema that was given; or, in the clear, that of one's own table. Under any privacy bounds are public.
+
+    columns: those that are read; None: all. labels: those of them whose numbers are labels.
+    """
+    if isinstance(schema, str | os.PathLike):
+        schema = Schema.load(schema)
+    clear = privacy is None or isinstance(privacy, Clear)
+    if schema is None and clear:
+        from murmure.econometrics.own_table import schema_of
+
+        return schema_of(data, columns, labels=tuple(labels))
+    if schema is None:
+        raise InvalidParameter(
+            f"{owner}.schema is missing: under {type(privacy).__name__} bounds and labels are public constants, never "
+            "read off the data.",
+            hint="schema=mu.Schema({...}), or the path of a schema.toml",
+        )
+    if not isinstance(schema, Schema):
+        raise InvalidParameter(f"{owner}.schema must be a Schema or the path of one, got {shorten(schema)}.")
+    if not clear:
+        schema.refuse_drafted()
+    return schema
+
+
+def designed(
+    owner: str, formula: Any, data: Any, schema: Any, privacy: Any, *more: str | None, outcome: bool = True
+) -> Design:
+    """A formula, read against the schema; `more`: further expressions (weights, an offset) whose columns are read."""
+    from murmure.econometrics.formula import named_in, read_formula
+
+    if not isinstance(formula, str):
+        raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
+    if schema is None:
+        named = named_in(formula, outcome)
+        others = [name for text in more if text for name in columns_of(text)]  # a name that is no word stands in quotes
+        wanted = list(dict.fromkeys([*named.columns, *others]))
+        held = schema_for(owner, data, None, wanted, privacy, named.labels)
+    else:
+        held = schema_for(owner, data, schema, None, privacy)
+    return with_columns(read_formula(formula, held, outcome=outcome), held, *more)
+
+
+def columns_of(text: str) -> list[str]:
+    """The names in an expression, before there is a schema that knows columns."""
+    tree, _, quoted = parsed(text)
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return list(dict.fromkeys(quoted.get(name, name) for name in names if name not in FUNCTIONS))
+
+
+def with_columns(design: Design, schema: Schema, *more: str | None) -> Design:
+    """The same design, whose domain has the columns of these expressions too."""
+    terms = Terms(schema)
+    read = [read_expression(text, terms) for text in more if text and text not in schema]
+    names = {*design.domain, *columns_in(terms, read), *(text for text in more if text in schema)}
+    return replace(design, domain=Schema({name: about for name, about in schema.about.items() if name in names}))

@@ -1,0 +1,145 @@
+"""Fixed effects by party: every party has a level of its own, and only what differs within parties is compared.
+
+    beta = A^-1 c,  A = sum over parties of Z'Z - n zbar zbar',  RSS = y'y - c'beta,  S^2 = RSS / (n - p - G)
+
+Each party takes its own means out before its sums are masked, so that neither its means nor its level is told to
+anybody. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and Waugh,
+Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+from murmure.econometrics.asking import ask, designed
+from murmure.econometrics.design import Design
+from murmure.econometrics.errors import Collinear, NoVariation, TooFewRows
+from murmure.econometrics.exact import condition, dot, inverse, log_of, part, scaled, times
+from murmure.econometrics.model import Example
+from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.results import Regression
+from murmure.econometrics.words import listed_columns
+from murmure.statistics.by_party import Within
+
+if TYPE_CHECKING:
+    from murmure.statistics.crossed import Crossed
+
+NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
+WITHIN = "R-squared and F are within parties: their own levels are taken out first."
+
+
+@dataclass(frozen=True)
+class FixedEffects:
+    """Least squares with a level for every party; an intercept in the formula is one of these."""
+
+    design: Design
+
+    def __post_init__(self) -> None:
+        if not self.slopes.names:
+            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
+        _ = self._asks
+
+    @property
+    def slopes(self) -> Design:
+        """The design without the intercept, which the parties' levels hold."""
+        kept = [j for j, term in enumerate(self.design.terms) if term != "1"]
+        if not kept:
+            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
+        names = tuple(self.design.names[j] for j in kept)
+        return replace(self.design, names=names, terms=tuple(self.design.terms[j] for j in kept))
+
+    @property
+    def _asks(self) -> Within:
+        return Within(self.design.domain, (*self.slopes.terms, self.design.outcome))
+
+    @property
+    def protects(self) -> str | None:
+        return NOISE
+
+    @property
+    def domain(self) -> Schema:
+        return self._asks.domain
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+    def in_words(self) -> tuple[str, str]:
+        en, fr = listed_columns(self.slopes)
+        return (
+            f"a least-squares regression of {self.design.outcome_name} on {en} and a level for every party",
+            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr} et un niveau par partie",
+        )
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        crossed: Crossed = yield self._asks
+        design = self.slopes
+        p, n, parties = len(design.terms), crossed.n, int(crossed.parties or 0)
+        assert n is not None
+        if n <= p + parties:
+            raise TooFewRows(
+                f"{n} rows for {p} coefficients and {parties} levels leave no degree of freedom.",
+                hint="fewer columns, or more rows",
+            )
+        A, c = part(crossed.matrix, range(p)), [row[p] for row in crossed.matrix[:p]]
+        yy = crossed.matrix[p][p]
+        constant = [name for j, name in enumerate(design.names) if A[j][j] == 0]
+        if constant:
+            raise Collinear(
+                f"column {constant[0]!r} is the same in all rows of each party: its levels say the same.",
+                hint="leave it out of the formula",
+                columns=constant,
+            )
+        check_columns(design, A)
+        if yy == 0:
+            raise NoVariation(
+                f"outcome {design.outcome_name!r} is the same in all rows of each party.", columns=[design.outcome_name]
+            )
+        inverted = inverse(A)
+        beta = times(inverted, c)
+        rss = max(yy - dot(beta, c), Fraction(0))  # each party rounds to 2**-96
+        freedom = n - p - parties
+        return Regression(
+            model="Fixed effects by party",
+            formula=design.formula,
+            outcome=design.outcome_name,
+            names=design.names,
+            coefficients=beta,
+            covariance=scaled(inverted, rss / freedom),
+            n=n,
+            df_model=p,
+            df_resid=freedom,
+            scale=rss / freedom,
+            rss=rss,
+            tss=yy,
+            llf=-n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1) if rss else None,
+            has_intercept=True,
+            parameters=p + parties,
+            condition_number=condition(A, inverted),
+            extras={"Levels of parties": parties},
+            remarks=(WITHIN,),
+        )
+
+
+def fixed_effects(
+    formula: str,
+    data: Any,
+    *,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Least squares with a level for every party: `fixed_effects("invest ~ value", [firm_1, firm_2, firm_3])`."""
+    design = designed("fixed_effects", formula, data, schema, privacy)
+    return ask(FixedEffects(design), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (Example(FixedEffects(_DESIGN), _ROWS),)

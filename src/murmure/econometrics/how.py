@@ -1,0 +1,122 @@
+"""How a result was obtained: every result says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from murmure.core.types import Certificate, counted
+from murmure.plan import Plan
+from murmure.privacy import Central, Privacy, Secure, guarantees_of, noise_in
+
+
+@dataclass(frozen=True)
+class How:
+    """Where the sums came from, how many there were, and what they told to whom."""
+
+    privacy: str  # in words: "in the clear", "between 5 parties", ...
+    rounds: int
+    sums: int  # numbers that were released, in all rounds
+    parties: int | None = None
+    present: int | None = None  # of them, those in the sums
+    rows: int | None = None
+    bits: int | None = None  # of the longest sum
+    grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before they were added up
+    revealed: tuple[str, ...] = ()
+    guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
+    plans: tuple[str, ...] = field(default=(), repr=False)
+    seeded: bool = False
+
+    def lines(self) -> list[str]:
+        """Plain sentences, for the foot of a summary."""
+        rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" row{'s' * (self.rows != 1)}, "
+        sums = counted(self.sums, "sum", "sums")
+        longest = f", the longest of {self.bits} bits" if self.bits else ""
+        out = [f"Obtained {self.privacy}: {rows}{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}."]
+        if self.parties is not None and self.present != self.parties:
+            out.append(f"Of {self.parties} parties {self.present} are in the sums; the others vanished.")
+        if self.grid:
+            out.append(f"Numbers of {', '.join(self.grid)} were rounded to their grid; all else is exact.")
+        if self.seeded:
+            out.append("SEEDED RANDOMNESS: an experiment, not for real people.")
+        return [*out, *self.revealed]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "privacy": self.privacy,
+            "rounds": self.rounds,
+            "sums": self.sums,
+            "parties": self.parties,
+            "present": self.present,
+            "rows": self.rows,
+            "bits": self.bits,
+            "grid": list(self.grid),
+            "revealed": list(self.revealed),
+            "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
+            "plans": list(self.plans),
+            "seeded": self.seeded,
+        }
+
+
+def how_of(
+    privacy: Privacy,
+    plans: Sequence[Plan],
+    answers: Sequence[Any],
+    present: int | None = None,
+    apart: int | None = None,
+    seeded: bool = False,
+) -> How:
+    """From the plans that were asked and what was made of their sums. apart: tables that were added up in the clear."""
+    noise, between = noise_in(privacy), isinstance(privacy, Secure)
+    parties = privacy.parties if isinstance(privacy, Secure) else apart
+    rows = next((a.n for a in answers if getattr(a, "n", None) is not None), None)
+    bits = [a.bits for a in answers if getattr(a, "bits", None)]
+    grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
+    guarantees = guarantees_of(plans, privacy)
+    return How(
+        privacy=_where(privacy, parties),
+        rounds=len(plans),
+        sums=sum(plan.statistic.width for plan in plans) + (between and noise is None) * len(plans),
+        parties=parties,
+        present=present if between else apart,
+        rows=None if noise is not None else rows,
+        bits=max(bits, default=None),
+        grid=tuple(grid),
+        revealed=tuple(_revealed(privacy, guarantees, plans)),
+        guarantees=guarantees,
+        plans=tuple(plan.digest for plan in plans),
+        seeded=seeded and noise is not None,
+    )
+
+
+def _where(privacy: Privacy, parties: int | None) -> str:
+    noise = noise_in(privacy)
+    if isinstance(privacy, Secure):
+        shares = "" if noise is None else ", with noise that they threw in shares"
+        return f"by masked sums between {parties} parties{shares}"
+    if noise is not None:
+        return "with noise at the curator"
+    return "in the clear" if parties is None else f"in the clear from {counted(parties, 'table', 'tables')}"
+
+
+def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:
+    noise = noise_in(privacy)
+    if isinstance(privacy, Secure):
+        sharing = privacy.sharing
+        many = counted(sharing.colluders, "party", "parties")
+        hidden = f"no row and no party's own sum, unless more than {many} collude"
+        if sharing.coordinator == "curious":
+            hidden += " or the coordinator breaks the protocol"
+        who = f"The coordinator and every party see the sums over all parties: {hidden}."
+    elif isinstance(privacy, Central):
+        who = "The curator sees every row; whoever reads the result sees the noisy sums."
+    else:
+        who = "Whoever ran this saw every row."
+    if noise is None:
+        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ()))
+        return [who, *(more if isinstance(privacy, Secure) else ()), "The sums are exact: no differential privacy."]
+    read = guarantees["reader"]
+    delta = f", delta = {read.delta:g}" if read.delta else ""
+    person = "one row" if noise.unit == "row" else f"one person ({noise.unit})"
+    return [who, f"Differential privacy of {person}: epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]

@@ -1,0 +1,102 @@
+"""Who had an event, who left without, and when: counts by group and time, which survival is read off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+from murmure.econometrics.columns import chosen, cuts_in, ends_of, is_number, kept, two_sided
+from murmure.econometrics.cumulated import cells_between, cells_of
+from murmure.econometrics.errors import EmptyCategory
+from murmure.statistics.cells import Cells
+from murmure.statistics.counted import Counted
+
+EVERYBODY = "everybody"
+
+
+@dataclass(frozen=True)
+class Lives:
+    """One group. at_risk[j]: those with a time of times[j] or later; events[j]: those of them who had it then."""
+
+    label: str
+    times: tuple[Fraction, ...]
+    events: tuple[Fraction, ...]
+    at_risk: tuple[Fraction, ...]
+
+    @property
+    def n(self) -> Fraction:
+        return self.at_risk[0]
+
+
+@dataclass(frozen=True)
+class Lifetimes:
+    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+
+    domain: Schema
+    time: str
+    event: str
+    by: str | None = None
+    groups: tuple[str, ...] = ()
+    cuts: tuple[str, ...] = ()
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        names = [*([self.by] if self.by else []), self.event, self.time]
+        object.__setattr__(self, "domain", kept(owner, self.domain, names))
+        time = is_number(owner, self.domain, self.time)
+        two_sided(owner, self.domain, self.event, "event")
+        if ends_of(time)[0] < 0:
+            raise InvalidParameter(
+                f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
+                hint="time runs from 0; give the column a lower bound of 0",
+            )
+        if self.by is not None:
+            object.__setattr__(self, "groups", chosen(owner, self.domain, self.by, self.groups or None))
+        elif self.groups:
+            raise InvalidParameter(f"{owner}.groups names groups, and there is no column `by`.", hint='by="ward"')
+        cells = 2 * (1 if self.by is None else self.domain[self.by].size)
+        object.__setattr__(self, "cuts", cuts_in(owner, self.domain, self.time, self.cuts or None, cells, what="cuts"))
+        _ = self._question
+
+    @property
+    def _question(self) -> Cells:
+        return cells_of(self.domain, self.time, self.cuts)
+
+    def lives(self, counted: Counted) -> list[Lives]:
+        """Of every group; refused by name where nobody is in it."""
+        held = np.asarray(counted.counts)
+        held = held.reshape(1, *held.shape) if self.by is None else held
+        labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
+        times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
+        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
+        out = []
+        for label in self.groups or (EVERYBODY,):
+            stayed, had = (list(map(Fraction, line)) for line in held[labels.index(label)].tolist())
+            leaving = [a + b for a, b in zip(stayed, had, strict=True)]
+            at_risk = _from_the_end(leaving)
+            if at_risk[0] <= 0 and counted.noise is None:
+                raise EmptyCategory(
+                    f"group {label!r} of column {self.by!r} is empty: nobody is in it, at any party.",
+                    hint="groups=(...) names those to compare",
+                    columns=[label],
+                )
+            last = len(times) - beyond
+            out.append(Lives(label, tuple(times[:last]), tuple(had[:last]), tuple(at_risk[:last])))
+        return out
+
+
+def _from_the_end(held: Sequence[Fraction]) -> list[Any]:
+    out, total = [], Fraction(0)
+    for v in reversed(held):
+        total += v
+        out.append(total)
+    return out[::-1]

@@ -1,0 +1,320 @@
+"""What regressions with a link share: a first guess, Newton's steps on sums, robust errors, and the result.
+
+    start       Z'W z of a public first guess (families.py): the rank of the design is known before anything is fitted
+    each round  score, information and log-likelihood at b, summed over all rows
+    end         Cov = H^-1, H the observed information; Cov = H^-1 S[u u'] H^-1 (HC0, HC1, cluster: one more round)
+
+White, Econometrica 50(1), 1982, eq. (3.2). With clusters u is summed within a party before it is squared. For few rows
+or parties: HC1 n / (n - k), cluster G / (G - 1) (n - 1) / (n - k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, get_args
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design import Design
+from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewRows
+from murmure.econometrics.exact import Matrix, Vector, inverse, matmul, part, rounded, solve
+from murmure.econometrics.families import FAMILIES, NAMES
+from murmure.econometrics.newton import (
+    Place,
+    Rounds,
+    check_design,
+    check_rounds,
+    climb,
+    newton_step,
+    read_place,
+    symmetric,
+)
+from murmure.econometrics.results import INVERSE_LINKS, Regression
+from murmure.econometrics.scales import bounds_of, exponent, is_label, largest_moves
+from murmure.econometrics.words import listed_columns
+from murmure.statistics.by_party import Scattered
+from murmure.statistics.evaluated import Evaluated
+
+Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
+
+NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
+BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+PARTY_ROWS = 1 << 32  # at most, for errors by party
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted(Regression):
+    """A regression with a link: its predictions are means of the outcome, with the offset of the row."""
+
+    offset: str | None = None
+
+    def predict(self, rows: Any) -> Any:
+        from murmure.econometrics.float_rows import values_of
+
+        assert self.design is not None
+        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # alpha is no coefficient of a column
+        if self.offset is not None:
+            eta = eta + values_of((self.offset,), self.design.domain, rows)[:, 0]
+        return INVERSE_LINKS[self.link](eta)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What the regressions share. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of one party belong together).
+
+    rounds: the most questions that are asked.
+    """
+
+    protects: ClassVar[str | None] = NO_NOISE
+    family: ClassVar[str]
+    design: Design
+    errors: str = "nonrobust"
+    rounds: int = 25
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.design, Design) or not self.design.outcome:
+            raise InvalidParameter(f"{owner}.design must be a Design with an outcome, got {shorten(self.design)}.")
+        if self.errors not in get_args(Errors):
+            raise InvalidParameter(
+                f"{owner}.errors must be one of {', '.join(get_args(Errors))}, got {shorten(self.errors)}."
+            )
+        check_rounds(owner, self.rounds)
+        self._check_outcome()
+        _ = self._asks("start", ())  # what cannot be added up is refused now
+
+    # -- what is asked ------------------------------------------------------------------------------------------------
+
+    @property
+    def _family(self) -> str:
+        return self.family
+
+    @property
+    def _link(self) -> str:
+        return {"logit": "logit", "probit": "probit", "inverse": "inverse"}.get(self._family, "log")
+
+    @property
+    def _offset(self) -> str | None:
+        return None
+
+    def _check_outcome(self) -> None:
+        raise NotImplementedError
+
+    def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter:
+        low, high, step = bounds_of(self.design.domain, self.design.outcome)
+        return InvalidParameter(
+            f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {said(low)} and "
+            f"{said(high)} in steps of {said(step)}.",
+            hint=hint,
+        )
+
+    @cached_property
+    def _scales(self) -> tuple[int, ...]:
+        """Powers of two that bring every column within -1 and 1: public, from the bounds of the schema."""
+        return tuple(exponent(self.design.domain, term) for term in self.design.terms)
+
+    @property
+    def _outcome_scale(self) -> int:
+        return 0
+
+    def _asks(self, mode: str, at: Vector) -> Evaluated:
+        offset = () if self._offset is None else (self._offset,)
+        return Evaluated(
+            self.design.domain,
+            self._family,
+            (self.design.outcome, *offset, *self.design.terms),
+            tuple(f"{v.numerator}/{v.denominator}" for v in at),
+            (mode, "offset" * bool(offset), *(str(k) for k in (self._outcome_scale, *self._scales))),
+        )
+
+    @property
+    def domain(self) -> Schema:
+        return self._asks("start", ()).domain
+
+    @property
+    def most_sums(self) -> int:
+        """Of all rounds together, at most: no later question is wider than a step."""
+        k = len(self.design.terms) + FAMILIES[self._family].extra
+        step = self._asks("step", (Fraction(0),) * k).width
+        return self._asks("start", ()).width + (self.rounds - 1) * step
+
+    def in_words(self) -> tuple[str, str]:
+        (en, fr), name = listed_columns(self.design), NAMES[self._family]
+        outcome, most = self.design.outcome_name, self.rounds
+        robust = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
+        if self.errors != "nonrobust":
+            robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
+        return (
+            f"a {name[0]} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
+            f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
+        )
+
+    # -- the ascent ---------------------------------------------------------------------------------------------------
+
+    def question(self, at: Vector) -> Evaluated:
+        return self._asks("step", at)
+
+    def read(self, at: Vector, answer: Any) -> Place:
+        return read_place(at, answer, len(at))
+
+    def step(self, place: Place) -> Vector:
+        return newton_step(place)
+
+    def separation(self, step: Vector) -> Evaluated | None:
+        if FAMILIES[self._family].settles is None:
+            return None
+        return self._asks("separation", step[: len(self.design.terms)])
+
+    def along(self, step: Vector) -> list[str]:
+        return largest_moves(self.design, step, self._scales)
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        p, rounds = len(self.design.terms), Rounds(self.rounds, NAMES[self._family][0])
+        if self.errors != "nonrobust":
+            rounds.left -= 1  # kept for the end
+        rounds.take()
+        answer = yield self._asks("start", ())
+        first = [Fraction(v) for v in answer.sums]
+        gram = symmetric(first[p:], p)
+        null = dict(zip(FAMILIES[self._family].null_names, first[p + p * (p + 1) // 2 :], strict=True))
+        k = p + FAMILIES[self._family].extra
+        if answer.n <= k:
+            raise TooFewRows(
+                f"{answer.n} row{'s' * (answer.n != 1)} for {k} parameters leave no degree of freedom.",
+                hint="fewer columns, or more rows",
+            )
+        self._check_varies(answer.n, null)
+        shaky = check_design(self.design.names, gram, [is_label(self.design, term) for term in self.design.terms])
+        start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
+        try:
+            at, place = yield from climb(self, self._start(start, null, answer.n), rounds)
+        except NotConverged:
+            self._check_end(rounds.last)  # the better reason, where there is one
+            raise
+        self._check_end(place)
+        meat = None
+        if self.errors != "nonrobust":
+            meat = yield from self._meat(at)
+        return self._result(at, place, gram, null, meat, shaky)
+
+    def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
+        return (*guess, *((Fraction(0),) * FAMILIES[self._family].extra))
+
+    def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
+        if null["y"] in (0, n):
+            raise NoVariation(
+                f"outcome {self.design.outcome_name!r} is {int(null['y'] == n)} for everybody.",
+                hint="there is nothing to explain",
+                columns=[self.design.outcome_name],
+            )
+
+    def _check_end(self, place: Place | None) -> None:
+        pass
+
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def _meat(self, at: Vector) -> Generator[Any, Any, tuple[Matrix, Fraction]]:
+        """S[u u'], and the factor for few rows or few parties."""
+        k = len(at)
+        if self.errors != "cluster":
+            answer = yield self._asks("squares", at)
+            factor = Fraction(answer.n, answer.n - k) if self.errors == "HC1" else Fraction(1)
+            return symmetric([Fraction(v) for v in answer.sums], k), factor
+        answer = yield Scattered(self._asks("score", at), PARTY_ROWS)
+        parties = int(answer.parties)
+        if parties < 2:
+            raise TooFewRows(
+                "errors by party need two parties at least, and there is one table.",
+                hint='a list of tables, one for each party; errors="HC1" needs none',
+            )
+        few = Fraction(parties, parties - 1) * Fraction(answer.n - 1, answer.n - k)
+        return part(answer.matrix, range(k)), few
+
+    def _bread(self, place: Place, gram: Matrix) -> Matrix:
+        return inverse(place.information)
+
+    def _dispersion(self, place: Place) -> Fraction:
+        return Fraction(1)
+
+    def _result(
+        self,
+        at: Vector,
+        place: Place,
+        gram: Matrix,
+        null: dict[str, Fraction],
+        meat: tuple[Matrix, Fraction] | None,
+        shaky: bool,
+    ) -> Regression:
+        p, scale = len(self.design.terms), self._dispersion(place)
+        if meat is None:
+            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(place, gram))
+        else:
+            bread = inverse(place.information)
+            held = matmul(matmul(bread, meat[0]), bread)
+            covariance = tuple(tuple(meat[1] * v for v in row) for row in held)
+        units = [Fraction(2) ** -(k + self._outcome_scale) for k in self._scales]
+        coefficients, covariance = self._in_units(at, covariance, units)
+        llf, llnull = self._llf(place, scale), self._llnull(null, place.n)
+        intercept = self.design.has_intercept
+        extras: dict[str, Any] = {
+            "deviance": float(place.sums["deviance"]),
+            "Pearson chi-squared": float(place.sums["chi-squared"]),
+        }
+        remarks = list(getattr(self.design, "remarks", ()))
+        if shaky:
+            remarks.append("some columns are nearly a combination of others: the last digits are those of rounded rows")
+        return Fitted(
+            model=type(self).__name__,
+            formula=self.design.formula,
+            outcome=self.design.outcome_name,
+            names=(*self.design.names, *self._more_names),
+            coefficients=coefficients,
+            covariance=covariance,
+            n=place.n,
+            df_model=p - intercept,
+            df_resid=place.n - p,
+            use_t=False,
+            cov_type=self.errors,
+            scale=scale,
+            llf=llf,
+            llnull=llnull,
+            has_intercept=intercept,
+            design=self.design,
+            extras=extras,
+            remarks=tuple(remarks),
+            link=self._link,
+            offset=self._offset,
+        )
+
+    _more_names: ClassVar[tuple[str, ...]] = ()
+
+    def _in_units(self, at: Vector, covariance: Matrix, units: list[Fraction]) -> tuple[Vector, Matrix]:
+        coefficients = tuple(b * u for b, u in zip(at, units, strict=True))
+        scaled = tuple(
+            tuple(v * a * b for v, b in zip(row, units, strict=True)) for row, a in zip(covariance, units, strict=True)
+        )
+        return coefficients, tuple(tuple(rounded(v, BITS) for v in row) for row in scaled)
+
+    def _llf(self, place: Place, scale: Fraction) -> float | None:
+        return None if place.llf is None else float(place.llf)
+
+    def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
+        return None
+
+
+def check_cap(model: Linked, place: Place | None) -> None:
+    rows = 0 if place is None else int(place.sums["at the cap"])
+    if rows:
+        cap = FAMILIES[model._family].cap
+        raise FitFailed(
+            f"{NAMES[model._family][0]}: {rows} row{'s' * (rows != 1)} would have a mean beyond exp({cap:g}) or below "
+            f"exp(-{cap:g}).",
+            hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
+        )
+
+
+def said(v: Fraction) -> str:
+    return str(v) if v.denominator == 1 else f"{float(v):g}"

@@ -1,0 +1,87 @@
+"""Results as HTML for notebooks and pages, and as LaTeX for papers. Whatever a name holds is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from murmure.core.show import STYLE
+from murmure.econometrics.text_tables import UNKNOWN, cells_of, facts_in_pairs
+
+if TYPE_CHECKING:
+    from murmure.econometrics.shown import Shown, Table
+
+# -- HTML -------------------------------------------------------------------------------------------------------------
+
+
+def summary_html(result: Shown) -> str:
+    parts = [f"<p><b>{html.escape(result.title)}</b></p>"]
+    facts = "".join(f"<tr>{_fact(*left)}{_fact(*right)}</tr>" for left, right in facts_in_pairs(result.facts()))
+    if facts:
+        parts.append(f"<table>{facts}</table>")
+    parts += [_table_html(table) for table in result.tables()]
+    parts += [f"<p class='note'>{html.escape(note)}</p>" for note in (*result.notes, *result.origin)]
+    return f"{STYLE}<div class='murmure'>{''.join(parts)}</div>"
+
+
+def _fact(name: str, text: str) -> str:
+    return f"<td class='name'>{html.escape(name)}</td><td>{html.escape(text)}</td>"
+
+
+def _table_html(table: Table) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        first = f"<{tag} class='name'>{html.escape(cells[0])}</{tag}>"
+        return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
+
+    title = f"<p>{html.escape(table.title)}</p>" if table.title else ""
+    return f"{title}<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in cells_of(table))}</table>"
+
+
+# -- LaTeX ------------------------------------------------------------------------------------------------------------
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # after \\ a bracket would be read as a distance
+    "]": "{]}",
+}
+
+
+def latex(text: str) -> str:
+    return "".join(SPECIAL.get(letter, letter) for letter in text)
+
+
+def summary_latex(result: Shown) -> str:
+    parts = [f"% {' '.join(result.title.split())}"]
+    lines = [
+        f"{latex(a)} & {_number(value)} & {latex(b)} & {_number(other)} \\\\"
+        for (a, value), (b, other) in facts_in_pairs(result.facts())
+    ]
+    if lines:
+        parts.append("\n".join([r"\begin{tabular}{lrlr}", r"\hline", *lines, r"\hline", r"\end{tabular}"]))
+    for table in result.tables():
+        head = " & ".join(latex(name) for name in table.head) + r" \\"
+        body = [" & ".join([latex(row[0]), *map(_number, row[1:])]) + r" \\" for row in cells_of(table)]
+        top = rf"\begin{{tabular}}{{l{'r' * (len(table.head) - 1)}}}"
+        title = [latex(table.title) + "\n"] if table.title else []
+        lines = [*title, top, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
+        parts.append("\n".join(lines))
+    parts += [latex(note) for note in (*result.notes, *result.origin)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _number(text: str) -> str:
+    """A minus is a sign in mathematics and a dash in text."""
+    return f"$-${latex(text[1:])}" if text.startswith("-") and text != UNKNOWN else latex(text)

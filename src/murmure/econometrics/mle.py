@@ -1,0 +1,271 @@
+"""Maximum likelihood, or any estimating equation, by a score of one's own: a Python function of parameters and rows.
+
+    score(theta, rows) -> (n, p)      psi_i = dl_i / d theta, one row each; rows: a dictionary of columns of floats
+    A = -S[d psi / d theta'],   B = S[psi psi']
+    b <- b + A^-1 S[psi]        Newton, where A is positive
+    b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974, where it is not
+    Cov = A^-1 B A^-1           Huber 1967; White, Econometrica 50(1), 1982, eq. (3.2)
+
+Without a Hessian A is made of central differences of each row's score.
+
+The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
+network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
+there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.asking import ask, columns_of, schema_for
+from murmure.econometrics.columns import exactly
+from murmure.econometrics.errors import FitFailed, TooFewRows
+from murmure.econometrics.exact import Matrix, Singular, Vector, inverse, matmul
+from murmure.econometrics.families import MOST
+from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, positive, read_place, symmetric
+from murmure.econometrics.results import Regression
+from murmure.statistics.evaluated import Evaluated
+
+Floats = NDArray[np.float64]
+Score = Callable[[Floats, dict[str, Floats]], Any]
+Errors = Literal["sandwich", "hessian", "opg"]
+
+FAR = 2
+STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRows:
+    """The row function of somebody's own score."""
+
+    columns: tuple[str, ...]
+    p: int
+    score: Score
+    hessian: Score | None = None
+    loglik: Score | None = None
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        score = tuple(f"score {j + 1}" for j in range(self.p))
+        square = tuple(f"{i + 1}, {j + 1}" for i in range(self.p) for j in range(i, self.p))
+        products = tuple(f"products {name}" for name in square)
+        return (*score, *square, *products, *(("log-likelihood",) if self.loglik else ()), "no numbers")
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        theta, rows = np.array(at), dict(zip(self.columns, x, strict=True))
+        psi, h = self._called("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
+        upper = [(i, j) for i in range(self.p) for j in range(i, self.p)]
+        information = [-(h[:, i, j] + h[:, j, i]) / 2 for i, j in upper]
+        products = [psi[:, i] * psi[:, j] for i, j in upper]
+        more = [] if self.loglik is None else [self._called("loglik", self.loglik, theta, rows, ())]
+        out = np.stack([*psi.T, *information, *products, *more], axis=1)
+        good = (np.abs(out) <= MOST).all(axis=1)  # no number is not good
+        return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
+
+    def _derivative(self, theta: Floats, rows: dict[str, Floats]) -> Floats:
+        """Of every row's score, in every parameter: (n, p, p)."""
+        if self.hessian is not None:
+            return self._called("hessian", self.hessian, theta, rows, (self.p, self.p))
+        out = []
+        for j in range(self.p):
+            far = STEP * max(1.0, abs(theta[j]))
+            up, down = theta.copy(), theta.copy()
+            up[j], down[j] = theta[j] + far, theta[j] - far
+            apart = [self._called("score", self.score, point, rows, (self.p,)) for point in (up, down)]
+            out.append((apart[0] - apart[1]) / (up[j] - down[j]))
+        return np.stack(out, axis=2)
+
+    def _called(
+        self, name: str, function: Score, theta: Floats, rows: dict[str, Floats], shape: tuple[int, ...]
+    ) -> Floats:
+        n = len(next(iter(rows.values())))
+        found = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
+        if found.shape != (n, *shape):
+            raise InvalidParameter(
+                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {found.shape}.",
+                hint="one row for each row; np.stack([...], axis=1)",
+            )
+        return found
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        some = ", ".join(inputs)
+        return f"a score of one's own, of {some}", f"un score à soi, de {some}"
+
+
+@dataclass(frozen=True)
+class OwnSums(Evaluated):
+    """Sums of one's own function. `function` is a digest of its code; what is called is held beside the fields."""
+
+    @classmethod
+    def of(cls, rows: OwnRows, domain: Schema, digest: str, at: Vector) -> OwnSums:
+        out: OwnSums = object.__new__(cls)
+        vars(out)["_function"] = rows
+        texts = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        out.__init__(domain, digest, rows.columns, texts)  # type: ignore[misc]
+        return out
+
+
+@dataclass(frozen=True)
+class MLE:
+    """An estimate by one's own score; `MLE.of(...)` makes it, since the function is held beside the fields."""
+
+    protects: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    domain: Schema
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    start: tuple[str, ...]
+    digest: str
+    errors: str = "sandwich"
+    rounds: int = 100
+
+    def __post_init__(self) -> None:
+        if self.errors not in get_args(Errors):
+            known = ", ".join(get_args(Errors))
+            raise InvalidParameter(f"mle.errors must be one of {known}, got {shorten(self.errors)}.")
+        check_rounds("mle", self.rounds)
+        if not self.columns or isinstance(self.columns, str):
+            raise InvalidParameter(f"mle.columns must name columns or expressions, got {shorten(self.columns)}.")
+        if not self.names or len(self.names) != len(self.start) or len(set(self.names)) != len(self.names):
+            raise InvalidParameter(
+                f"mle.start must give every parameter a value, got {shorten(self.start)}.",
+                hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+            )
+
+    @classmethod
+    def of(cls, rows: OwnRows, domain: Schema, names: Sequence[str], start: Sequence[Fraction], *more: Any) -> MLE:
+        digest = digest_of_code(rows.score, rows.hessian, rows.loglik)
+        out = cls(domain, rows.columns, tuple(names), tuple(str(v) for v in start), digest, *more)
+        vars(out)["_rows"] = rows
+        _ = out.question(tuple(start))  # what cannot be added up is refused now
+        return out
+
+    @property
+    def _own(self) -> OwnRows:
+        if "_rows" not in vars(self):
+            raise InvalidParameter("this MLE holds no function.", hint="mle(score, start, data, columns)")
+        held: OwnRows = vars(self)["_rows"]
+        return held
+
+    def in_words(self) -> tuple[str, str]:
+        some = ", ".join(self.columns)
+        return f"maximum likelihood by one's own function of {some}", f"un maximum de vraisemblance à soi, de {some}"
+
+    # -- the ascent
+
+    def question(self, at: Vector) -> OwnSums:
+        return OwnSums.of(self._own, self.domain, self.digest, at)
+
+    def read(self, at: Vector, answer: Any) -> Place:
+        """A point where some row has no score is none to go to: steps are halved."""
+        place = read_place(at, answer, len(at))
+        return replace(place, outside=place.sums["no numbers"] > 0)
+
+    def step(self, place: Place) -> Vector:
+        """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
+        held = place if positive(place.information) else replace(place, information=self._products(place))
+        step = newton_step(held)
+        far = max(abs(d) / (FAR * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
+        return tuple(d / max(far, Fraction(1)) for d in step)
+
+    def _products(self, place: Place) -> Matrix:
+        return symmetric([v for name, v in place.sums.items() if name.startswith("products ")], len(self.names))
+
+    def separation(self, step: Vector) -> None:
+        return None
+
+    def along(self, step: Vector) -> list[str]:
+        return list(self.names)
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        p, rounds = len(self.names), Rounds(self.rounds, "maximum likelihood")
+        at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+        if place.n <= p:
+            raise TooFewRows(f"{place.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
+        try:
+            covariance = self._covariance(place.information, self._products(place))
+        except Singular:
+            raise FitFailed(
+                "maximum likelihood: the matrix of second derivatives is singular at the estimate.",
+                hint="some parameters cannot be told apart: leave one out",
+            ) from None
+        return Regression(
+            model="MLE",
+            formula=f"score {self.digest[4:16]} of {', '.join(self.columns)}",
+            outcome=", ".join(self.columns),
+            names=self.names,
+            coefficients=at,
+            covariance=covariance,
+            n=place.n,
+            df_model=p,
+            df_resid=place.n - p,
+            use_t=False,
+            cov_type=self.errors,
+            llf=None if place.llf is None else float(place.llf),
+            has_intercept=False,
+        )
+
+    def _covariance(self, A: Matrix, B: Matrix) -> Matrix:
+        if self.errors == "opg":
+            return inverse(B)
+        bread = inverse(A)
+        return bread if self.errors == "hessian" else matmul(matmul(bread, B), bread)
+
+
+def digest_of_code(*functions: Any) -> str:
+    """Of what a function does, as Python compiled it; names of files and lines are not in it."""
+    held = hashlib.sha256(b"murmure own function\n")
+    for function in functions:
+        code = getattr(function, "__code__", None)
+        parts: tuple[Any, ...] = (type(function).__name__,)
+        if code is not None:
+            parts = (code.co_code.hex(), _plain(code.co_consts), code.co_names)
+        held.update(repr(parts).encode())
+    return f"own {held.hexdigest()}"
+
+
+def _plain(constants: tuple[Any, ...]) -> list[str]:
+    """A code object inside says its address: only what it does is kept."""
+    return [repr(v) if not hasattr(v, "co_code") else v.co_code.hex() + repr(_plain(v.co_consts)) for v in constants]
+
+
+def mle(
+    score: Score,
+    start: Mapping[str, Any] | Sequence[Any],
+    data: Any,
+    columns: Sequence[str],
+    *,
+    hessian: Score | None = None,
+    loglik: Score | None = None,
+    errors: Errors = "sandwich",
+    rounds: int = 100,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Solve S[score(theta, rows)] = 0 by Newton's or BHHH steps; data and privacy as in `ask`.
+
+    score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
+    hessian(theta, rows) -> (n, p, p): derivatives of the score. loglik(theta, rows) -> (n,): steps are halved where its
+    sum falls. start: a value for each parameter, by name or in a list.
+    """
+    for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
+        if not callable(function) and (name == "score" or function is not None):
+            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
+    if isinstance(columns, str):
+        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
+    names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
+    values = [exactly("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
+    read = list(dict.fromkeys(name for text in columns for name in columns_of(text)))
+    held = schema_for("mle", data, schema, read, privacy)
+    rows = OwnRows(tuple(columns), len(values), score, hessian, loglik)
+    model = MLE.of(rows, held, names, values, errors, rounds)
+    return ask(model, data, privacy=privacy, engine=engine, rng=rng)  # type: ignore[no-any-return]

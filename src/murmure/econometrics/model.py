@@ -1,0 +1,102 @@
+"""A model is data, and a generator of questions: what it asks next follows from the sums that were released.
+
+    crossed = yield CrossProducts(...)      one round: a statistic goes out, what its sums say comes back
+    return Regression(...)                  the end
+
+Coordinator and parties run the same generator on the same sums, each by itself, and must come to the same next
+question. So what decides it is exact: integers, fractions, decimals of a stated length, never floats, whose last bits
+differ from machine to machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+from murmure.catalogue import MODELS, load
+from murmure.core.errors import PlanRefused, shorten
+from murmure.core.schema import Schema
+from murmure.core.types import Statistic
+
+if TYPE_CHECKING:
+    from murmure.econometrics.shown import Shown
+
+
+class Model(Protocol):
+    """What is asked about people, as data."""
+
+    @property
+    def protects(self) -> str | None: ...  # None: noise may protect it; else the reason why not
+    @property
+    def domain(self) -> Schema: ...  # the columns that are read
+    @property
+    def rounds(self) -> int: ...  # the most questions that it asks
+    def steps(self) -> Generator[Statistic, Any, Shown]: ...
+    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve
+
+
+@dataclass(frozen=True)
+class Example:
+    """A model and some rows, for the checks that find it."""
+
+    model: Any
+    rows: Mapping[str, list[Any]]
+
+
+def model_to_dict(model: Any) -> dict[str, Any]:
+    """The type's name and every field, for JSON."""
+    return {"type": type(model).__name__} | {f.name: _written(getattr(model, f.name)) for f in fields(model)}
+
+
+def _written(value: Any) -> Any:
+    from murmure.econometrics.design import Design
+
+    if isinstance(value, Design | Schema):
+        return value.to_dict()
+    if isinstance(value, Fraction):
+        return {"type": "Fraction", "value": f"{value.numerator}/{value.denominator}"}
+    if isinstance(value, tuple | list):
+        return [_written(part) for part in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise PlanRefused(
+        f"this model cannot be written down: it holds {type(value).__name__}.",
+        hint="functions of one's own run in one place; studies take models by name",
+    )
+
+
+def model_from_dict(held: Any) -> Any:
+    """The model that was written; refuses names that are not known, and fields that are missing or too many."""
+    kind = held.get("type") if isinstance(held, Mapping) else held
+    if not isinstance(kind, str) or kind not in MODELS:
+        raise PlanRefused(f"Plan refused: unknown model {shorten(kind)}; this version knows {', '.join(MODELS)}.")
+    maker = load(kind)
+    wanted = {f.name for f in fields(maker)}
+    if set(held) - {"type"} != wanted:
+        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(set(held) - {'type'})}.")
+    return maker(**{name: _read(value) for name, value in held.items() if name != "type"})
+
+
+def _read(value: Any) -> Any:
+    from murmure.econometrics.design import Design
+
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        if kind == "Schema":
+            return Schema.from_dict(value)
+        if kind == "Design":
+            return Design.from_dict(value)
+        if kind == "Fraction":
+            return Fraction(value["value"])
+        raise PlanRefused(f"Plan refused: a model holds {shorten(kind)}, which this version does not know.")
+    return tuple(map(_read, value)) if isinstance(value, list) else value
+
+
+def digest_of(model: Any) -> str:
+    """Names all that decides which questions are asked."""
+    compact = json.dumps(model_to_dict(model), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(b"murmure model\n" + compact.encode()).hexdigest()

@@ -1,0 +1,245 @@
+"""Newton's method on released sums: every decision is made in fractions, so that all who follow decide alike.
+
+    b <- b + t H^-1 s,     t = 1, 1/2, 1/4, ... until the log-likelihood does not fall
+    end when s' H^-1 s <= 2^-60: the last step would move b by 1e-9 standard errors, and is taken
+
+s' H^-1 s is what a whole step gains, twice over, in units of log-likelihood (Boyd and Vandenberghe, Convex
+Optimization, 2004, section 9.5.1: the Newton decrement squared). It knows no units of columns. b is rounded to 64
+significant bits: a public number that is written down in every question.
+
+Where a combination of columns predicts the outcome without error, b has no bound: each step then gains a little less,
+by a factor that does not shrink, and sums over the rows say whether anything stands in the way (`Ascent.separation`).
+Albert and Anderson, Biometrika 71(1), 1984.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed, NotConverged, Separated
+from murmure.econometrics.exact import Matrix, Singular, Vector, dot, rounded, solve
+
+TINY = Fraction(1, 1 << 60)
+STALLED = Fraction(1, 1 << 40)  # a gain so small that does not shrink any more is the rounding of rows
+LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
+SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
+DEPENDENT = Fraction(1, 1 << 40)  # what others leave of a column, of its own size: rounding of rows leaves 2^-52
+SHAKY = Fraction(1, 1 << 24)
+SHORTEST = Fraction(1, 1 << 20)
+MOST_ROUNDS = 1000
+
+
+class Rounds:
+    """So many questions may be asked, and no more."""
+
+    def __init__(self, most: int, what: str) -> None:
+        self.most, self.left, self.what = most, most, what
+        self.last: Place | None = None  # that was asked about
+
+    def take(self) -> None:
+        if self.left < 1:
+            raise NotConverged(
+                f"{self.what} did not converge within {self.most} rounds.",
+                hint="allow more, rounds=...; or leave out columns that hardly vary or nearly predict the outcome",
+            )
+        self.left -= 1
+
+
+def check_rounds(owner: str, rounds: Any) -> None:
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_ROUNDS:
+        raise InvalidParameter(f"{owner}.rounds must be a whole number from 1 to {MOST_ROUNDS}, got {shorten(rounds)}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """What was released at one point."""
+
+    at: Vector
+    n: int
+    score: Vector
+    information: Matrix
+    llf: Fraction | None  # None: steps are judged by the score alone
+    sums: Mapping[str, Fraction] = field(repr=False)
+    outside: bool = False  # the likelihood is not defined here
+
+
+class Ascent(Protocol):
+    """What is climbed: the questions of a model, and how their answers are read."""
+
+    def question(self, at: Vector) -> Any: ...
+    def read(self, at: Vector, answer: Any) -> Place: ...
+    def step(self, place: Place) -> Vector: ...
+    def separation(self, step: Vector) -> Any | None: ...  # a question, or None: there is none
+    def along(self, step: Vector) -> list[str]: ...  # the columns that a step is about
+
+
+def read_place(at: Vector, answer: Any, p: int) -> Place:
+    """p scores, the upper half of the information, and named figures."""
+    sums = [Fraction(v) for v in answer.sums]
+    named = dict(zip(answer.labels, sums, strict=True))
+    return Place(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
+
+
+def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    entry = iter(upper)
+    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
+
+
+def newton_step(place: Place) -> Vector:
+    try:
+        return tuple(row[0] for row in solve(place.information, [[v] for v in place.score]))
+    except Singular:
+        raise FitFailed(
+            "the information matrix became singular on the way: the likelihood is flat in some direction.",
+            hint="leave out columns that hardly vary, or join labels",
+        ) from None
+
+
+def positive(A: Matrix) -> bool:
+    """Whether all pivots of a symmetric matrix are positive."""
+    m = [list(row) for row in A]
+    for k in range(len(m)):
+        if m[k][k] <= 0:
+            return False
+        for i in range(k + 1, len(m)):
+            factor = m[i][k] / m[k][k]
+            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
+    return True
+
+
+def climb(ascent: Ascent, start: Vector, rounds: Rounds) -> Generator[Any, Any, tuple[Vector, Place]]:
+    """Where the likelihood is largest, and the sums at the last point that was asked about."""
+    place = yield from _asked(ascent, tuple(rounded(v) for v in start), rounds)
+    if place.outside:
+        raise FitFailed(
+            "the likelihood is not defined where the search begins.", hint="begin elsewhere, or another link"
+        )
+    gains: list[Fraction] = []
+    checked = 0
+    while True:
+        step = ascent.step(place)
+        gain = dot(step, place.score)
+        if gain <= TINY:
+            return _moved(place.at, step, Fraction(1)), place
+        gains.append(gain)
+        slow = len(gains) > 4 and _slow(gains[-4:])
+        if slow and len(gains) >= checked + 3:
+            checked = len(gains)
+            yield from _refuse_separated(ascent, step, rounds)
+            if getattr(ascent, "runs_away", False) and len(gains) > 8 and _slow(gains[-8:]):
+                refuse_separated(rounds.what, ascent.along(step))
+        if slow and gain <= STALLED:
+            return _moved(place.at, step, Fraction(1)), place
+        place = yield from _uphill(ascent, place, step, rounds)
+
+
+def _slow(gains: Sequence[Fraction]) -> bool:
+    """Whether each gain is more than an eighth of the one before: near a top, Newton's shrink much faster."""
+    return all(8 * b > a for a, b in pairwise(gains))
+
+
+def _asked(ascent: Ascent, at: Vector, rounds: Rounds) -> Generator[Any, Any, Place]:
+    rounds.take()
+    answer = yield ascent.question(at)
+    rounds.last = ascent.read(at, answer)
+    return rounds.last
+
+
+def _moved(at: Vector, step: Vector, t: Fraction) -> Vector:
+    return tuple(rounded(a + t * d) for a, d in zip(at, step, strict=True))
+
+
+def _uphill(ascent: Ascent, place: Place, step: Vector, rounds: Rounds) -> Generator[Any, Any, Place]:
+    t = Fraction(1)
+    while t >= SHORTEST:
+        after = yield from _asked(ascent, _moved(place.at, step, t), rounds)
+        if not after.outside and _no_worse(place, after, step):
+            return after
+        t /= 2
+    raise NotConverged(
+        f"{rounds.what}: no step improves the log-likelihood, though it is not at its top.",
+        hint="bring columns to similar sizes: numbers of very different size lose digits",
+    )
+
+
+def _no_worse(before: Place, after: Place, step: Vector) -> bool:
+    """The log-likelihood did not fall. Where only scores are known, or so little is to be gained that rounding of large
+    counts hides it: the top was not passed by far on this line.
+    """
+    gain = dot(before.score, step)
+    if before.llf is None or after.llf is None or gain <= LITTLE:
+        return 2 * dot(after.score, step) >= -gain
+    return after.llf >= before.llf - SLACK * (1 + abs(before.llf))
+
+
+def _refuse_separated(ascent: Ascent, step: Vector, rounds: Rounds) -> Generator[Any, Any, None]:
+    question = ascent.separation(step)
+    if question is None or rounds.left < 1:
+        return
+    rounds.take()
+    answer = yield question
+    against, along = answer.sums
+    if against or not along:
+        return
+    refuse_separated(rounds.what, ascent.along(step), int(along))
+
+
+def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> None:
+    said = " and ".join(repr(name) for name in columns) or "the constant"
+    of = "" if rows is None else f" in {rows} row{'s' * (rows != 1)}"
+    raise Separated(
+        f"{what}: {said} predict{'s' * (len(columns) < 2)} the outcome without error{of}, and no coefficient is large "
+        "enough for that.",
+        hint="leave the column out, join its labels with others, or gather more rows",
+        columns=columns,
+    )
+
+
+def check_design(names: Sequence[str], A: Matrix, is_label: Sequence[bool]) -> bool:
+    """Refuse a design that has no unique solution, and name the columns. Whether some column is nearly dependent.
+
+    A is the weighted Gram matrix of rows that were rounded: what others leave of a column is zero within 2^-40 of it.
+    """
+    p, shaky = len(names), False
+    m = [list(row) for row in A]
+    # factors[j][k]: column j as a combination of earlier columns, once these are taken out
+    combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
+    kept: list[int] = []
+    for j in range(p):
+        if A[j][j] == 0:
+            kind, why = (
+                (EmptyCategory, "nobody has it, at any party") if is_label[j] else (Collinear, "it is 0 everywhere")
+            )
+            hint = "leave it out of the formula, or join labels"
+            raise kind(f"column {names[j]!r}: {why}.", hint=hint, columns=[names[j]])
+        for k in kept:
+            factor = rounded(m[j][k] / m[k][k], 192)
+            if factor:
+                m[j] = [rounded(a - factor * b, 192) for a, b in zip(m[j], m[k], strict=True)]
+                for i, v in combos[k].items():
+                    combos[j][i] = combos[j].get(i, Fraction(0)) - factor * v
+        left = m[j][j] / A[j][j]
+        if left <= DEPENDENT:
+            _refuse_dependent(names, A, j, combos[j])
+        shaky = shaky or left < SHAKY
+        kept.append(j)
+    return shaky
+
+
+def _refuse_dependent(names: Sequence[str], A: Matrix, j: int, combo: Mapping[int, Fraction]) -> None:
+    # only those whose share of the column is no rounding
+    small = Fraction(1, 1 << 30)
+    others = [k for k, v in combo.items() if k != j and v * v * A[k][k] > small * A[j][j]]
+    said = ", ".join(repr(names[k]) for k in others) or "0"
+    raise Collinear(
+        f"column {names[j]!r} is a combination of others: {shorten(said, 300)}.",
+        hint="leave one of them out of the formula",
+        columns=[names[j], *(names[k] for k in others)],
+    )

@@ -1,0 +1,113 @@
+"""The schema of one's own table, read off the data: in the clear only, where nobody else sees what comes of it.
+
+Bounds that are read off the data say something about people (the largest income is somebody's), so no privacy takes
+them (econometrics/asking.py). On one's own table they spare the trouble of writing a schema down. Files are read batch
+by batch, once, and are never held whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain
+from murmure.core.schema import Schema
+from murmure.econometrics.own_column import Seen
+
+DROP = "drop those rows, or give a schema that says what stands for a missing answer"
+
+
+def schema_of(data: Any, columns: Iterable[str] | None = None, *, labels: Iterable[str] = ()) -> Schema:
+    """What these columns of a table hold (None: all), or of several tables, one for each party, together.
+
+    labels: columns of numbers whose values are labels, as C(ward) in a formula says.
+    """
+    wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
+    tables = [one for one in data if one is not None] if isinstance(data, list | tuple) else [data]
+    if not tables:
+        raise EmptySource("there is no table: the list is empty.", hint="a table for each party")
+    as_labels, seen, rows = set(labels), dict[str, Seen](), 0
+    orders: dict[str, list[Any]] = {}
+    for number, one in enumerate(tables, 1):
+        try:
+            if wanted is None and seen:
+                wanted = list(seen)
+            rows += _look(one, wanted, as_labels, seen)
+            for name, order in _orders(one, list(seen)).items():
+                orders.setdefault(name, order)
+        except MurmureError as error:
+            if len(tables) == 1:
+                raise
+            raise _of_party(number, error) from None
+    if not rows:
+        raise EmptySource("the table has no rows.", hint="a regression needs some")
+    return Schema({name: column.domain(orders.get(name)) for name, column in seen.items()})
+
+
+def _look(table: Any, wanted: Sequence[str] | None, as_labels: set[str], seen: dict[str, Seen]) -> int:
+    """Every column of a table, looked at once; returns how many rows there are."""
+    from murmure.engines.tables import open_table
+
+    if type(table).__module__.startswith("pyspark."):
+        raise InvalidParameter(
+            "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({...}), or a schema.toml"
+        )
+    opened = open_table(table, columns=wanted)
+    text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in opened.paths)
+    columns = []
+    for name in opened.names:
+        columns.append(seen.setdefault(name, Seen(name, name in as_labels)))
+        columns[-1].in_text = text
+    gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the first
+    rows = 0
+    for batch in opened.batches():
+        for column, held in zip(columns, batch.columns, strict=True):
+            whole = _without_gaps(column.name, held, gaps[column.name], rows)
+            if len(whole):
+                column.see(whole)
+        rows += batch.num_rows
+    for name, (many, first) in gaps.items():
+        if many:
+            raise OutsideDomain.at(f"column {name!r}", first, f"is missing ({many} of {rows} rows in all).", DROP)
+    return rows
+
+
+def _without_gaps(name: str, held: Any, gaps: list[int], before: int) -> Any:
+    """The values that are there; what is missing is counted, NaN too. Infinity is refused."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    floating = pa.types.is_floating(held.type)
+    clean = not held.null_count
+    if floating and clean and len(held):
+        x = held.to_numpy(zero_copy_only=False)
+        clean = bool(x.min() > -np.inf) and bool(x.max() < np.inf)  # NaN passes through both
+    if clean:
+        return held
+    missing = pc.is_null(held, nan_is_null=True)
+    many = pc.sum(missing).as_py() or 0
+    if many and not gaps[0]:
+        gaps[1] = before + pc.index(missing, True).as_py()
+    gaps[0] += many
+    out = held.filter(pc.invert(missing))
+    if floating and not pc.all(pc.is_finite(out)).as_py():
+        infinite = pc.fill_null(pc.is_inf(held), False)
+        row = before + pc.index(infinite, True).as_py()
+        raise OutsideDomain.at(f"column {name!r}", row, "is infinite; wanted a number.", "drop or correct those rows")
+    return out
+
+
+def _orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
+    """The labels of pandas' categorical columns in their own order, which says which of them is the base."""
+    if not hasattr(table, "iloc") or not hasattr(table, "dtypes"):
+        return {}
+    kinds = {name: table[name].dtype for name in names}
+    return {name: list(kind.categories) for name, kind in kinds.items() if hasattr(kind, "categories")}
+
+
+def _of_party(number: int, error: MurmureError) -> MurmureError:
+    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+    kind = type(error) if isinstance(error, EmptySource | MissingColumn | OutsideDomain) else InvalidParameter
+    return kind(f"party {number}: {message}", hint=error.hint)

@@ -1,0 +1,30 @@
+"""Whether a symmetric matrix of sums is positive definite, decided by exact arithmetic: the same on every machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+NOTHING_LEFT = 44  # bits
+
+
+def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
+    """The first column of a symmetric matrix that is not clear of those before it; None: it is positive definite.
+
+    By leading minors (Sylvester): the quotient of two of them is what a column leaves of its square once those before
+    it are taken out. Rows are added up as floats, of 53 bits: 2**-44 of the square and less is nothing.
+    """
+    over = math.lcm(*(v.denominator for row in A for v in row))
+    m, last = [[int(v * over) for v in row] for row in A], 1
+    squares = [m[k][k] for k in range(len(m))]
+    for k in range(len(m)):
+        pivot = m[k][k]  # the leading minor of order k + 1 (Bareiss, Math. Comp. 22, 1968)
+        if pivot <= 0 or pivot << NOTHING_LEFT <= last * squares[k]:
+            return k
+        for row in m[k + 1 :]:
+            first = row[k]
+            for j in range(k + 1, len(row)):
+                row[j] = (pivot * row[j] - first * m[k][j]) // last
+        last = pivot
+    return None

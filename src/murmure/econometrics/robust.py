@@ -1,0 +1,111 @@
+"""Errors that hold where the variance differs between rows (HC0 to HC3), or where rows of one party go together.
+
+    Cov = A^-1 (sum of w e^2 z z') A^-1       w = 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2), 1 / (1 - h)^2 (HC3)
+    Cov = k A^-1 (sum over parties of u u') A^-1,    u = the party's sum of e z,   k = G / (G - 1) (n - 1) / (n - p)
+
+A second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980; MacKinnon and
+White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows say v = T'z (whitened.py), and z = T'^-1 v gives
+
+    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: T may be rounded, B knows to what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.econometrics.errors import TooFewRows
+from murmure.econometrics.exact import (
+    Matrix,
+    inverse,
+    matmul,
+    orthogonal,
+    part,
+    root,
+    rounded,
+    scaled,
+    to_float,
+    transpose,
+)
+from murmure.econometrics.results import Regression
+from murmure.statistics.by_party import Scattered
+from murmure.statistics.evaluated import Evaluated
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design import Design
+    from murmure.statistics.crossed import Crossed
+
+ROWS = 1 << 32  # of a party, at most
+BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+
+
+def robust_steps(design: Design, errors: str, crossed: Crossed, result: Regression) -> Generator[Any, Any, Regression]:
+    """Ask for the residuals, and put the errors of this kind into a result of least squares."""
+    p, n = len(design.terms), crossed.n
+    assert n is not None
+    A = part(crossed.matrix, range(p))
+    s, T = _size(result.rss, n), _whitening(A, n)
+    at = (*map(to_float, result.coefficients), s, float(n), *(to_float(T[i][j]) for i in range(p) for j in range(i, p)))
+    kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
+    asks = Evaluated(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
+    back = inverse(matmul(transpose(T), A))  # B
+    if errors == "cluster":
+        meat, parties = yield from _clusters(asks, p)
+        factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
+        freedom: float | None = parties - 1
+    else:
+        sums: Sequence[Fraction] = (yield asks).sums
+        meat, freedom = _symmetric(sums, p), None
+        factor = Fraction(n, n - p) if errors == "HC1" else Fraction(1)
+        if kind in ("HC2", "HC3") and sums[-1]:
+            rows = int(sums[-1])
+            return replace(
+                result,
+                covariance=None,
+                cov_type=errors,
+                use_t=False,
+                reason=f"{errors} divides by 1 - leverage, and {rows} row{'s have' if rows > 1 else ' has'} a column "
+                "that nobody else has; HC1 does not",
+            )
+    covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
+    return replace(
+        result,
+        covariance=tuple(tuple(rounded(v, BITS) for v in row) for row in covariance),
+        cov_type=errors,
+        use_t=False,
+        df_inference=freedom,
+    )
+
+
+def _size(rss: Fraction | None, n: int) -> float:
+    """The size of residuals, a power of two: sums are added up on a fixed grid, whatever the unit of the outcome."""
+    if not rss:
+        return 1.0
+    mean = rss / n
+    return 2.0 ** ((mean.numerator.bit_length() - mean.denominator.bit_length()) // 2)
+
+
+def _whitening(A: Matrix, n: int) -> Matrix:
+    """T with sum v v' = n I, rounded to floats, which every party reads alike."""
+    T, d = orthogonal(A)
+    sizes = [Fraction(root(n / v)) for v in d]
+    return tuple(tuple(Fraction(to_float(v * s)) for v, s in zip(row, sizes, strict=True)) for row in T)
+
+
+def _symmetric(half: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    at = {(i, j): i * p - i * (i - 1) // 2 + j - i for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[at[min(i, j), max(i, j)]] for j in range(p)) for i in range(p))
+
+
+def _clusters(asks: Evaluated, p: int) -> Generator[Any, Any, tuple[Matrix, int]]:
+    """The sum of u u' over parties, and how many parties have rows."""
+    answer = yield Scattered(asks, ROWS)
+    if answer.parties < 2:
+        raise TooFewRows(
+            "errors by party need two parties at least, and there is one table.",
+            hint='a list of tables, one for each party; errors="HC1" needs none',
+        )
+    return part(answer.matrix, range(p)), int(answer.parties)

@@ -1,0 +1,69 @@
+"""From fractions to floats, rounded once; and to shorter fractions, alike on every machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LN2 = (0.6931471805599453, 2.3190468138462996e-17)  # in two parts
+
+
+def to_float(v: Any) -> float:
+    """The nearest float; beyond their range, infinite."""
+    try:
+        return float(v)
+    except OverflowError:
+        return math.inf if v > 0 else -math.inf
+
+
+def to_floats(A: Any) -> NDArray[np.float64]:
+    """A vector or a matrix, every entry rounded once."""
+    if len(A) and isinstance(A[0], Sequence):
+        return np.array([[to_float(v) for v in row] for row in A], np.float64)
+    return np.array([to_float(v) for v in A], np.float64)
+
+
+def root(v: Any) -> float:
+    """The correctly rounded square root of a fraction that is not negative."""
+    v = Fraction(v)
+    if v < 0:
+        raise ValueError("no square root of a negative number")
+    if not v:
+        return 0.0
+    # r = floor(sqrt(v) 2^s) with at least 64 bits; an odd last bit says that something was cut off
+    s = max(0, 64 - (v.numerator.bit_length() - v.denominator.bit_length()) // 2)
+    whole, left = divmod(v.numerator << 2 * s, v.denominator)
+    r = math.isqrt(whole)
+    cut = bool(left) or r * r != whole
+    return to_float(Fraction(2 * r + cut, 1 << (s + 1)))
+
+
+def log_of(v: Any) -> float:
+    """The natural logarithm of a positive fraction, however large or small, and accurate near one."""
+    v = Fraction(v)
+    if v <= 0:
+        raise ValueError("no logarithm of a number that is not positive")
+    e = v.numerator.bit_length() - v.denominator.bit_length()
+    m = v / 2**e if e >= 0 else v * 2**-e  # 1/2 < m < 2
+    if m > Fraction(3, 2):
+        m, e = m / 2, e + 1
+    elif m < Fraction(3, 4):
+        m, e = m * 2, e - 1
+    return math.fsum((math.log1p(float(m - 1)), e * LN2[0], e * LN2[1]))
+
+
+def rounded(v: Any, bits: int = 64) -> Fraction:
+    """To so many significant bits, to even where two are as near: the same on every machine."""
+    v = Fraction(v)
+    if not v:
+        return v
+    e = abs(v.numerator).bit_length() - v.denominator.bit_length() - bits
+    unit = Fraction(2) ** e  # v / unit has `bits` bits, or one more
+    if abs(v) / unit >= 1 << bits:
+        unit *= 2
+    return round(v / unit) * unit

@@ -1,0 +1,65 @@
+"""Tails of the laws that tests are read against: p-values, and the points that cut a tail off.
+
+scipy.special is imported when a p-value is wanted; scipy.stats is slow to load, and says the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+
+
+def normal_two_sided(z: float) -> float:
+    """P[|Z| > |z|] of a standard normal."""
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def t_two_sided(t: float, df: float) -> float:
+    """P[|T| > |t|] of Student's law."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -abs(t)))
+
+
+def t_below(t: float, df: float) -> float:
+    from scipy.special import stdtr
+
+    return float(stdtr(df, t))
+
+
+def chi2_above(x: float, df: float) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, x))
+
+
+def f_above(x: float, dfn: float, dfd: float) -> float:
+    from scipy.special import fdtrc
+
+    return float(fdtrc(dfn, dfd, x))
+
+
+def normal_point(level: float) -> float:
+    """z with P[|Z| <= z] = level."""
+    from scipy.special import ndtri
+
+    return float(-ndtri((1 - level) / 2))
+
+
+def t_point(level: float, df: float) -> float:
+    """t with P[|T| <= t] = level."""
+    from scipy.special import stdtrit
+
+    return float(-stdtrit(df, (1 - level) / 2))
+
+
+def check_alpha(owner: str, alpha: Any) -> float:
+    """One minus the level of an interval, as statsmodels takes it."""
+    real = isinstance(alpha, int | float) and not isinstance(alpha, bool)
+    if not real or not 0 < alpha < 1:
+        raise InvalidParameter(
+            f"{owner}.alpha must lie between 0 and 1, got {shorten(alpha)}.", hint="0.05 gives intervals of 95 %"
+        )
+    return float(alpha)

@@ -1,0 +1,124 @@
+"""A matrix of sums of products as it was read: exact fractions, and the noise in every entry where there is some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from murmure.core.blocks import NoiseLaw
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimate import Floats
+from murmure.core.noisy_reading import variance_of
+from murmure.statistics.factors import Parts
+from murmure.statistics.summed import Summed
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """sum_i w_i f_a(x_i) f_b(x_i) for all a, b. `summed` are the figures themselves, each once, with their error bars.
+
+    Two entries that are one sum share one noise: figure[a][b] is the number of the sum, -1 where the entry is 0
+    whatever rows hold. Where factors were asked less a middle (centred.py), sum k is a combination of noisy figures,
+    each so often as parts[k] says; entries then share noises, and `slopes` says which.
+    """
+
+    factors: tuple[str, ...]
+    n: int | None  # rows; None: not known here
+    matrix: tuple[tuple[Fraction, ...], ...]
+    noise: tuple[tuple[float, ...], ...] | None  # variance of the noise in every entry; None: exact
+    figure: tuple[tuple[int, ...], ...]
+    bits: int  # of the longest whole number among the sums
+    grid: tuple[str, ...]  # columns whose numbers were rounded to a grid
+    summed: Summed = field(repr=False)
+    parties: int | None = None  # that have rows, where each made something of its own sums (by_party.py)
+    parts: tuple[Parts, ...] | None = None  # None: every sum is a figure
+
+    unit = "value"
+    target = "fixed"
+
+    @classmethod
+    def of(
+        cls,
+        factors: tuple[str, ...],
+        figure: tuple[tuple[int, ...], ...],
+        summed: Summed,
+        laws: tuple[NoiseLaw | None, ...],
+        parts: tuple[Parts, ...] | None = None,
+    ) -> Crossed:
+        sums: tuple[Fraction, ...] = summed.sums
+        units = [float(unit) for unit in summed.units]
+        each = [variance_of(law) * unit**2 for law, unit in zip(laws, units, strict=True)] if summed.noisy else []
+        if parts is not None:
+            held = sums
+            sums = tuple(sum((c * held[k] for k, c in of.items()), Fraction(0)) for of in parts)
+            each = [sum(float(c) ** 2 * each[k] for k, c in of.items()) for of in parts] if summed.noisy else []
+        sums, each = (*sums, Fraction(0)), [*each, 0.0]  # the last one is that of the entries -1
+        noise = tuple(tuple(each[k] for k in line) for line in figure) if summed.noisy else None
+        bits = max(abs(v).bit_length() for v in summed.whole)
+        matrix = tuple(tuple(sums[k] for k in line) for line in figure)
+        return cls(factors, summed.n, matrix, noise, figure, bits, summed.grid, summed, parts=parts)
+
+    def slopes(self, a: int, b: int) -> dict[int, float]:
+        """How often each noisy figure stands in this entry."""
+        k = self.figure[a][b]
+        if self.parts is None or k < 0:
+            return {k: 1.0} if k >= 0 else {}
+        return {number: float(c) for number, c in self.parts[k].items()}
+
+    def at(self, a: str, b: str) -> Fraction:
+        """The sum of the product of these two factors."""
+        for name in (a, b):
+            if name not in self.factors:
+                raise InvalidParameter(f"{shorten(name)} is no factor; there are {shorten(list(self.factors), 200)}.")
+        return self.matrix[self.factors.index(a)][self.factors.index(b)]
+
+    # -- as any estimate ----------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.summed.labels
+
+    @property
+    def mean(self) -> Floats:
+        """The figures as floats, each once."""
+        return self.summed.mean
+
+    @property
+    def noisy(self) -> bool:
+        return self.summed.noisy
+
+    @property
+    def reading(self) -> Any:
+        return self.summed.reading
+
+    @property
+    def reason(self) -> str | None:
+        return self.summed.reason
+
+    def variance(self, target: Any = "fixed") -> Floats:
+        """Of the noise in every figure."""
+        return self.summed.variance(target)
+
+    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
+        return self.summed.interval(level, target, simultaneous)
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        return self.summed.interval_and_method(level, target, simultaneous)
+
+    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
+        return self.summed.to_rows(level, target)
+
+    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
+        return self.summed.rows_and_method(level, target)
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        return self.summed.plot(ax, level, truth)
+
+    def __repr__(self) -> str:
+        return repr(self.summed)
+
+    def _repr_html_(self) -> str:
+        return self.summed._repr_html_()

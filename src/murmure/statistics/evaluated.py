@@ -1,0 +1,205 @@
+"""Sums of real functions of rows, on a stated grid: scores of likelihoods, residuals, what no exact arithmetic gives.
+
+    value of a row = u 2**-62,   u whole,   |value| < 2**62
+
+Every row's float is put on the grid before it is added up, so a sum does not depend on the order of rows, on how they
+are cut, or on who holds them. A float of 2**-9 or more is on the grid already; smaller ones move by 2**-63 at most.
+
+Nothing bounds what one row can add in a way that would be of use to noise: a curator refuses this question. Between
+parties the sums are exact, and each party evaluates the function for its own rows only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.schema import Schema
+from murmure.core.types import Array
+from murmure.statistics.expressions import columns_in, labelled, read_expression
+from murmure.statistics.factors import rounded_columns
+from murmure.statistics.fixed_point import PARTS, POINT, ROWS, UNIT, cut, joined, sums_of, whole_of
+from murmure.statistics.real_functions import floats_of
+from murmure.statistics.row_functions import RowFunction, function_of
+from murmure.statistics.shared import Curated
+from murmure.statistics.summed import Summed
+from murmure.statistics.terms import Terms
+
+ENTRIES = 1 << 17  # values at a time: they stay in the cache
+NUMBER = re.compile(
+    r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
+)
+
+
+class EvaluatedSums(Summed):
+    """The sums of a function of rows: `sums` are exact fractions of what each row's value is on the grid."""
+
+    @property
+    def bits(self) -> int:
+        """Of the longest whole number among the sums."""
+        return max(abs(v).bit_length() for v in self.whole)
+
+
+@dataclass(frozen=True)
+class Evaluated(Curated):
+    """`Evaluated(schema, "residuals", ("stay", "1", "age"), at=("2.5", "1/30"), settings=("scores",))`.
+
+    function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,
+    each exact value correctly rounded. at: public parameters, as "p/q" or decimals. settings: further words.
+    A row with a label that is not listed is left out.
+    """
+
+    domain: Schema
+    function: str
+    inputs: tuple[str, ...]
+    at: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    largest = 1 << 2 * POINT
+    wide = True  # sums are Python's integers
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Schema):
+            raise InvalidParameter(f"Evaluated.domain must be a Schema, got {shorten(self.domain)}.")
+        for name in ("inputs", "at", "settings"):
+            held = getattr(self, name)
+            if not isinstance(held, tuple | list) or not all(isinstance(text, str) for text in held):
+                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(held)}.")
+            object.__setattr__(self, name, tuple(text.strip() for text in held))
+        if not self.inputs:
+            raise InvalidParameter("Evaluated.inputs must name one expression at least.")
+        for text in self.at:
+            if NUMBER.fullmatch(text) is None or re.search("/0+$", text):
+                raise InvalidParameter(
+                    f"Evaluated.at must hold numbers, got {shorten(text)}.", hint='write "1/3" or "0.25"'
+                )
+        _ = self.labels
+        check = getattr(self._function, "check", None)
+        if check is not None:
+            check(self.inputs, self.at, self.settings)
+        terms = Terms(self.domain)
+        numbers = tuple(read_expression(text, terms) for text in self.inputs)
+        read = columns_in(terms, numbers) or self.domain.private[:1]
+        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        object.__setattr__(self, "domain", terms.schema)
+        vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
+
+    @cached_property
+    def _function(self) -> RowFunction:
+        return function_of(self.function)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Of every figure."""
+        found = tuple(self._function.labels(self.inputs, self.settings))
+        if not found or len(set(found)) != len(found):
+            raise InvalidParameter(
+                f"function {self.function!r} must name its figures, each once, got {shorten(found)}."
+            )
+        return found
+
+    @property
+    def width(self) -> int:
+        return len(self.labels)
+
+    @property
+    def units(self) -> tuple[Fraction, ...]:
+        """What one step of each integer sum is worth."""
+        return (UNIT,) * self.width
+
+    def in_words(self) -> str:
+        """The question, as a ledger and a release say it."""
+        return f"Sums of {self.words()[0]}"
+
+    def words(self) -> tuple[str, str]:
+        """What is added up, in English and in French."""
+        return self._function.in_words(self.inputs, self.at, self.settings)
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64]]]:
+        """Some rows at a time: which are there, and what each of them adds."""
+        terms: Terms = vars(self)["_terms"]
+        numbers: tuple[int, ...] = vars(self)["_numbers"]
+        order, at = terms.needed(numbers), tuple(float(Fraction(text)) for text in self.at)
+        names, rows = self.domain.private, len(x[0])
+        step = min(ROWS, max(1 << 8, ENTRIES // self.width))
+        for a in range(0, rows, step):
+            codes = {name: np.asarray(column[a : a + step]) for name, column in zip(names, x, strict=True)}
+            here = np.ones(min(step, rows - a), bool)
+            for name in labelled(self.domain, names):
+                here &= codes[name] != self.domain[name].size
+            if not here.all():
+                codes = {name: column[here] for name, column in codes.items()}
+            n = int(here.sum())
+            held = terms.values(order, codes)
+            columns = tuple(self._floats(held[number], terms[number].unit, n) for number in numbers)
+            with np.errstate(all="ignore"):  # what is no number is found below
+                found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
+            assert found.shape == (n, self.width), f"{self.function}: {found.shape}, not {(n, self.width)}"
+            self._check(found, a + np.nonzero(here)[0])
+            yield here, found
+
+    @staticmethod
+    def _floats(v: Any, unit: Fraction, n: int) -> NDArray[np.float64]:
+        return np.full(n, float(v * unit)) if isinstance(v, int) else floats_of(v, unit)
+
+    def _check(self, found: NDArray[np.float64], rows: Array) -> None:
+        if not found.size or (found.min() > -(2.0**POINT) and found.max() < 2.0**POINT):  # a NaN passes neither
+            return
+        i, j = (int(k[0]) for k in np.nonzero(~(np.abs(found) < 2.0**POINT)))
+        raise OutsideDomain.at(
+            self.function,
+            int(rows[i]),
+            f"adds {found[i, j]:.3g} to {self.labels[j]}: a sum holds numbers below 2**{POINT}.",
+            "the parameters of this step are too far off: start from others, or scale the columns",
+        )
+
+    def lift(self, x: Sequence[Array]) -> NDArray[Any]:
+        parts = [np.empty((0, self.width), object)]
+        for here, found in self._values(x):
+            out = np.zeros((len(here), self.width), object)
+            if len(found):
+                out[here] = joined([np.vectorize(int, otypes=[object])(part) for part in cut(found)])
+            parts.append(out)
+        return np.concatenate(parts)
+
+    def tally(self, x: Sequence[Array]) -> NDArray[Any]:
+        out, some, rows = np.zeros(self.width, object), np.zeros((len(PARTS), self.width)), 0
+        for _, found in self._values(x):
+            if rows + len(found) > ROWS:
+                out, some, rows = out + whole_of(some), np.zeros_like(some), 0
+            some += sums_of(found)
+            rows += len(found)
+        return out + whole_of(some)
+
+    # -- what is read -------------------------------------------------------------------------------------------------
+
+    def clear(self, total: Sequence[int] | NDArray[Any], n: int) -> EvaluatedSums:
+        """The exact sums of n rows."""
+        whole = tuple(int(v) for v in total)
+        return EvaluatedSums.of(self.labels, whole, self.units, (None,) * self.width, n, rounded_columns(self.domain))  # type: ignore[return-value]
+
+    def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
+        found = np.concatenate([values for _, values in self._values(x)])
+        return np.array([math.fsum(column) for column in found.T])
+
+
+_PEOPLE = Schema({"stay": Integers(-2, 30), "age": Integers(0, 99), "ward": Categories(["A", "B", "C"])})
+_DOSES = Schema({"dose": Interval(0.5, 2.5, cells=8), "income": Integers(-(10**9), 10**9)})
+
+EXAMPLES = (
+    Evaluated(_PEOPLE, "residuals", ("stay", "1", "age", "ward == 'B'"), ("2.5", "-1/30", "0.1"), ("meat",)),
+    Evaluated(_PEOPLE, "residuals", ("stay", "1", "age / 7"), ("2.5", "-1/30"), ("squares",)),
+    Evaluated(_DOSES, "residuals", ("dose", "1", "income", "dose ** 2"), ("1/3", "1/7", "-2"), ("scores",)),
+)

@@ -1,0 +1,99 @@
+"""A model in plain words of two languages: what it asks first, of which columns, and how much in all its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from murmure.statistics.by_party import Within
+from murmure.statistics.cells import Cells
+from murmure.statistics.cross_products import CrossProducts
+from murmure.statistics.sums import Sums
+from murmure.study.models import Question, settings_of
+from murmure.study.questions import Tongue, lines_of
+
+
+def lines_of_model(question: Question, say: Tongue) -> tuple[str, list[str]]:
+    """The model in one sentence, in marks, since names that a stranger chose stand in it; then its columns, its
+    settings, and how much is asked in all.
+    """
+    model = question.model
+    out = [*_design(getattr(model, "design", None), say), *_settings(model, say), *_first(question, say)]
+    return f"{question.kind}, {say.quote(say(*model.in_words()))}.", [*out, _most(question, say)]
+
+
+def _quoted(texts: Iterable[str], say: Tongue) -> str:
+    return ", ".join(map(say.quote, texts))
+
+
+def _design(design: Any, say: Tongue) -> list[str]:
+    if design is None:
+        return []
+    columns = say("its equations are made of these columns: {}", "ses équations sont faites de ces colonnes : {}")
+    outcome = say("what they explain is {}", "ce qu’elles expliquent est {}")
+    out = [say("its formula is {}", "sa formule est {}").format(say.quote(design.formula))]
+    out.append(columns.format(_quoted(design.terms, say)))
+    return out + ([outcome.format(say.quote(design.outcome))] if getattr(design, "outcome", None) else [])
+
+
+def _settings(model: Any, say: Tongue) -> list[str]:
+    """Whatever else the asker chose, by the name that it has in the study."""
+    held = settings_of(model)
+    if not held:
+        return []
+    told = ", ".join(f"{name} = {_value(value, say)}" for name, value in held.items())
+    return [say("its settings are {}", "ses réglages sont {}").format(told)]
+
+
+def _value(value: Any, say: Tongue) -> str:
+    if isinstance(value, bool):
+        return say("yes", "oui") if value else say("no", "non")
+    if isinstance(value, int | Fraction):
+        return say.number(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_value(one, say) for one in value) + ")"
+    return say.quote(str(value))
+
+
+def _first(question: Question, say: Tongue) -> list[str]:
+    """The sums of the first round."""
+    statistic: Any = question.plan.statistic
+    if isinstance(statistic, Sums):
+        asked, sums = lines_of(statistic, say)
+        return [say("first, {}", "d’abord, {}").format(asked), *sums]
+    if isinstance(statistic, Cells):
+        cells = say(
+            "first, how many rows lie in each of {} cells of {}",
+            "d’abord, combien de lignes sont dans chacune de {} cases de {}",
+        )
+        return [cells.format(say.number(statistic.width), _quoted(statistic.domain.private, say))]
+    if isinstance(statistic, CrossProducts | Within):
+        products = say(
+            "first, the sums of all products of two of these: {}",
+            "d’abord, les sommes de tous les produits de deux parmi : {}",
+        ).format(_quoted(statistic.factors, say))
+        if isinstance(statistic, Within):
+            products += say(", each less its mean at the organisation", ", chacun moins sa moyenne dans l’organisation")
+        if statistic.weight is None:
+            return [products]
+        weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
+        return [products, weighed.format(say.quote(statistic.weight))]
+    if hasattr(statistic, "words"):
+        return [say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))]
+    return []
+
+
+def _most(question: Question, say: Tongue) -> str:
+    sums = say.number(question.sums)
+    if question.rounds == 1:
+        one = say("it is asked in one round, and counts as {} sums", "un seul tour, qui compte pour {} sommes")
+        return one.format(sums)
+    return say(
+        "it is asked in at most {} rounds, which count as at most {} sums in all; what is asked in a round (such as "
+        "the coefficients that it tries) follows from the totals of the rounds before it, by rules that your own "
+        "software applies too: the asker could change it only by telling false totals",
+        "au plus {} tours, qui comptent pour au plus {} sommes en tout ; ce qui est demandé à un tour (par exemple les "
+        "coefficients essayés) découle des totaux des tours précédents, selon des règles que votre propre logiciel "
+        "applique aussi : le demandeur ne pourrait le changer qu’en communiquant de faux totaux",
+    ).format(say.number(question.rounds), sums)

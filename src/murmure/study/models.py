@@ -1,0 +1,281 @@
+"""The models of a study: what parties approve of each before it is asked, and how a study.toml names them.
+
+A model asks round after round (econometrics/model.py), and only its first question is known beforehand. What is agreed
+is therefore the most: these columns, so many rounds, so many sums.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from murmure.catalogue import MODELS, load
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.schema import Schema
+from murmure.plan import Plan
+from murmure.statistics.cross_products import CrossProducts
+from murmure.study.counted import of_reals, real_sum, sums_in
+from murmure.study.plans import MOST_PLANS, check_letters, check_model_plan
+
+if TYPE_CHECKING:
+    from murmure.privacy import Central, Secure
+    from murmure.secure.sharing import PairwiseMasks
+
+FEW = 4  # figures beside scores and their products: a likelihood, a deviance
+MOST_MODELS = 100  # whoever looks at a stranger's study makes the first question of each
+MOST_SUMS = 1 << 24  # that one model may count as
+NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
+EXAMPLE = 'model = "ols" and formula = "stay ~ age + ward"'
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a study asks: a plan, which is one round; or a model, whose first plan this is."""
+
+    number: int
+    plan: Plan
+    model: Any = None
+
+    @property
+    def kind(self) -> str:
+        return type(self.model or self.plan.statistic).__name__
+
+    @property
+    def rounds(self) -> int:
+        """At most."""
+        return 1 if self.model is None else int(self.model.rounds)
+
+    @cached_property
+    def domain(self) -> Any:
+        """What is read of a row, in any round, and what it may hold."""
+        return self.plan.statistic.domain if self.model is None else self.model.domain
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all that is read of a row."""
+        read = self.plan.step.columns or () if self.model is None else self.domain.private
+        return tuple(read) if self.plan.unit == "row" else (*read, self.plan.unit)
+
+    @property
+    def widths(self) -> int:
+        """The sums of all rounds, one by one, at most: as the model says. One that does not say it asks in every round
+        for no more than in the first; with a design of p columns, for p + 1 scores, their products, and FEW figures.
+        """
+        most, first = getattr(self.model, "most_sums", None), self.plan.statistic.width
+        if most is not None or self.rounds == 1:
+            return first if most is None else int(most)
+        p = len(getattr(getattr(self.model, "design", None), "terms", ()))
+        return first + (self.rounds - 1) * max(first, (p + 1) * (p + 4) // 2 + FEW if p else 0)
+
+    @cached_property
+    def sums(self) -> int:
+        """As how many sums all rounds count together, at most (counted.py).
+
+        After products come real functions of a row (residuals, scores); after counts, other counts.
+        """
+        first = self.plan.statistic
+        each = sums_in(first)
+        real = self.model is not None and (of_reals(first) or isinstance(first, CrossProducts))
+        later = real_sum(self.domain) if real else 1
+        return sum(each) + (self.widths - len(each)) * max(later, *each)
+
+    @property
+    def numbers(self) -> int:
+        """That leave each party, in all rounds, at most: sums, and with exact ones the number of rows each time."""
+        return self.widths + self.rounds * (self.plan.encoder.entries - self.plan.statistic.width)
+
+    def plan_of(self, statistic: Any, privacy: Secure, noise: Any) -> Plan:
+        """A later question of the model, under the terms of the first."""
+        return _plan_of(statistic, privacy, noise, self.plan.parties)
+
+
+def question_of(number: int, model: Any, privacy: Secure, masks: PairwiseMasks) -> Question:
+    """A model, with the question that it asks first."""
+    from murmure.econometrics.asking import check_honest
+
+    where, kind = f"Study: question {number}", type(model).__name__
+    check_honest(model, masks)
+    try:
+        first = next(model.steps())
+    except StopIteration:
+        raise InvalidParameter(f"{where}, {kind}, asks nothing.") from None
+    return Question(number, _plan_of(first, privacy, privacy.noises([1.0] * int(model.rounds))[0], masks), model)
+
+
+def _plan_of(statistic: Any, privacy: Secure, noise: Any, masks: PairwiseMasks) -> Plan:
+    from murmure.econometrics.asking import COARSE
+
+    if noise is None:
+        return Plan(statistic, parties=masks)
+    coarse = statistic.coarse(COARSE) if hasattr(statistic, "coarse") else statistic
+    protects = {name: getattr(privacy, name) for name in ("relation", "unit", "rows_per_person")}
+    return Plan(coarse, parties=masks, curator=noise, **protects)
+
+
+def privacy_with(masks: PairwiseMasks, noise: Central | None) -> Secure:
+    """Between these parties, with this noise in shares where there is any."""
+    from murmure.privacy import Secure
+
+    terms = {name: getattr(masks, name) for name in ("parties", "dropouts", "colluders", "coordinator", "rows")}
+    return Secure(**terms) if noise is None else Secure(**terms, **vars(noise))
+
+
+def check_models(models: Any, noises: Any, before: int) -> None:
+    """What can be refused before a question of theirs is made; before: how many plans the study has."""
+    from murmure.privacy import Central
+
+    if not isinstance(models, tuple) or len(models) > MOST_MODELS:
+        raise InvalidParameter(f"Study.models must be a tuple of at most {MOST_MODELS} models, got {shorten(models)}.")
+    if not isinstance(noises, tuple) or len(noises) != len(models):
+        raise InvalidParameter(f"Study.noises must be a noise or None for each model, got {shorten(noises)}.")
+    for number, (model, noise) in enumerate(zip(models, noises, strict=True), before + 1):
+        kind = type(model).__name__
+        if kind not in MODELS:
+            raise InvalidParameter(
+                f"Study: question {number} must be a model, got {shorten(model)}.",
+                hint=f"there are {', '.join(MODELS)}",
+            )
+        if noise is not None and not isinstance(noise, Central):
+            raise InvalidParameter(
+                f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
+                hint="Central(epsilon=1.0)",
+            )
+        if noise is not None and model.protects is not None:
+            raise InvalidParameter(
+                f"Study: question {number}, {kind}, cannot be asked with noise: {model.protects}.", hint=NO_NOISE
+            )
+        if not 0 < model.rounds <= MOST_PLANS:
+            raise InvalidParameter(
+                f"Study: question {number}, {kind}, takes {model.rounds} rounds: {MOST_PLANS} at most."
+            )
+
+
+def check_question(question: Question) -> None:
+    """That words can tell all of it, and that nothing of it is too large."""
+    check_model_plan(question.number, question.plan)
+    for text in texts_of(question.model):
+        check_letters(question.number, text)
+    if question.sums > MOST_SUMS:
+        raise InvalidParameter(
+            f"Study: question {question.number}, {question.kind}, may ask for {question.sums:_} sums, more than "
+            f"{MOST_SUMS:_}.",
+            hint="fewer columns, or fewer rounds",
+        )
+    other = [name for name in question.plan.step.columns or () if name not in question.domain.private]
+    if other:
+        raise InvalidParameter(f"Study: question {question.number} reads {other[0]!r}, which its model does not name.")
+
+
+def texts_of(model: Any) -> list[str]:
+    """Whatever is written in a model: names, expressions, settings."""
+    from murmure.econometrics.model import model_to_dict
+
+    def leaves(held: Any) -> list[str]:
+        if isinstance(held, Mapping):
+            return [text for key, value in held.items() for text in (str(key), *leaves(value))]
+        if isinstance(held, list | tuple):
+            return [text for part in held for text in leaves(part)]
+        return [held] if isinstance(held, str) else []
+
+    return leaves(model_to_dict(model))
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """The fields of a model but for its design and its columns, which are told by themselves."""
+    held = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in ("design", "domain")}
+    return {name: value for name, value in held.items() if value not in (None, ()) and not isinstance(value, Schema)}
+
+
+# -- as a person writes them -------------------------------------------------------------------------------------------
+
+
+def model_from_words(where: str, said: Mapping[str, Any], schema: Schema) -> Any:
+    """The model that one [[models]] asks for: `model`, `formula` or `columns`, and the model's own options."""
+    kind = _kind(where, said.get("model"))
+    maker = load(kind)
+    own = {f.name: str(f.type) for f in fields(maker) if f.init}
+    about = _about(own)
+    options = [*about.values(), *(name for name in own if name not in about)]
+    for key in said.keys() - {"model", "noise", *options}:
+        near = difflib.get_close_matches(key, options, 1)
+        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(options) or 'nothing else'}"
+        raise _refuse(where, f"{kind} takes no {key!r}.", hint)
+    given: dict[str, Any] = {}
+    for name, type_ in own.items():
+        key = about.get(name, name)
+        if name in about and about[name] == "formula":
+            given[name] = _design(where, kind, said, schema)
+        elif name in about:
+            given[name] = _columns(where, said.get("columns"), schema)
+        elif key in said:
+            given[name] = _plain(said[key], type_)
+    try:
+        return maker(**given)
+    except MurmureError as error:
+        raise _refuse(where, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
+    except TypeError as error:
+        lacking = [f.name for f in fields(maker) if f.init and f.name not in given]
+        raise _refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(lacking)}") from None
+
+
+def _about(own: Mapping[str, str]) -> dict[str, str]:
+    """Fields that a file says in other words: a design as a formula, a schema as columns."""
+    return {
+        name: "formula" if "Design" in type_ else "columns"
+        for name, type_ in own.items()
+        if type_ in ("Design", "Schema")
+    }
+
+
+def _refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
+    return InvalidParameter(f"{where}: {what}", hint=hint)
+
+
+def _kind(where: str, word: Any) -> str:
+    if not isinstance(word, str) or not word:
+        got = "it is left out" if word is None else f"got {shorten(word)}"
+        raise _refuse(where, f"model must name a model; {got}.", EXAMPLE)
+    known = {name.lower(): name for name in MODELS}
+    plain = word.lower().replace("_", "").replace("-", "").replace(" ", "")
+    if plain not in known:
+        near = difflib.get_close_matches(plain, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        raise _refuse(where, f"there is no model {word!r}.", hint)
+    return known[plain]
+
+
+def _design(where: str, kind: str, said: Mapping[str, Any], schema: Schema) -> Any:
+    from murmure.econometrics.formula import read_formula
+
+    formula = said.get("formula")
+    if not isinstance(formula, str):
+        got = "it is left out" if formula is None else f"got {shorten(formula)}"
+        raise _refuse(where, f"formula must be text; {got}.", 'formula = "stay ~ age + ward"')
+    try:
+        return read_formula(formula, schema, outcome="~" in formula)
+    except MurmureError as error:
+        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+        raise _refuse(where, f"formula: {message}", error.hint) from None
+
+
+def _columns(where: str, said: Any, schema: Schema) -> Schema:
+    names = list(schema.private) if said is None else [said] if isinstance(said, str) else said
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise _refuse(where, f"columns must name columns of the schema, got {shorten(said)}.", 'columns = ["age"]')
+    for name in names:
+        if name not in schema.private:
+            near = difflib.get_close_matches(name, schema.private, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
+            raise _refuse(where, f"columns: there is no private column {name!r} in the schema.", hint)
+    return Schema({name: schema.about[name] for name in names})
+
+
+def _plain(value: Any, type_: str) -> Any:
+    """Lists as tuples; numbers as text where the model keeps them so, to the last digit."""
+    if isinstance(value, list):
+        return tuple(_plain(one, type_) for one in value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if number and "str" in type_ and not ("int" in type_ or "float" in type_) else value

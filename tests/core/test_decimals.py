@@ -1,0 +1,427 @@
+"""Decimals: what is written is what is added up, whatever holds it; and anything else is refused by its row."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import murmure as mu
+from murmure import Column, Decimals, Schema
+from murmure.core.errors import InvalidParameter, OutsideDomain
+from murmure.core.schema import kind_of
+from murmure.core.standing import stand, stand_schema
+from murmure.engines.tables import open_table
+
+TENTHS = Decimals(-100, 100, places=1)
+
+
+def exact(domain: Decimals, values: object) -> list[Fraction]:
+    return [domain.exact(code) for code in domain.encode(values)]
+
+
+# -- exactness ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("domain", "value", "meant"),
+    [
+        (TENTHS, 0.1, "0.1"),
+        (TENTHS, 0.30000000000000004 - 5e-17, "0.3"),
+        (Decimals(0, 2 * 10**12, 1), 1000000000000.4, "1000000000000.4"),
+        (Decimals(-10, 10, 9), -6.860120914, "-6.860120914"),
+        (Decimals(-10, 10, 17), 0.1 + 0.2, "0.30000000000000004"),
+        (Decimals(0, 10**17, 0), 12345678901234567, "12345678901234567"),
+        (Decimals(0, 1, 18), Decimal("0.123456789012345678"), "0.123456789012345678"),
+        (Decimals("0.1", "0.7", 1), np.float32(0.3), "0.3"),
+        (Decimals(0, 10**6, 3), np.float32(16777.216), "16777.217"),
+        (TENTHS, -0.0, "0"),
+        (TENTHS, 1e-300 * 1e-300, "0"),
+    ],
+)
+def test_value_is_the_decimal_that_is_printed(domain: Decimals, value: object, meant: str) -> None:
+    """16777.216 is no float of 32 bits: the nearest one prints as 16777.217."""
+    assert exact(domain, [value]) == [Fraction(meant)]
+    assert exact(domain, np.array([value])) == [Fraction(meant)]
+
+
+@given(st.floats(-1e6, 1e6))
+def test_every_float_is_read_as_it_prints_or_refused(x: float) -> None:
+    domain = Decimals(-(10**6), 10**6, 12)
+    meant = Fraction(repr(x))
+    if (meant * 10**12).denominator == 1:
+        assert exact(domain, [x]) == [meant] == exact(domain, np.array([x, x]))[:1]
+    else:
+        with pytest.raises(OutsideDomain):
+            domain.encode([x])
+
+
+@given(st.decimals(-(10**5), 10**5, places=13))
+def test_decimals_and_their_floats(x: Decimal) -> None:
+    """18 digits: a Decimal is read to the last, a float as it prints."""
+    domain = Decimals(-(10**5), 10**5, 13)
+
+    assert exact(domain, [x]) == [Fraction(x)]
+    assert exact(domain, pa.array([x])) == [Fraction(x)]
+    near = Decimals(-(10**5), 10**5, 13, rounding="nearest")
+    assert exact(near, [x]) == [Fraction(x)]
+    moved = abs(exact(near, [float(x)])[0] - Fraction(float(x)))
+    assert moved <= Fraction(1, 2 * 10**13) + abs(Fraction(float(x))) / 2**53
+
+
+@given(st.floats(-99, 99), st.integers(0, 16))
+@example(1.015, 2)  # its product with 100 lies below the middle, and what it prints as is the middle
+@example(-98.76543210987654, 16)
+def test_floats_are_rounded_by_floats_and_what_is_written_exactly(x: float, places: int) -> None:
+    domain = Decimals(-100, 100, places, rounding="nearest")
+    meant = Fraction(round(Fraction(x * 10.0**places)), 10**places)
+    assert abs(meant - Fraction(x)) <= domain.step / 2 + abs(Fraction(x)) / 2**53
+
+    for held in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x])):
+        assert exact(domain, held)[0] == meant
+        assert domain.exact(stand(domain, held)[0]) == meant
+    printed = Fraction(round(Fraction(repr(x)) * 10**places), 10**places)
+    if abs(x) > 1e-5:
+        assert domain.exact(stand(domain, pa.array([repr(x)]))[0]) == printed
+        assert exact(domain, [Decimal(repr(x)), Decimal(1)])[0] == printed
+
+
+def test_narrow_floats_are_rounded_and_kept_within_bounds() -> None:
+    """0.1 of 32 bits lies above a tenth, and 0.7 below seven tenths."""
+    near = Decimals("0.1", "0.7", 9, rounding="nearest")
+    held = np.array([0.1, 0.3, 0.7], np.float32)
+    assert exact(near, held) == [Fraction(round(float(x) * 10**9), 10**9) for x in held]
+    assert Decimals(0, "0.1", 9, rounding="nearest").encode(held[:1]).tolist() == [10**8]
+    with pytest.raises(OutsideDomain, match="row 1"):
+        near.encode(np.array([0.3, 0.71], np.float32))
+    assert stand(near, np.array([-np.inf, np.inf, 0.0], np.float32)).tolist() == [0, near.size - 1, 0]
+
+
+def test_rounding_at_the_widest_and_the_farthest() -> None:
+    widest = Decimals(-2, "2.611686018427387903", 18, rounding="nearest")
+    assert widest.encode(np.array([-2.0, float(widest.high), 0.0])).tolist() == [0, 2**62 - 1, 2 * 10**18]
+    far = Decimals(10**17, 10**17 + 100, 16, rounding="nearest")
+    assert exact(far, np.array([1e17, 1e17 + 16])) == [10**17, 10**17 + 20]  # as they print
+    assert stand(far, np.array([-np.inf, np.inf])).tolist() == [0, far.size - 1]
+    with pytest.raises(OutsideDomain, match="row 0"):
+        far.encode([1e17 + 112])
+
+
+def test_rounding_looks_at_what_is_written_and_refuses_what_is_beyond_before_it_rounds() -> None:
+    near = Decimals(0, 3, 2, rounding="nearest")
+
+    assert exact(near, [2.675, 0.125, 2.6749]) == [Fraction("2.68"), Fraction("0.12"), Fraction("2.67")]
+    with pytest.raises(OutsideDomain, match=r"row 1 holds 3\.001"):
+        near.encode([1.0, 3.001])
+
+
+def test_whatever_holds_a_column() -> None:
+    domain = Decimals(0, 100, 2)
+    held = [0.1, 99.99, 100.0]
+    codes = [10, 9999, 10000]
+
+    for values in (
+        held,
+        tuple(held),
+        [Decimal("0.1"), 99.99, 100],
+        np.array(held),
+        np.array(held, np.float32),
+        pd.Series(held),
+        pd.Series(held, dtype="Float64"),
+        pd.Series([Decimal("0.10"), Decimal("99.99"), Decimal("100")]),
+        pd.Series(held, dtype=pd.ArrowDtype(pa.float64())),
+        pl.Series(held),
+        pl.Series([Decimal("0.10"), Decimal("99.99"), Decimal("100")]),
+        pa.array(held),
+        pa.chunked_array([held[:1], held[1:]]),
+        pa.array(list(map(Decimal, ("0.1", "99.99", "100")))),
+        pa.array(list(map(Decimal, ("0.1", "99.99", "100"))), pa.decimal128(38, 19)),
+        pa.array(list(map(Decimal, ("0.1", "99.99", "100"))), pa.decimal256(50, 10)),
+        pa.array(list(map(Decimal, ("7", "0.1", "99.99", "100")))).slice(1),
+        pa.array(list(map(Decimal, ("0.1", "99.99", "100")))).dictionary_encode(),
+    ):
+        assert domain.encode(values).tolist() == codes, type(values)
+    for kind in (np.int8, np.uint8, np.int64, np.uint64):
+        assert domain.encode(np.array([0, 7, 100], kind)).tolist() == [0, 700, 10000]
+    assert domain.encode([]).tolist() == []
+
+
+def test_no_step_of_the_codes_overflows() -> None:
+    widest = Decimals(-2, "2.611686018427387903", 18)
+    assert widest.size == 2**62
+
+    assert widest.encode(np.array([-2, 2])).tolist() == [0, 4 * 10**18]
+    assert widest.encode([Decimal("2.611686018427387903")]).tolist() == [2**62 - 1]
+    far = Decimals(10**17, 10**17 + 1, 18)
+    assert far.encode(np.array([10**17, 10**17 + 1])).tolist() == [0, 10**18]
+    assert far.encode([1e17]).tolist() == [0]
+    assert exact(far, [Decimal("100000000000000000.000000000000000001")]) == [10**17 + Fraction(1, 10**18)]
+    total = mu.run(mu.Plan(mu.Sums(Schema({"x": widest}), ["x", "x ** 2"])), {"x": [2.5, -1.25]}).estimate
+    assert list(total.sums) == [Fraction("1.25"), Fraction("7.8125")]
+
+
+def test_floats_of_codes_are_the_nearest() -> None:
+    for domain in (TENTHS, Decimals(10**6, 10**6 + 1, 12)):
+        codes = np.linspace(0, domain.size - 1, 101).astype(np.int64)
+        assert domain.floats(codes).tolist() == [float(domain.exact(code)) for code in codes]
+    assert TENTHS.numbers()[:2].tolist() == [-100.0, -99.9]
+    assert TENTHS.label(1001) == "0.1" and TENTHS.labels()[0] == "-100"
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.5, 0.25], r"row 1 holds 0.25 \(1 outside"),
+        (np.array([0.5, 0.1 + 0.2]), "row 1 holds 0.30000000000000004"),
+        ([Decimal("0.11")], "row 0 holds"),
+        (pa.array([Decimal("0.50"), Decimal("0.11")]), "row 1 holds"),
+        ([0.0, 100.1], r"row 1 holds 100.1 \(1 outside"),
+        ([101], "row 0 holds 101"),
+        ([Decimal("1e999999999")], "row 0 holds"),
+        ([Decimal("1e-999999999")], "row 0 holds"),
+        ([10**5000 // 10**4990], "row 0 holds"),
+        ([1.0, math.inf], "row 1 holds inf"),
+        ([1.0, -math.inf, "x"], "row 1 holds -inf"),
+        (np.array([1.0, math.inf]), "row 1 holds inf"),
+        ([1.0, math.nan], "row 1 is missing"),
+        ([1.0, None, 2.0], "row 1 is missing"),
+        ([Decimal("NaN"), Decimal("sNaN")], r"row 0 is missing \(2 in all"),
+        (pd.Series([1, None], dtype="Int64"), "row 1 is missing"),
+        (pa.array([Decimal("0.5"), None]), "row 1 is missing"),
+        ([True, False], "got values of type bool"),
+        ([1, True], "row 1 holds True"),
+        (["0.5"], "got values of type"),
+        ([0.5, "0.5"], "row 1 holds '0.5'"),
+        (np.array([2**64 - 1], np.uint64), "row 0 holds 18446744073709551615"),
+        (np.array([1.0 + 2.0j]), "got values of type complex"),
+    ],
+)
+def test_anything_else_is_refused_by_its_row(values: object, said: str) -> None:
+    with pytest.raises(OutsideDomain, match=said):
+        TENTHS.encode(values)
+
+
+def test_way_out_of_more_decimals_is_said() -> None:
+    with pytest.raises(OutsideDomain, match='rounding="nearest"'):
+        TENTHS.encode([0.25])
+    with pytest.raises(OutsideDomain, match="widen the domain"):
+        TENTHS.encode([1e300])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((0, 1, 19), "places must be at most 18"),
+        ((0, 1, -1), "places must be a whole number"),
+        ((0, 1, True), "places must be a whole number"),
+        ((0, 0.25, 1), "high must have at most 1 decimals"),
+        ((1, 1, 1), "needs low < high"),
+        ((math.nan, 1, 1), "low must be a finite number"),
+        ((0, "many", 1), "high must be a finite number"),
+        ((0, math.inf, 1), "high must be a finite number"),
+        ((True, 2, 1), "low must be a finite number"),
+        ((0, 5, 18), "at most 2\\*\\*62 values"),
+        ((0, 10**18, 0), "between -10\\*\\*18"),
+        ((0, 1, 1, "up"), "rounding must be"),
+        ((0, 1, 1, "refuse", None, 3), "absent must be a number from 0 to 1"),
+        ((0, 1, 1, "refuse", None, "x"), "absent must be a number from 0 to 1"),
+    ],
+)
+def test_bad_parameters(given: tuple[object, ...], said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        Decimals(*given)  # type: ignore[arg-type]
+
+
+def test_bounds_are_one_thing_however_they_are_given() -> None:
+    made = [Decimals(low, "1e1", 2) for low in (0.1, "0.10", Decimal("0.1"), np.float32(0.1), np.float64(0.1), "1e-1")]
+
+    assert len(set(made)) == 1
+    assert made[0].to_dict()["low"] == "0.1" and made[0].to_dict()["high"] == "10"
+    assert (made[0].low_exact, made[0].high_exact, made[0].step) == (Fraction(1, 10), 10, Fraction(1, 100))
+
+
+# -- where it travels --------------------------------------------------------------------------------------------------
+
+
+def test_through_json_and_toml() -> None:
+    schema = Schema(
+        {
+            "temperature": Column(Decimals(30, "45.5", 1), missing="constant", missing_value=36.6),
+            "fine": Decimals("-0.123456789012345678", 1, 18),
+            "dose": Column(Decimals(0, 99, 4, "nearest"), note="mg"),
+        }
+    )
+
+    assert Schema.from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
+    assert Schema.from_toml(schema.to_toml()) == schema
+    assert schema.kinds == dict.fromkeys(schema, "decimal") and kind_of(TENTHS) == "decimal"
+    plan = mu.Plan(mu.Sums(schema, ["temperature", "fine * dose"]))
+    assert mu.Plan.from_json(plan.to_json()) == plan
+    for domain in (schema["temperature"], Decimals(0, 1, 2, column="x", absent="0.25")):
+        mean = mu.Plan(mu.Mean(domain))
+        assert mu.Plan.from_json(mean.to_json()) == mean
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("places = 1\nlow = 0", "high is left out"),
+        ("places = 1\nlow = 0\nhigh = 0.25", "high must have at most 1 decimals"),
+        ("low = 0\nhigh = 1", "places is left out"),
+        ("low = 0\nhigh = 1\nplaces = 1\ncells = 3", "takes no 'cells'"),
+        ("low = 0\nhigh = 1\nplaces = 1\nmissing = 'constant'\nmissing_value = 0.25", "missing_value must be"),
+    ],
+)
+def test_bad_toml(line: str, said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        Schema.from_toml(f'[columns.x]\ntype = "decimals"\n{line}\n')
+
+
+def test_text_of_a_csv_is_read_digit_by_digit(tmp_path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("id,x\n1,0.1\n2,0.123456789012345678\n3,1e-3\n4,+.5\n5,\n6, 1 \n", encoding="utf-8")
+    schema = Schema({"x": Column(Decimals(0, 1, 18), missing="constant", missing_value="0.000000000000000001")})
+    meant = [Fraction(v) for v in ("0.1", "0.123456789012345678", "0.001", "0.5", "0.000000000000000001", "1")]
+
+    total = mu.run(mu.Plan(mu.Sums(schema, ["x"])), path).estimate
+    assert list(total.sums) == [sum(meant)]
+    lenient = [stand_schema(schema, b)[0] for b in open_table(path, ["x"], schema.kinds, lenient=True).batches()]
+    assert [schema["x"].exact(code) for code in np.concatenate(lenient)] == meant
+
+
+@pytest.mark.parametrize("text", ["1e30", "abc", "inf", "0x1", "123456789012345678901234567890"])
+def test_text_of_a_csv_that_is_no_such_number(tmp_path, text: str) -> None:
+    """Arrow alone would read 1e30 as 18960114910927365649.47."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"x,y\n0.5,1\n{text},1\n", encoding="utf-8")
+
+    with pytest.raises(InvalidParameter, match=f"row 1, column 'x' holds '{text}'"):
+        mu.run(mu.Plan(mu.Sums(Schema({"x": TENTHS}), ["x"])), path)
+
+
+@pytest.mark.parametrize("text", ["0.05", "0.1000000000000000000000001", "0.1000000000000000055511151231257827"])
+def test_text_with_more_decimals_is_refused_though_its_float_would_not_be(tmp_path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"x,y\n0.5,1\n{text},1\n", encoding="utf-8")
+
+    with pytest.raises(OutsideDomain, match="row 1"):
+        mu.run(mu.Plan(mu.Sums(Schema({"x": TENTHS}), ["x"])), path)
+    near = Schema({"x": Decimals(0, 1, 1, "nearest")})
+    assert mu.run(mu.Plan(mu.Sums(near, ["x"])), path).estimate.sums[0] in (Fraction("0.5"), Fraction("0.6"))
+
+
+def test_parquet_decimals(tmp_path) -> None:
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": pa.array([Decimal("0.10"), Decimal("99.90")])}), path)
+
+    assert list(mu.run(mu.Plan(mu.Sums(Schema({"x": TENTHS}), ["x"])), path).estimate.sums) == [100]
+
+
+# -- where every row is read -------------------------------------------------------------------------------------------
+
+
+def test_every_row_stands_for_a_value() -> None:
+    domain = Decimals(0, 10, 1)
+    read = [None, math.nan, "?", -3, 11.7, math.inf, -math.inf, 0.25, 0.35, "0.1", True]
+    read += [Decimal("9.99"), Decimal("NaN")]
+    meant = [5, 5, 5, 0, 10, 10, 0, 0.2, 0.4, 0.1, 1, 10, 5]
+
+    assert [float(domain.exact(code)) for code in stand(domain, read)] == meant
+    assert [float(domain.exact(code)) for code in stand(domain, read, missing=Decimal("7.5"))][:3] == [7.5, 7.5, 7.5]
+    assert stand(domain, np.array([-5, 3, 200])).tolist() == [0, 30, 100]
+    assert stand(domain, np.array([0, 2**64 - 1], np.uint64)).tolist() == [0, 100]
+    assert stand(Decimals("0.2", "0.8", 1), np.array([-1, 0, 1])).tolist() == [0, 0, 6]
+    assert stand(domain, pa.array(["0.1", "12", "x", None, "9.94999999999999999999"])).tolist() == [1, 100, 50, 50, 99]
+    assert stand(domain, pa.array([Decimal("0.25"), None, Decimal("99.00")])).tolist() == [2, 50, 100]
+
+
+@given(st.lists(st.floats(-120, 120) | st.decimals(-120, 120, places=1), min_size=1, max_size=5))
+def test_standing_agrees_with_what_is_accepted(values: list[float | Decimal]) -> None:
+    codes = stand(TENTHS, values)
+    read = TENTHS.read(values)
+    for i, code in enumerate(codes):
+        if read.beyond is None or not read.beyond[i]:
+            assert code == read.codes[i]
+        alone = stand(TENTHS, [values[i]])
+        assert alone[0] == code
+
+
+def test_missing_answers_beside_large_codes() -> None:
+    schema = Schema({"x": Column(Decimals(-1000, 1000, 15), missing="constant", missing_value="999.123456789012345")})
+
+    codes = schema.encode({"x": [0.5, None]})[0]
+    assert codes.dtype == np.int64
+    assert schema["x"].exact(codes[1]) == Fraction("999.123456789012345")
+    with pytest.raises(InvalidParameter, match="has no label for missing"):
+        Column(TENTHS, missing="value")
+
+
+# -- what is asked about it --------------------------------------------------------------------------------------------
+
+
+def test_statistics_of_few_values_and_the_refusal_of_many() -> None:
+    few, many = Decimals(30, 45, 1, column="t"), Decimals(30, 45, 12, column="t")
+    held = {"t": [36.6, 37.0, 41.2, 36.6]}
+
+    assert mu.run(mu.Plan(mu.Mean(few)), held).estimate.mean[0] == pytest.approx(37.85)
+    assert mu.run(mu.Plan(mu.Sum(few)), held).estimate.mean[0] == pytest.approx(151.4)
+    far = mu.Sum(Decimals(10**15, 10**15 + 9, 1, column="t"))
+    assert mu.run(mu.Plan(far), {"t": [10**15] * 2}).estimate.mean[0] == pytest.approx(2e15)
+    assert mu.run(mu.Plan(mu.Quantile(few)), held).estimate.mean[0] == pytest.approx(36.6)
+    assert mu.run(mu.Plan(mu.Where(mu.Count(few), column=few, between=(36.6, 37))), held).estimate.mean[0] == 3
+    for make in (
+        mu.Mean,
+        mu.Sum,
+        mu.Variance,
+        mu.Quantile,
+        mu.Histogram,
+        lambda d: mu.GRR(d, 1.0),
+        lambda d: mu.Duchi(d, 1.0),
+        lambda d: mu.SMP(Schema({"t": d}), 1.0),
+        lambda d: mu.Marginals(Schema({"t": d})),
+        lambda d: mu.advise(d, 1.0, 100),
+        lambda d: mu.advise(Schema({"t": d}), 1.0, 100),
+    ):
+        with pytest.raises(InvalidParameter, match=r"at most 2\*\*31 values"):
+            make(many)
+    for ask in (many.labels, many.numbers):
+        with pytest.raises(InvalidParameter, match="too many to list"):
+            ask()
+
+
+def test_in_words() -> None:
+    from murmure.study.questions import Tongue
+
+    fine = Decimals(0, "0.123456789012345678", 18)
+    assert TENTHS.public() == "the numbers -100 to 100 with at most 1 decimals"
+    assert TENTHS.describe() == "a number from -100 to 100 with at most 1 decimals"
+    assert "0.123456789012345678, with at most 18 decimals" in Tongue("en").domain(fine)
+    assert Tongue("fr").domain(Decimals(0, "1.5", 1, "nearest")) == "nombres de 0 à 1,5, arrondis à au plus 1 décimale"
+    assert repr(Decimals(0, "1.5", 1, "nearest", "x")) == "Decimals(0, 1.5, places=1, rounding='nearest', column='x')"
+
+
+def test_learners_count_decimals_among_the_numbers() -> None:
+    from murmure.statistics.class_moments import ClassMoments
+    from murmure.statistics.gram import Gram
+
+    schema = Schema({"t": Decimals(30, 45, 1), "sick": mu.Categories(["no", "yes"])})
+    assert ClassMoments(schema, "sick").numbers == ("t",)
+    assert Gram(schema, "t").width > 0
+    fine = Schema({"t": Decimals(30, 45, 12), "sick": mu.Categories(["no", "yes"])})
+    for make in (lambda: ClassMoments(fine, "sick"), lambda: Gram(fine, "t")):
+        with pytest.raises(InvalidParameter, match="values"):
+            make()

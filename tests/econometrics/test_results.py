@@ -1,0 +1,231 @@
+"""Results look and mean what statisticians expect, and say what is unknown."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction as F
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from murmure.core.errors import InvalidParameter
+from murmure.econometrics.exact import inverse, matmul, scaled, transpose
+from murmure.econometrics.how import How
+from murmure.econometrics.results import Regression
+from murmure.econometrics.shown import Shown, Table
+from murmure.econometrics.text_tables import figure
+
+X = [[1, i, (7 * i * i) % 11] for i in range(24)]
+Y = [3 * i + (5 * i * i) % 13 for i in range(24)]
+HOW = How(privacy="by masked sums between 5 parties", rounds=1, sums=10, parties=5, present=5, rows=24, bits=17)
+
+
+def fitted(intercept: bool = True, **more: Any) -> Regression:
+    """Least squares written out here, from what Regression is told."""
+    Z = [[F(v) for v in (row if intercept else row[1:])] for row in X]
+    y = [F(v) for v in Y]
+    A = matmul(transpose(Z), Z)
+    beta = tuple(row[0] for row in matmul(inverse(A), matmul(transpose(Z), [[v] for v in y])))
+    fit = [sum(a * b for a, b in zip(row, beta, strict=True)) for row in Z]
+    rss = sum(((a - b) ** 2 for a, b in zip(y, fit, strict=True)), F(0))
+    mean = sum(y) / len(y) if intercept else F(0)
+    p = len(beta)
+    n = len(y)
+    names = ("Intercept", "x1", "a&b_<i>%")[-p:]
+    llf = float(-n / 2 * (np.log(2 * np.pi * float(rss) / n) + 1))
+    return Regression(
+        model="OLS",
+        formula="y ~ x1 + x2",
+        outcome="y",
+        names=names,
+        coefficients=beta,
+        covariance=scaled(inverse(A), rss / (n - p)),
+        n=n,
+        df_model=p - intercept,
+        df_resid=n - p,
+        rss=rss,
+        tss=sum(((v - mean) ** 2 for v in y), F(0)),
+        scale=rss / (n - p),
+        llf=llf,
+        has_intercept=intercept,
+        how=HOW,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_every_figure_means_what_it_means_in_statsmodels(intercept: bool) -> None:
+    ours = fitted(intercept)
+    theirs = sm.OLS(np.array(Y, float), np.array(X, float)[:, 1 - intercept :]).fit()
+    names = "params bse tvalues pvalues rsquared rsquared_adj fvalue f_pvalue llf aic bic df_model df_resid nobs scale"
+
+    for name in (*names.split(), "mse_resid", "mse_model", "ssr", "ess"):
+        np.testing.assert_allclose(
+            np.asarray(getattr(ours, name), float), getattr(theirs, name), rtol=1e-10, err_msg=name
+        )
+    np.testing.assert_allclose(ours.conf_int(0.1), theirs.conf_int(0.1), rtol=1e-10)
+    np.testing.assert_allclose(ours.cov_params(), theirs.cov_params(), rtol=1e-10)
+    tss = ours.centered_tss if intercept else ours.uncentered_tss
+    np.testing.assert_allclose(tss, theirs.centered_tss if intercept else theirs.uncentered_tss, rtol=1e-12)
+
+
+def test_wald_of_robust_errors_is_that_of_statsmodels() -> None:
+    theirs = sm.OLS(np.array(Y, float), np.array(X, float)).fit(cov_type="HC1")
+    covariance = tuple(tuple(F(v) for v in row) for row in theirs.cov_params().tolist())
+    ours = replace(fitted(), covariance=covariance, cov_type="HC1", use_t=False)
+
+    np.testing.assert_allclose([ours.fvalue, ours.f_pvalue], [theirs.fvalue, theirs.f_pvalue], rtol=1e-9)
+    np.testing.assert_allclose(ours.pvalues, theirs.pvalues, rtol=1e-9)
+    np.testing.assert_allclose(ours.conf_int(), theirs.conf_int(), rtol=1e-9)
+
+
+def test_a_likelihood_ratio_is_that_of_statsmodels() -> None:
+    y = np.array([(i * i + i // 3) % 2 for i in range(24)], float)
+    theirs = sm.Logit(y, np.array(X, float)).fit(disp=0)
+    ours = replace(fitted(), llf=theirs.llf, llnull=theirs.llnull, use_t=False, rss=None, tss=None, df_model=2)
+
+    expected = [theirs.prsquared, theirs.llr, theirs.llr_pvalue, theirs.aic, theirs.bic]
+    np.testing.assert_allclose([ours.prsquared, ours.llr, ours.llr_pvalue, ours.aic, ours.bic], expected, rtol=1e-10)
+    assert (ours.rsquared, ours.fvalue, ours.f_pvalue) == (None, None, None)
+
+
+def test_what_is_unknown_is_none_and_the_reason_is_told() -> None:
+    bare = replace(fitted(), covariance=None, rss=None, tss=None, llf=None, scale=None, reason="the noise is large")
+
+    for name in (
+        "bse",
+        "tvalues",
+        "pvalues",
+        "rsquared",
+        "rsquared_adj",
+        "fvalue",
+        "f_pvalue",
+        "aic",
+        "bic",
+        "ssr",
+        "llr",
+    ):
+        assert getattr(bare, name) is None, name
+    assert bare.conf_int() is None and bare.cov_params() is None
+    assert "No standard errors: the noise is large." in bare.summary()
+    assert bare.tidy()[0]["std_error"] is None
+    assert json.loads(bare.to_json())["coefficients"][0]["p_value"] is None
+
+
+def test_a_summary_is_aligned_and_says_how_it_was_obtained() -> None:
+    text = fitted().summary()
+    lines = text.splitlines()
+
+    assert all(len(line) <= 78 for line in lines)
+    assert lines[0] == "OLS: y ~ x1 + x2"
+    for said in ("R-squared:", "Rows:", "Parties:", "Rounds:", "P>|t|", "AIC:", "masked sums between 5 parties"):
+        assert said in text
+    table = [line for line in lines if line.startswith(("Intercept", "x1", "a&b"))]
+    assert len({len(line) for line in table}) == 1
+    assert repr(fitted()) == text
+
+
+def test_markup_escapes_what_a_name_holds() -> None:
+    page, paper = fitted().to_html(), fitted().to_latex()
+
+    html.parser.HTMLParser().feed(page)
+    assert "a&amp;b_&lt;i&gt;%" in page and "a&b_<i>" not in page
+    assert r"a\&b\_\textless{}i\textgreater{}\%" in paper
+    assert paper.count(r"\begin{tabular}") == paper.count(r"\end{tabular}") == 2
+    assert fitted()._repr_html_() == page
+
+
+def test_a_frame_has_the_names_of_broom() -> None:
+    frame = fitted().to_frame()
+
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame) == ["term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
+    assert fitted().to_frame(backend="polars").shape == (3, 7)
+    np.testing.assert_array_equal(frame["estimate"], fitted().params)
+
+
+def test_json_holds_the_exact_coefficients() -> None:
+    held = json.loads(fitted().to_json())
+
+    assert [F(v) for v in held["exact"].values()] == list(fitted().coefficients)
+    assert held["how"]["parties"] == 5
+    assert held["facts"]["Rows"] == 24
+
+
+def test_coefficients_are_found_by_name() -> None:
+    assert fitted()["x1"] == fitted().params[1]
+    with pytest.raises(InvalidParameter, match="no coefficient 'x9'"):
+        fitted()["x9"]
+    with pytest.raises(InvalidParameter, match="alpha"):
+        fitted().conf_int(1.5)
+
+
+@pytest.mark.parametrize("change", [{}, {"covariance": None}, {"names": ("Intercept", "a$b$", "c")}])
+def test_coefficients_are_drawn(change: dict[str, Any], tmp_path: Any) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    target = tmp_path / "p.png"
+    ax = replace(fitted(), **change).plot(target)
+
+    assert target.stat().st_size > 5000
+    assert len(ax.get_yticklabels()) == 3
+
+
+def test_one_axis_does_not_hide_small_coefficients() -> None:
+    import matplotlib.pyplot as plt
+
+    small = replace(
+        fitted(),
+        coefficients=(F(10**6), F(1), F(1)),
+        covariance=tuple(tuple(F(10**8 if i == j == 0 else i == j) for j in range(3)) for i in range(3)),
+    )
+    ax = small.plot()
+
+    assert "own standard errors" in ax.get_xlabel()
+    plt.close("all")
+
+
+@dataclass(frozen=True, eq=False)
+class Two(Shown):
+    how: How | None = None
+
+    def tables(self) -> list[Table]:
+        return [Table("one", ("", "n"), (("a", 3), ("b", None))), Table("two", ("x", "share"), ((1, 0.25),))]
+
+
+def test_any_result_says_tables_only() -> None:
+    two = Two(HOW)
+
+    assert repr(two) == two.summary()
+    assert two.tidy()[1] == {"table": "one", "term": "b", "n": None}
+    assert list(two.to_frame()) == ["table", "term", "n", "x", "share"]
+    assert json.loads(two.to_json())["tables"][1]["rows"] == [[1, 0.25]]
+    assert "0.25" in two.to_latex() and "0.25" in two.to_html()
+
+
+@pytest.mark.parametrize(
+    ("value", "head", "said"),
+    [
+        (None, "", "-"),
+        (float("nan"), "", "-"),
+        (12345, "", "12 345"),
+        (12345.6, "", "12 346"),
+        (0.00001234, "", "1.2340e-05"),
+        (F(1, 3), "", "0.33333"),
+        (0.0001, "P>|t|", "<0.001"),
+        (0.0123, "P>|z|", "0.012"),
+        (-2.5, "t", "-2.500"),
+        (0.0, "coef", "0"),
+        (float("inf"), "t", "inf"),
+        (True, "", "yes"),
+        ("word", "", "word"),
+    ],
+)
+def test_figures(value: Any, head: str, said: str) -> None:
+    assert figure(value, head) == said

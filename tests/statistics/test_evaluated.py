@@ -1,0 +1,159 @@
+"""Sums of functions of rows are those of the rows' values on the grid, to the last bit, whatever the order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import murmure as mu
+from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
+from murmure.core.random import Random
+from murmure.parts import part_from_dict, part_to_dict
+from murmure.plan import Plan
+from murmure.statistics import row_functions
+from murmure.statistics.evaluated import Evaluated
+
+SCHEMA = mu.Schema({"y": mu.Integers(-50, 50), "x": mu.Integers(0, 1000), "ward": mu.Categories(["A", "B"])})
+
+
+class Given:
+    """A function that gives back what it was told: what is tested is the adding up."""
+
+    found: Any = None
+
+    def labels(self, inputs: Any, settings: Any) -> tuple[str, ...]:
+        return tuple(settings)
+
+    def values(self, x: Any, at: Any, settings: Any) -> Any:
+        return np.array([self.found[int(v)] for v in x[0]]).reshape(len(x[0]), len(settings))
+
+    def in_words(self, inputs: Any, at: Any, settings: Any) -> tuple[str, str]:
+        return "what was given", "ce qui a été donné"
+
+
+GIVEN = Given()
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Given:
+    monkeypatch.setitem(row_functions.FUNCTIONS, "given", f"{__name__}:GIVEN")
+    monkeypatch.setattr(row_functions, "_load", lambda place: GIVEN)
+    return GIVEN
+
+
+def on_grid(v: float) -> int:
+    """v 2**62, to the nearest whole number, halves to even."""
+    return round(Fraction(v) * 2**62)
+
+
+def test_every_float_is_added_as_its_nearest_multiple(given: Given) -> None:
+    """From the smallest floats to nearly 2**62, of both signs, and around halves of the grid."""
+    words = Random.seeded(3).words(1000)
+    sizes = [(int(w) % 2**53) * 2.0 ** (int(w >> np.uint64(53)) % 170 - 161) for w in words[:990]]
+    hard = [
+        5e-324,
+        2.0**-63,
+        3 * 2.0**-63,
+        2.0**-62,
+        -(2.0**-60),
+        2.0**62 * (1 - 2.0**-53),
+        2.0**40,
+        2.0**40 - 2.0**-13,
+    ]
+    values = [v if int(w) & 1 else -v for v, w in zip([*sizes, *hard, 0.1, -1 / 3], words, strict=True)]
+    values = [v if abs(v) < 2.0**62 else v / 2**30 for v in values] + [0.5]
+    given.found = values
+    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    x = (np.arange(1001),)
+
+    assert asked.lift(x)[:, 0].tolist() == [on_grid(v) for v in values]
+    assert asked.tally(x).tolist() == [sum(on_grid(v) for v in values)]
+    assert asked.tally((np.arange(1001)[::-1],)).tolist() == asked.tally(x).tolist()
+    found = asked.clear(asked.tally(x), 1001)
+    assert found.sums == (Fraction(sum(on_grid(v) for v in values), 2**62),)
+    assert found.bits == abs(sum(on_grid(v) for v in values)).bit_length() and found.n == 1001
+
+
+def test_many_rows_of_the_largest_numbers_add_up(given: Given) -> None:
+    """More rows than are added at a time, each at the largest value that there is: nothing is lost."""
+    given.found = [2.0**62 * (1 - 2.0**-53), 2.0**40 - 2.0**-12]
+    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    for code in (0, 1):
+        assert asked.tally((np.full(20_000, code),)).tolist() == [20_000 * on_grid(given.found[code])]
+
+
+@pytest.mark.parametrize("bad", [2.0**62, -(2.0**63), float("nan"), float("inf")])
+def test_what_does_not_fit_is_told_to_the_holder_of_the_row(given: Given, bad: float) -> None:
+    given.found = [0.0, 1.0, bad]
+    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+
+    with pytest.raises(OutsideDomain, match="row 2 adds"):
+        asked.tally((np.array([0, 1, 2, 0]),))
+
+
+def test_residuals_are_those_of_fractions() -> None:
+    """All three kinds, against exact arithmetic on every row (floats of a row are good to 1e-12 here)."""
+    words = Random.seeded(4).words(600).reshape(3, 200)
+    y, x = (words[0] % np.uint64(101)).astype(np.int64), (words[1] % np.uint64(1001)).astype(np.int64)
+    ward = (words[2] % np.uint64(2)).astype(np.int64)
+    at = (Fraction(5, 2), Fraction(1, 30), Fraction(-7, 3))
+    z = [(Fraction(1), Fraction(int(a)), Fraction(int(b == 1))) for a, b in zip(x, ward, strict=True)]
+    e = [int(v) - 50 - sum(a * b for a, b in zip(at, row, strict=True)) for v, row in zip(y, z, strict=True)]
+    sums = [sum(r * row[j] for r, row in zip(e, z, strict=True)) for j in range(3)]
+    meat = [sum(r * r * row[i] * row[j] for r, row in zip(e, z, strict=True)) for i in range(3) for j in range(i, 3)]
+    wanted = {"scores": sums, "squares": [*sums, sum(r * r for r in e)], "meat": meat}
+
+    for kind, exact in wanted.items():
+        asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x", "ward == 'B'"), tuple(map(str, at)), (kind,))
+        found = asked.clear(asked.tally((y, x, ward)), 200).sums
+        assert [float(v) for v in found] == pytest.approx([float(v) for v in exact], rel=1e-12)
+        assert len(asked.labels) == asked.width == len(exact)
+
+
+def test_a_row_with_an_unknown_label_is_left_out() -> None:
+    asked = Evaluated(SCHEMA, "residuals", ("y", "1", "ward == 'B'"), ("0", "0"), ("scores",))
+    x = asked.stand({"y": [5, 7], "ward": ["B", "Z"]})
+
+    assert asked.clear(asked.tally(x), 2).sums == (5, 5)
+    assert asked.lift(x)[1].tolist() == [0, 0]
+
+
+def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
+    """It states no bounds of one row, so noise is refused; JSON gives the same question back."""
+    asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x"), ("1/2", "0.25"), ("scores",))
+    found: Any = mu.run(Plan(asked), {"y": [1, 2], "x": [3, 4]}).estimate
+
+    assert found.sums == (Fraction(1, 4), Fraction(1, 4) * -3 + Fraction(1, 2) * 4)
+    assert part_from_dict(part_to_dict(asked), {"Evaluated": ""}) == asked
+    assert "residuals of y" in asked.in_words() and "résidus" in asked.words()[1]
+    with pytest.raises(PlanRefused, match="cannot protect"):
+        Plan(asked, curator=mu.DiscreteLaplace(1.0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("unknown", ("y",)), "must be one of .*residuals"),
+        (("residuals", ("y",), (), ("scores",)), "the outcome and one term"),
+        (("residuals", ("y", "1"), ("1",), ("steak",)), "must be one of meat"),
+        (("residuals", ("y", "1"), ("1", "2"), ("meat",)), "a coefficient for each"),
+        (("residuals", ("y", "1"), ("one",), ("meat",)), "must hold numbers"),
+        (("residuals", ("y", "1"), ("1/0",), ("meat",)), "must hold numbers"),
+        (("residuals", ("y", "z"), ("1",), ("meat",)), "'z'"),
+        (("residuals", "y", ("1",), ("meat",)), "tuple of texts"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: Any, said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        Evaluated(SCHEMA, *arguments)
+
+
+@pytest.mark.parametrize("name", sorted(row_functions.FUNCTIONS))
+def test_every_listed_function_is_there(name: str) -> None:
+    """The list holds texts only: each names a module that exists, and in it something that keeps the protocol."""
+    found = row_functions.function_of(name)
+
+    assert all(callable(getattr(found, part)) for part in ("labels", "values", "in_words"))
