@@ -15,13 +15,13 @@ from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Floats
 from murmure.core.noisy_reading import variance_of
-from murmure.statistics.summed import Summed
+from murmure.statistics.summed import AsSummed, Summed
 
 SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(AsSummed):
     """How many rows lie in each cell: counts[i, j] is that of cell i of the first column and cell j of the second.
 
     Whole numbers where they are exact; with noise, floats that may be negative.
@@ -88,30 +88,6 @@ class Counted:
     def mean(self) -> Floats:
         """The counts as floats, cell after cell."""
         return self.counts.ravel().astype(np.float64)
-
-    @property
-    def reading(self) -> Any:
-        return self.summed.reading
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        return self.summed.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self.summed.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        return self.summed.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.summed.to_rows(level, target)
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        return self.summed.rows_and_method(level, target)
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self.summed.plot(ax, level, truth)
 
     def __repr__(self) -> str:
         more = self.counts.size - SHOWN

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Floats
 from murmure.core.noisy_reading import variance_of
 from murmure.statistics.factors import Parts
-from murmure.statistics.summed import Summed
+from murmure.statistics.summed import AsSummed, Summed
 
 
 @dataclass(frozen=True, eq=False)
-class Crossed:
+class Crossed(AsSummed):
     """sum_i w_i f_a(x_i) f_b(x_i) for all a, b. `summed` are the figures themselves, each once, with their error bars.
 
     Two entries that are one sum share one noise: figure[a][b] is the number of the sum, -1 where the entry is 0
@@ -87,35 +86,6 @@ class Crossed:
     @property
     def noisy(self) -> bool:
         return self.summed.noisy
-
-    @property
-    def reading(self) -> Any:
-        return self.summed.reading
-
-    @property
-    def reason(self) -> str | None:
-        return self.summed.reason
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        """Of the noise in every figure."""
-        return self.summed.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self.summed.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        return self.summed.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.summed.to_rows(level, target)
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        return self.summed.rows_and_method(level, target)
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self.summed.plot(ax, level, truth)
 
     def __repr__(self) -> str:
         return repr(self.summed)

@@ -149,6 +149,41 @@ class Summed:
         return f"<table><tr>{cells}</tr>{rows}</table><p>{html.escape(self._note + more)}</p>"
 
 
+class AsSummed:
+    """What an answer that holds its sums (`summed`) has in common with them: error bars, rows, a picture."""
+
+    summed: Any
+
+    @property
+    def reading(self) -> Any:
+        return self.summed.reading
+
+    @property
+    def reason(self) -> str | None:
+        return self.summed.reason
+
+    def variance(self, target: Any = "fixed") -> Floats:
+        """Of the noise in every figure."""
+        return self.summed.variance(target)
+
+    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
+        return self.summed.interval(level, target, simultaneous)
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        return self.summed.interval_and_method(level, target, simultaneous)
+
+    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
+        return self.summed.to_rows(level, target)
+
+    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
+        return self.summed.rows_and_method(level, target)
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        return self.summed.plot(ax, level, truth)
+
+
 def _said(v: Fraction) -> str:
     """Whole numbers and short decimals exactly; others to ten digits."""
     if v.denominator == 1:
