@@ -198,7 +198,7 @@ def regressed_rows(row, best):
         yield [
             label,
             f"{peer['how']} {number(peer['seconds'])}",
-            number(peer["megabytes"]),
+            number(peer["peak"]),
             number(ours["seconds"]),
             number(ratio) + ("" if wanted is None else f" ({number(wanted)})"),
             *(f"{number(value)} ({number(most)})" for value, most in at_most),

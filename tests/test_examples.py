@@ -33,8 +33,18 @@ HELPERS = {
     *(f"murmure.statistics.{name}" for name in ("terms", "expression_text", "expressions", "exact_sums", "summed")),
     *(
         f"murmure.statistics.{name}"
-        for name in ("real_functions", "crossed", "counted", "row_functions", "factors", "fixed_point", "centred")
+        for name in (
+            "pairs",
+            "real_functions",
+            "crossed",
+            "counted",
+            "row_functions",
+            "factors",
+            "fixed_point",
+            "centred",
+        )
     ),
+    "murmure.statistics.centred",
     "murmure.engines.rowgroups",
     "murmure.engines.task",
     "murmure.engines.table",

@@ -320,20 +320,24 @@ class Plan:
         gate.passed(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
         return gate.asked[-1].answer
 
-    def read(self, answer: Sequence[int]) -> Any:
-        """What the statistic makes of an answer that left the gate, now or earlier."""
+    def read(self, answer: Sequence[int], survivors: int | None = None) -> Any:
+        """What the statistic makes of an answer that left the gate, now or earlier.
+
+        survivors: between parties, how many threw their share of the noise; None: not known, and all are counted.
+        """
         if self.chooses:
             return self.statistic.chosen(int(answer[0]))  # type: ignore[attr-defined]
-        laws = self.bound.laws  # type: ignore[union-attr]
+        known = self.parties is not None and survivors is not None
+        laws = (self.bound.of(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
         noisy = Noisy(self.bound.blocks, np.array(answer, np.int64), laws)  # type: ignore[union-attr]
         estimate = self.statistic.read(noisy)  # type: ignore[attr-defined]
         if hasattr(self.curator, "after"):  # what left the gate is biased
             return without_bars(estimate, "its sums were cut to a public range after noise was added")
         return estimate
 
-    def released(self, answer: Sequence[int], seeded: bool = False) -> Release:
+    def released(self, answer: Sequence[int], seeded: bool = False, survivors: int | None = None) -> Release:
         """A protected answer with its guarantees."""
-        return Release(self.read(answer), self.guarantees(), self.digest, seeded, about=self.describe())
+        return Release(self.read(answer, survivors), self.guarantees(), self.digest, seeded, about=self.describe())
 
     def estimate(self, reports: Reports) -> Release:
         """From collected reports to a release."""

@@ -117,7 +117,7 @@ class Secure:
     dropouts: int | None = None
     colluders: int = 1
     coordinator: Literal["curious", "lying"] = "curious"
-    rows: int = 1 << 32
+    rows: int = 1 << 24
     epsilon: float | None = None
     delta: float = 0.0
     relation: Relation = "add/remove"
@@ -173,7 +173,7 @@ def check_privacy(owner: object, privacy: Any) -> Privacy:
         name = owner if isinstance(owner, str) else type(owner).__name__
         raise InvalidParameter(
             f"{name}.privacy must be Clear(), Central(epsilon), Secure() or Local(epsilon), got {shorten(privacy)}.",
-            hint="privacy=mu.Central(epsilon=1.0)",
+            hint="privacy=mu.Central(epsilon=1.0), or mu.Secure() with a list of tables",
         )
     return privacy
 

@@ -42,6 +42,7 @@ class Heard(Generic[T]):
     plans: tuple[Plan, ...]
     answers: tuple[tuple[int, ...], ...] = field(repr=False)
     again: bool  # paid for earlier
+    present: tuple[int | None, ...] = ()  # parties in the sum of each answer, where that is known
 
 
 def run(
@@ -83,7 +84,7 @@ def _protected(plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, ga
 
     gate = gate or Gate(rng)
     heard = drive(ask, frame, engine, Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation), ledger, gate)
-    return plan.released(heard.answers[0], gate.rng.is_seeded)
+    return plan.released(heard.answers[0], gate.rng.is_seeded, heard.present[0])
 
 
 def drive(
@@ -132,15 +133,16 @@ class Hearing:
         self.frame, self.engine, self.gate, self.fit = frame, engine, gate, fit
         self.asked: list[Plan] = []
         self.answers: list[tuple[int, ...]] = []
+        self.present: list[int | None] = []  # parties in each sum, where that is known
 
     def of(self, steps: Generator[Plan, Any, T], known: Known | None) -> Heard[T]:
-        self.asked, self.answers = [], []
+        self.asked, self.answers, self.present = [], [], []
         try:
             plan = next(steps)
             while True:
                 plan = steps.send(self._heard(plan, known))
         except StopIteration as end:
-            return Heard(end.value, tuple(self.asked), tuple(self.answers), known is not None)
+            return Heard(end.value, tuple(self.asked), tuple(self.answers), known is not None, tuple(self.present))
 
     def _heard(self, plan: Plan, known: Known | None) -> Any:
         if plan.curator is None:
@@ -150,15 +152,18 @@ class Hearing:
                     hint="every question of a protected run needs noise at the curator",
                 )
             return plan.settle(_added(plan, self.frame, self.engine, self.gate.rng)).estimate
+        present = None
         if known is None and plan.parties is not None:  # the noise is in the sum already
-            answer = plan.pass_on(between(plan, self.frame, self.engine, self.gate).values, self.gate)
+            summed = between(plan, self.frame, self.engine, self.gate)
+            answer, present = plan.pass_on(summed.values, self.gate), len(summed.cohort)
         elif known is None:
             answer = plan.protect(total(plan, self.frame, self.engine, self.gate.rng), self.gate)
         else:
             answer = known.answer(len(self.answers), plan)
         self.asked.append(plan)
         self.answers.append(answer)
-        return plan.read(answer)
+        self.present.append(present)
+        return plan.read(answer, present)
 
 
 def _added(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:

@@ -173,6 +173,12 @@ def test_nothing_was_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert refused("status")[0] == "StoreFailed"
 
 
+def test_a_result_that_is_not_there(tmp_path: Path) -> None:
+    call("init", tmp_path / "h", "--name", "A")
+
+    assert refused("result", "--home", tmp_path / "h")[0] == "UsageError"
+
+
 # -- a study -----------------------------------------------------------------------------------------------------------
 
 
@@ -200,6 +206,9 @@ def test_look_join_and_history(town: Town) -> None:
     assert sums["sums"] == TOTAL and sums["cohort"] == ["Hospital 0", "Hospital 1", "Hospital 2"] and sums["exact"]
     assert again.exit_code == 0 and TOTAL[1] in again.stdout and TOTAL[2] in again.stdout
     assert other[0] == "OtherRows"
+    for which in ((), (town.digest[:8],)):  # said again from what is kept here
+        assert data("result", *which, "--home", town.folder / "p0") == result
+    assert refused("result", "Another study", "--home", town.folder / "p0")[0] == "UsageError"
     (study,) = data("status", "--home", town.folder / "p0")["studies"]
     assert study["state"] == "done" and study["sums"] == [TOTAL] and study["url"] == url
     history = data("history", "--home", town.folder / "p0")
@@ -304,7 +313,7 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
     assert {"TooFewParties", "ForbiddenColumn", "NoiseRequired", "OtherStudy", "OtherCoordinator"} == set(kinds)
 
 
-@pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non")])
+@pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non"), ("en", "y", "n")])
 def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a terminal: leave without a word, say no, or say yes; a yes after a no is refused at home."""
     monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)

@@ -84,6 +84,35 @@ def test_the_baseline_is_breslows(followed):
     np.testing.assert_allclose(ours.predict(some)[1] / ours.predict(some)[0], np.exp(ours.params @ [42, 1.5, 0, 1]))
 
 
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_seconds_since_1970_have_a_result(unit, followed):
+    """Columns that are all 0 lie so far off that no float holds a hazard there; the rest of the fit is as good."""
+    late = np.array([(i * i * 31 + 7 * i) % 3001 for i in range(200)])
+    rows = followed | {"late": late.tolist(), "time": [(1_763_000_000 + int(v)) * unit for v in late]}
+    ours = cox("time + dose", rows, time="days", event="died")
+    near = cox("late + dose", rows, time="days", event="died")
+
+    np.testing.assert_allclose(ours.params * [unit, 1], near.params, rtol=1e-9)
+    np.testing.assert_allclose(ours.bse * [unit, 1], near.bse, rtol=1e-9)
+    assert ours.llf == pytest.approx(near.llf, rel=1e-12)
+    at_means, expected = ours.baseline(at_means=True), near.baseline(at_means=True)
+    np.testing.assert_allclose([row["survival"] for row in at_means], [row["survival"] for row in expected], rtol=1e-9)
+    assert ours.baseline()[0]["hazard"] in (0.0, np.inf)
+    assert any("at_means" in note for note in ours.notes)
+    some = {"late": [0, 1500], "dose": [1, 2], "time": [1_763_000_000 * unit, 1_763_001_500 * unit]}
+    np.testing.assert_allclose(ours.survival(some), near.survival(some), rtol=1e-8)
+
+
+def test_the_baseline_at_the_means_is_that_of_the_means(followed):
+    ours = cox("age + dose", followed, time="days", event="died")
+    means = {name: [float(m)] for name, m in zip(("age", "dose"), ours.means, strict=True)}
+
+    np.testing.assert_allclose(means["age"], np.mean(followed["age"]), rtol=1e-12)
+    # 1.4 and 31.2 are no numbers of these columns, and a prediction may be of any
+    expected = np.array([row["hazard"] for row in ours.baseline()]) * ours.predict(means)
+    np.testing.assert_allclose([row["hazard"] for row in ours.baseline(at_means=True)], expected, rtol=1e-10)
+
+
 def test_a_coarse_grid_is_that_of_the_times_it_rounds_to(followed):
     """A time counts as the next of the grid."""
     grid = (5, 10, 20, 30, 40)

@@ -78,8 +78,8 @@ def test_the_same_figures_everywhere(example: Example) -> None:
 
 
 def parties_of(model: Any) -> int:
-    """Squares of what each party has are asked of four honest parties or more (statistics/by_party.py)."""
-    return PARTIES + (getattr(model, "errors", "") == "cluster")
+    """Products of what each party has are asked of four honest parties or more (statistics/by_party.py)."""
+    return PARTIES + _asks_about_parties(model)
 
 
 def _asks_about_parties(model: Any) -> bool:

@@ -314,3 +314,13 @@ def test_without_formulaic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "formulaic.errors", None)
     with pytest.raises(MissingExtra, match="murmure\\[formulas\\]"):
         read_formula("y ~ x", SCHEMA)
+
+
+def test_columns_with_names_of_python_words() -> None:
+    """class, is, lambda are usual names of columns: they are read as such, quoted or not."""
+    schema = Schema({"class": Integers(0, 9), "is": Categories(["a", "b"]), "y": Integers(0, 9)})
+
+    design = read_formula("y ~ class + `is`", schema)
+
+    assert design.terms == ("1", "`class`", "`is` == 'b'")
+    assert design.matrix({"class": [3], "is": ["b"]}).tolist() == [[1.0, 3.0, 1.0]]

@@ -1,5 +1,8 @@
 """Regressions with a link give statsmodels' figures, on one table and between five parties that see only sums."""
 
+import re
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -93,7 +96,8 @@ def test_five_parties_take_few_rounds_and_see_sums_only(spector):
 
     assert ours.how.parties == 5
     assert ours.how.rounds <= 8
-    assert ours.how.sums == ours.how.rounds * 19 - 3  # 4 + 10 + 4 sums and n; the first round has one figure of fit
+    # 4 + 10 + 4 sums, n, and rows that were cut; the first round has one figure of fit
+    assert ours.how.sums == ours.how.rounds * 20 - 3
 
 
 @pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
@@ -243,6 +247,162 @@ def test_twenty_columns(visits):
     ours = poisson("mdvis ~ " + " + ".join([*terms, *(f"{a}:{b}" for a, b in pairs)]), visits)
 
     agree(ours, theirs)
+
+
+# -- columns that floats hardly tell apart ----------------------------------------------------------------------------
+
+
+def stamped(n=120):
+    """Seconds since 1970, all within an hour; and an outcome of each kind."""
+    i = np.arange(n)
+    table = {"late": (i * i * 31 + 7 * i) % 3001, "b": (i * 13 + i * i // 7) % 5 // 3, "c": (i * i * 3 + i) % 7}
+    return table | {"g": np.round(0.5 + (i * 37 % 101) / 50, 2), "time": 1_763_000_000 + table["late"]}
+
+
+# nobody knows beforehand which hour it will be
+WIDE = mu.Schema(
+    {
+        "time": mu.Decimals(0, 4 * 10**9, 0),
+        "b": mu.Integers(0, 1),
+        "c": mu.Integers(0, 50),
+        "g": mu.Decimals("0.01", 1000, 2),
+    }
+)
+
+
+@pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
+@pytest.mark.parametrize("schema", [None, WIDE])
+@pytest.mark.parametrize(
+    ("ask", "outcome", "model"),
+    [
+        (logit, "b", lambda y, X: sm.Logit(y, X)),
+        (probit, "b", lambda y, X: sm.Probit(y, X)),
+        (poisson, "c", lambda y, X: sm.Poisson(y, X)),
+        (gamma, "g", lambda y, X: sm.GLM(y, X, family=sm.families.Gamma(sm.families.links.Log()))),
+    ],
+)
+def test_seconds_within_an_hour_are_no_constant(ask, outcome, model, schema, errors):
+    """The same figures as of seconds since the hour began, in the coordinates of the column itself."""
+    rows = stamped()
+    X = sm.add_constant(rows["late"].astype(float))
+    theirs = model(rows[outcome], X)
+    theirs = theirs.fit(cov_type=errors, **({"tol": 1e-15} if ask is gamma else {"tol": 1e-14, "disp": 0}))
+    ours = ask(f"{outcome} ~ time", rows, schema=schema, errors=errors)
+
+    assert ours.names == ("Intercept", "time")
+    assert ours.params[1] == pytest.approx(theirs.params[1], rel=1e-8)
+    assert ours.bse[1] == pytest.approx(theirs.bse[1], rel=1e-8)
+    assert ours.llf == pytest.approx(theirs.llf, rel=1e-10)
+    began = ours.coefficients[0] + 1_763_000_000 * ours.coefficients[1]
+    assert float(began) == pytest.approx(theirs.params[0], rel=1e-8)
+    shift = Fraction(1_763_000_000)
+    (a, b), (_, c) = ours.covariance
+    assert float(a + 2 * shift * b + shift**2 * c) == pytest.approx(theirs.bse[0] ** 2, rel=1e-7)
+    assert not any("digits" in note for note in ours.notes)
+
+
+def test_milliseconds_within_a_second_between_parties():
+    """What decides how columns are asked for is released, and exact: all parties ask alike."""
+    rows = stamped()
+    rows["time"] = 1_763_000_000_000 + rows["late"] % 997
+    schema = mu.Schema({"time": mu.Decimals(0, 4 * 10**12, 0), "b": mu.Integers(0, 1)})
+    parts = [{name: rows[name][i::5] for name in ("time", "b")} for i in range(5)]
+    secure = logit("b ~ time", parts, schema=schema, privacy=mu.Secure())
+    clear = logit("b ~ time", rows, schema=schema)
+    near = logit("b ~ late", rows | {"late": rows["late"] % 997})
+
+    assert secure.coefficients == clear.coefficients
+    assert secure.covariance == clear.covariance
+    np.testing.assert_allclose(clear.params[1:], near.params[1:], rtol=1e-10)
+    np.testing.assert_allclose(clear.bse[1:], near.bse[1:], rtol=1e-10)
+
+
+def test_small_numbers_within_wide_bounds_keep_their_digits():
+    """Bounds of a trillion for numbers below fifty: their squares, over those of the bounds, are below 2^-62."""
+    i = np.arange(90)
+    rows = {"x": (i * 37 % 47).tolist(), "y": ((i * 13 + i * i // 7) % 5 // 3).tolist()}
+    schema = mu.Schema({"x": mu.Decimals(0, 10**12, 2), "y": mu.Integers(0, 1)})
+    ours, near = logit("y ~ x", rows, schema=schema), logit("y ~ x", rows)
+
+    np.testing.assert_allclose(ours.params, near.params, rtol=1e-12)
+    np.testing.assert_allclose(ours.bse, near.bse, rtol=1e-12)
+    with pytest.raises(Collinear, match="0 everywhere"):
+        logit("y ~ x", rows | {"x": [0] * 90}, schema=schema)
+
+
+@pytest.mark.parametrize("errors", ["nonrobust", "HC0"])
+@pytest.mark.parametrize("power", [4, 6, 8])
+def test_powers_of_a_column_keep_their_digits(power, errors):
+    """x to x^8 of ages: the same as of powers of (x - 55) / 40, made orthogonal."""
+    i = np.arange(150)
+    age, y = 18 + i * i * 7 % 82, (i * 13 + i * i // 7) % 5 // 3
+    formula = "y ~ age" + "".join(f" + I(age ** {k})" for k in range(2, power + 1))
+    Q, R = np.linalg.qr(np.column_stack([((age - 55) / 40) ** k for k in range(power + 1)]))
+    theirs = sm.Logit(y, Q).fit(disp=0, tol=1e-10, cov_type=errors, maxiter=200)
+    ours = logit(formula, {"age": age, "y": y}, errors=errors)
+
+    assert ours.llf == pytest.approx(theirs.llf, rel=1e-9)
+    # the highest power is the same column but for its unit, once lower ones are taken out
+    unit = R[-1, -1] * 40**power
+    assert ours.bse[-1] * abs(unit) == pytest.approx(theirs.bse[-1], rel=1e-9)
+    assert ours.params[-1] * unit == pytest.approx(theirs.params[-1], rel=1e-9)
+    assert not any("digits" in note for note in ours.notes)
+
+
+def test_a_remark_says_when_few_digits_hold(monkeypatch):
+    """Where columns stay as they are, since what is left of them is too long to be said."""
+    from murmure.econometrics.coordinates import Coordinates
+
+    i = np.arange(150)
+    rows = {"age": 18 + i * i * 7 % 82, "y": (i * 13 + i * i // 7) % 5 // 3}
+    formula = "y ~ age + I(age ** 2) + I(age ** 3) + I(age ** 4) + I(age ** 5)"
+    good = logit(formula, rows)
+    monkeypatch.setattr(Coordinates, "_readable", lambda *_: False)
+    ours = logit(formula, rows)
+    (said,) = [note for note in ours.notes if "digits" in note]
+    held = int(re.search(r"about (\d+) digits", said).group(1))
+
+    assert held < 9
+    np.testing.assert_allclose(ours.bse, good.bse, rtol=10.0**-held)
+
+
+def test_a_column_that_hardly_differs_from_a_logarithm():
+    """What is asked for is never a multiple of a logarithm, and the result is that of the columns themselves."""
+    i = np.arange(150)
+    rows = {"x": 1 + i * i * 7 % 82, "y": (i * 13 + i * i // 7) % 5 // 3}
+    rows["z"] = np.round(np.log(rows["x"]) * 1000) + i % 2 / 8
+    ours = logit("y ~ log(x) + z", rows | {"z": rows["z"] + 10**6})
+    X = np.column_stack([np.ones(150), np.log(rows["x"]), rows["z"] - 1000 * np.log(rows["x"])])
+    theirs = sm.Logit(rows["y"], X).fit(disp=0, tol=1e-12)
+
+    assert ours.params[2] == pytest.approx(theirs.params[2], rel=1e-6)
+    assert ours.bse[2] == pytest.approx(theirs.bse[2], rel=1e-6)
+
+
+def test_thrice_a_column_is_no_other_column_though_floats_round():
+    x = np.array([0.1, 0.2, 0.3, 0.4, 0.55] * 8)
+    with pytest.raises(Collinear) as caught:
+        logit("y ~ x + x3", {"x": x, "x3": 3 * x, "y": [0, 1, 1, 0, 1, 1, 0, 1] * 5})
+    assert caught.value.columns == ("x3", "x")
+
+
+# -- what there is no figure for --------------------------------------------------------------------------------------
+
+
+def test_without_an_intercept_nothing_is_compared_with_a_constant(spector):
+    for ours in (logit("GRADE ~ 0 + GPA + PSI", spector), poisson("GRADE ~ 0 + GPA", spector)):
+        assert ours.llf is not None
+        assert ours.aic is not None
+        assert ours.llnull is ours.llr is ours.llr_pvalue is ours.prsquared is None
+        assert any("no intercept" in note for note in ours.notes)
+        assert "Prob(LR)" not in ours.summary()
+
+
+def test_a_quasi_likelihood_has_no_likelihood(visits):
+    ours = poisson("mdvis ~ idp", visits, dispersion="pearson")
+
+    assert ours.llf is ours.aic is ours.bic is ours.llnull is ours.llr is None
+    assert any("quasi-likelihood" in note for note in ours.notes)
 
 
 # -- no result, and why -----------------------------------------------------------------------------------------------
@@ -405,3 +565,13 @@ def test_wrong_options():
         poisson("y ~ x", rows, dispersion="deviance")
     with pytest.raises(InvalidParameter, match="link"):
         gamma("y ~ x", {"y": [1, 2] * 5, "x": list(range(10))}, link="square")
+
+
+@pytest.mark.parametrize("square", [0, -1, Fraction(-3, 7)])
+def test_totals_that_no_rows_have_end_the_fit(square):
+    """A coordinator may tell anything: a search for the power of ten below a negative square would never end."""
+    from murmure.econometrics.coordinates import _half_log, _to_decimal
+
+    for search in (lambda: _to_decimal(Fraction(1, 3), Fraction(square)), lambda: _half_log(Fraction(square))):
+        with pytest.raises(FitFailed, match="none that rows can have"):
+            search()

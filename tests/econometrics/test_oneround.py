@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from murmure.econometrics.distribution import ecdf, histogram, quantiles
 from murmure.econometrics.groups import anova, ttest
 from murmure.econometrics.roc import roc
 from murmure.econometrics.survival import kaplan_meier, logrank
-from murmure.econometrics.tables import contingency, mantel_haenszel
+from murmure.econometrics.tables import Tabulated, contingency, mantel_haenszel
 
 N = 211
 CLOSE = {"rel": 1e-10, "abs": 1e-12}
@@ -462,3 +464,40 @@ def test_even_cells_lie_on_short_decimals() -> None:
     assert histogram("age", {"age": [18, 50]}, edges=4, schema=schema).edges.tolist() == [18, 38, 58, 78, 99]
     assert histogram("age", {"age": [18, 50]}, edges=500, schema=schema).by_value
     assert len(histogram("x", {"x": [0, 5e-10]}, edges=3, schema=schema).counts) == 3
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[100001, 99999], [100000, 100000]],
+        [[10**9 + 1, 10**9], [10**9, 10**9]],
+        [[3, 0], [1, 5]],
+        [[700, 4, 90], [650, 5, 100]],
+    ],
+)
+def test_g_keeps_its_digits_where_columns_are_nearly_independent(counts: list[list[int]]) -> None:
+    """sum O ln(O / E) is a small difference of large numbers there; in decimals of 60 digits it is not rounded."""
+    table = Tabulated(
+        first="a",
+        second="b",
+        rows=("x", "y"),
+        columns=tuple("uvw"[: len(counts[0])]),
+        counts=tuple(tuple(map(Fraction, line)) for line in counts),
+        yates=False,
+    )
+    with localcontext(prec=60):
+        n, across = Decimal(sum(map(sum, counts))), [sum(line) for line in zip(*counts, strict=True)]
+        cells = [(Decimal(o), sum(line) * c / n) for line in counts for o, c in zip(line, across, strict=True)]
+        wanted = float(2 * sum(o * (o / e).ln() for o, e in cells if o))
+
+    assert table.g == pytest.approx(wanted, rel=1e-14, abs=0)
+
+
+def test_the_corrected_test_of_cochran_does_not_fall_below_zero() -> None:
+    """Within a half of what is expected nothing is left: 0, where statsmodels squares what lies below it."""
+    rows = {"e": list("nnnnnyyyy"), "o": list("nnnyynnyy"), "s": ["k"] * 9}
+    schema = Schema({"e": Categories(["n", "y"]), "o": Categories(["n", "y"]), "s": Categories(["k", "l"])})
+    out = mantel_haenszel("e", "o", rows, strata="s", schema=schema)
+
+    assert out.statistic == 0 and out.pvalue == 1
+    assert out.uncorrected == pytest.approx(0.08, rel=1e-12)

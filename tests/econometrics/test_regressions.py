@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from fractions import Fraction as F
 from typing import Any
 
@@ -15,11 +16,12 @@ from statsmodels.sandbox.regression.gmm import IV2SLS
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
+from murmure.econometrics import nist
 from murmure.econometrics.asking import ask
 from murmure.econometrics.did import EXAMPLES as DID_EXAMPLES
 from murmure.econometrics.did import did
 from murmure.econometrics.errors import Collinear, FitFailed, TooFewRows
-from murmure.econometrics.exact import inverse, matmul, quadratic, root, transpose
+from murmure.econometrics.exact import inverse, matmul, transpose
 from murmure.econometrics.fixed_effects import fixed_effects
 from murmure.econometrics.iv import EXAMPLES as IV_EXAMPLES
 from murmure.econometrics.iv import IV, iv
@@ -29,6 +31,7 @@ from murmure.econometrics.ols import ols, wls
 from murmure.econometrics.own_table import schema_of
 from murmure.econometrics.ridge import EXAMPLES as RIDGE_EXAMPLES
 from murmure.econometrics.ridge import ridge
+from murmure.econometrics.robust import _back, _whitening
 from murmure.statistics.crossed import Crossed
 
 LONGLEY = sm.datasets.longley.load_pandas().data
@@ -82,19 +85,23 @@ def exact_errors(kind: str) -> list[float]:
     """HC0 to HC3 of Longley, in fractions throughout."""
     columns = ["GNPDEFL", "GNP", "UNEMP", "ARMED", "POP", "YEAR"]
     Z = [[F(1), *(F(str(row[c])) for c in columns)] for row in LONGLEY.to_dict("records")]
-    y = [F(str(v)) for v in LONGLEY["TOTEMP"]]
+    return robust_in_fractions(Z, [F(str(v)) for v in LONGLEY["TOTEMP"]], kind)
+
+
+def robust_in_fractions(Z: list[list[F]], y: list[F], kind: str) -> list[float]:
+    """The equations are solved in fractions, and rows are added up in decimals of 150 digits."""
+    n, p = len(Z), len(Z[0])
     back = inverse(matmul(transpose(Z), Z))
-    beta = [row[0] for row in matmul(back, matmul(transpose(Z), [[v] for v in y]))]
-    meat = [[F(0)] * 7 for _ in range(7)]
-    for z, v in zip(Z, y, strict=True):
-        e = v - sum(a * b for a, b in zip(z, beta, strict=True))
-        left = 1 - quadratic(z, back)
-        weight = e * e * {"HC0": 1, "HC1": F(16, 9), "HC2": 1 / left, "HC3": 1 / left**2}[kind]
-        for i in range(7):
-            for j in range(7):
-                meat[i][j] += weight * z[i] * z[j]
-    covariance = matmul(matmul(back, meat), back)
-    return [root(covariance[j][j]) for j in range(7)]
+    beta = matmul(back, matmul(transpose(Z), [[v] for v in y]))
+    with localcontext(prec=150):
+        A, b, X, Y = (
+            np.array([[Decimal(v.numerator) / v.denominator for v in row] for row in held], object)
+            for held in (back, beta, Z, [[v] for v in y])
+        )
+        e, left = (Y - X @ b)[:, 0], 1 - ((X @ A) * X).sum(axis=1)
+        weight = e * e * {"HC0": 1, "HC1": Decimal(n) / (n - p), "HC2": 1 / left, "HC3": 1 / left**2}[kind]
+        covariance = A @ (X.T @ (weight[:, None] * X)) @ A
+        return [float(covariance[j, j].sqrt()) for j in range(p)]
 
 
 @pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3"])
@@ -482,3 +489,111 @@ def test_squares_of_parties_are_asked_of_enough_of_them() -> None:
     fit = ols("y ~ x", parts, schema=schema, errors="cluster", privacy=mu.Secure(dropouts=0))
 
     assert any("up to a rotation" in line for line in fit.how.lines())
+
+
+def test_columns_that_depend_but_for_rounding_are_remarked() -> None:
+    """x and 3 x in floats: no exact dependence, and coefficients of 1e16 that tell about the last bit alone."""
+    x = [((i * 37) % 101) / 7 for i in range(60)]
+    table = {"y": [(i * i * 5) % 23 for i in range(60)], "x": x, "z": [3 * v for v in x]}
+
+    found = ols("y ~ x + z", table)
+
+    assert any("nearly depend" in note for note in found.notes)
+    assert not any("nearly depend" in note for note in ols("y ~ x", table).notes)
+
+
+# -- robust errors of numbers that nearly cancel out ------------------------------------------------------------------
+
+
+def _offsets(case: str) -> tuple[mu.Schema, list[Decimal], list[Decimal]]:
+    n = range(30)
+    if case == "both":
+        x = [Decimal("1000000000000.4") + Decimal((i * i * 7) % 50) / 10 for i in n]
+        y = [3 * v + Decimal((i * 11 + i * i) % 40 - 20) / 10 for i, v in enumerate(x)]
+        bounds = {"x": mu.Decimals(10**12, 10**12 + 100, 1), "y": mu.Decimals(3 * 10**12 - 10, 3 * 10**12 + 300, 1)}
+    elif case == "outcome":
+        x = [Decimal((i * 37) % 100) for i in n]
+        y = [Decimal(10**12) + v + Decimal((i * i) % 5 - 2) / 10 for i, v in enumerate(x)]
+        bounds = {"x": mu.Decimals(0, 100, 0), "y": mu.Decimals(9 * 10**11, 11 * 10**11, 1)}
+    elif case == "milliseconds":
+        x = [Decimal(1763000000000 + (i * i * 163) % 5000) for i in n]
+        y = [(v - x[0]) / 1000 + Decimal((i * 77) % 400 - 200) / 1000 for i, v in enumerate(x)]
+        bounds = {"x": mu.Decimals(0, 2 * 10**12, 0), "y": mu.Decimals(-10, 10, 3)}
+    else:  # one row far from all others: 1 - h = 3e-10
+        x = [*(Decimal((i * i) % 7) for i in n[1:]), Decimal(10**6)]
+        y = [v + Decimal((i * 77) % 40) / 10 for i, v in enumerate(x)]
+        bounds = {"x": mu.Decimals(0, 10**6, 0), "y": mu.Decimals(-10, 2 * 10**6, 1)}
+    return mu.Schema(bounds), x, y
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3"])
+@pytest.mark.parametrize("case", ["both", "outcome", "milliseconds", "far"])
+def test_robust_errors_keep_their_digits_far_from_zero(case: str, kind: str) -> None:
+    """A review found them off by 3e-4 with an offset of 1e12: residuals were rounded to the digits of the outcome."""
+    schema, x, y = _offsets(case)
+    wanted = robust_in_fractions([[F(1), F(v)] for v in x], [F(v) for v in y], kind)
+
+    found = ols("y ~ x", {"x": x, "y": y}, schema=schema, errors=kind)
+    far = 1e-8 if case == "far" else 1e-14  # the far row's products are 1e6 times as large as what they leave
+    np.testing.assert_allclose(found.bse, wanted, rtol=far)
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC3"])
+def test_robust_errors_of_filip_are_those_of_fractions(kind: str) -> None:
+    filip = next(one for one in nist.SETS if one.name == "Filip")
+    found = ols(filip.formula, nist.parts_of(filip, 1)[0], schema=nist.schema_of(filip), errors=kind)
+    x, y = ([F(str(v)) for v in filip.columns[name]] for name in ("x", "y"))
+
+    np.testing.assert_allclose(found.bse, robust_in_fractions([[v**k for k in range(11)] for v in x], y, kind), 1e-13)
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3"])
+def test_a_perfect_fit_has_no_error(kind: str) -> None:
+    thirds = {"x": [3 * i + 1 for i in range(20)], "y": [10**12 + i for i in range(20)]}
+    wampler = next(one for one in nist.SETS if one.name == "Wampler2")
+    found = ols(wampler.formula, nist.parts_of(wampler, 1)[0], schema=nist.schema_of(wampler), errors=kind)
+
+    assert found.ssr == 0 and found.bse.tolist() == [0] * 6
+    assert ols("y ~ x", thirds, errors=kind).bse.tolist() == [0, 0]
+
+
+def test_columns_that_nearly_depend_are_solved_exactly() -> None:
+    """Where pairs of floats leave T'AT far from n I, the way back is the exact inverse."""
+    Z = [[F(1), F(10**12 + i), F((10**12 + i) ** 2 + i % 3)] for i in range(10)]
+    A = matmul(transpose(Z), Z)
+    T = _whitening(A, 10)
+    rough = tuple(tuple(F(float(v)) for v in row) for row in T)
+
+    assert _back(A, rough, 10) == inverse(matmul(transpose(rough), A))
+    Z = [row[:2] for row in Z]
+    A = matmul(transpose(Z), Z)
+    T = _whitening(A, 10)
+    near, exact = _back(A, T, 10), inverse(matmul(transpose(T), A))
+    assert near != exact
+    for i in range(2):
+        for j in range(2):
+            assert abs(near[i][j] - exact[i][j]) <= abs(exact[i][j]) * F(1, 1 << 75)
+
+
+def test_an_exogenous_interaction_is_itself_however_it_is_written() -> None:
+    frame = instrumented()
+    same, turned = iv("y ~ x + x:z3 + d", frame, "x + x:z3 + z1"), iv("y ~ x + z3:x + d", frame, "x + x:z3 + z1")
+    squared = iv("y ~ x + I(x * x) + d", frame, "x + I(x ** 2) + z1")
+
+    assert turned.extras == same.extras and turned.coefficients == same.coefficients
+    (title, table), *_ = squared.extras.items()
+    assert list(table) == ["d"] and title.startswith(f"First stage: F(1, {len(frame) - 4})")
+    with pytest.raises(InvalidParameter, match="ordinary least squares"):
+        iv("y ~ x + z3:x", frame, "x + x:z3 + z1")
+
+
+def test_without_intercept_notes_say_what_r_squared_is_about() -> None:
+    """As in R: all labels of a column hide a constant, and statsmodels takes R-squared about the mean there."""
+    table = {"g": list("abc") * 8, "y": [(i * i * 5) % 11 + 3 for i in range(24)]}
+    bare, usual = ols("y ~ 0 + C(g)", table), ols("y ~ C(g)", table)
+    total = sum(v * v for v in table["y"])
+
+    assert bare.rsquared == pytest.approx(1 - bare.ssr / total, rel=1e-14) and bare.df_model == 3
+    assert bare.ssr == usual.ssr and bare.rsquared > usual.rsquared
+    assert any("not about the mean" in note for note in bare.notes)
+    assert not any("not about the mean" in note for note in usual.notes)

@@ -122,6 +122,26 @@ def test_somebody_vanishes(place: Path, stage: str, silent_steps: int, cohort: t
     assert desk.runner.results[0].cohort == cohort
 
 
+def test_parties_have_the_time_that_the_next_question_takes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What took the coordinator 7 seconds may take a slower machine 70: they are added to its patience."""
+    desk = Desk(hands_of.Hands(place, rounds=2))
+    turn = Study.turn
+
+    def slow(study: Study, round: int, released: Any = ()) -> Any:
+        desk.now = max(desk.now, 7.0 * (round == 2))
+        return turn(study, round, released)
+
+    monkeypatch.setattr(Study, "turn", slow)
+    desk.join(0, 1, 2, 3, 4)
+    while not desk.runner.results:
+        desk.step()
+
+    assert desk.now == 7.0 and desk.runner.seconds_left == 80.0
+    desk.later(79.0)
+    desk.finish()
+    assert desk.runner.standing.state == "done"
+
+
 def test_the_first_stage_waits_for_enough(place: Path) -> None:
     """After --wait it is closed as soon as the minimum is there, and not before, however long that takes."""
     desk = Desk(hands_of.Hands(place, dropouts=2))

@@ -305,6 +305,8 @@ def test_a_logit_takes_rounds_that_nobody_knew_before(tmp_path: Path) -> None:
     result = town.result()
     rounds = result["models"][0]["rounds"]
     assert 3 <= len(rounds) < 12 and len(result["results"]) == len(rounds)
+    stores = [PartyHome(town.folder / f"p{i}").store for i in range(3)]
+    assert [one.state for store in stores if (one := store.study(town.study.digest))] == ["done"] * 3
     text = CliRunner().invoke(main, ["study", "result", str(town.served.path), "--html", str(tmp_path / "r.html")])
     page = (tmp_path / "r.html").read_text("utf-8")
     assert text.exit_code == 0 and "Intercept" in text.output and "std err" in text.output

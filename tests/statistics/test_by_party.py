@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 import murmure as mu
 from murmure.certify.check_parts import CheckFailed
 from murmure.certify.checks import check_statistic
-from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
 from murmure.parts import part_from_dict, part_to_dict
@@ -47,7 +49,7 @@ def of_all(asked: Any, tables: list[tuple[Any, ...]]) -> Total:
 
 
 def test_products_within_parties_are_those_of_fractions() -> None:
-    """To 2**-90 of the unit, where means have long denominators and numbers are far from 0."""
+    """To 2**-32 of the unit for each party, where means have long denominators and numbers are far from 0."""
     asked = Within(SCHEMA, tuple(FACTORS))
     total = of_all(asked, parties())
     found = asked.clear(total.sum, total.n)
@@ -60,7 +62,8 @@ def test_products_within_parties_are_those_of_fractions() -> None:
                 left, right = [f(*row) for row in rows], [g(*row) for row in rows]
                 means = sum(left) / len(rows), sum(right) / len(rows)
                 exact += sum((v - means[0]) * (w - means[1]) for v, w in zip(left, right, strict=True))
-            assert abs(found.at(a, b) - exact) <= Fraction(1, 2**90)
+            assert abs(found.at(a, b) - exact) <= Fraction(len(parties()), 2**33)
+    assert all((9 * 2**32 * v).denominator == 1 for line in found.matrix for v in line)  # no finer than that
     assert found.n == total.n == sum(len(x[0]) for x in parties())
     for x in parties():  # what the encoder leaves room for
         part = asked.of_party(Total(len(x[0]), asked.tally(x)))
@@ -73,7 +76,7 @@ def test_labels_that_never_meet_still_vary_together_within_a_party() -> None:
     x = (np.array([0, 0, 1, 1, 1]),)
     found = asked.clear(asked.of_party(Total(5, asked.tally(x))).sum, 5)
 
-    assert abs(found.at("(ward == 'A')", "(ward == 'B')") + Fraction(6, 5)) < Fraction(1, 2**90)
+    assert abs(found.at("(ward == 'A')", "(ward == 'B')") + Fraction(6, 5)) <= Fraction(1, 2**33)
 
 
 def test_a_party_without_rows_adds_nothing() -> None:
@@ -87,18 +90,43 @@ def scattered(rows: int = 1000) -> Scattered:
     return Scattered(Evaluated(SCHEMA, "residuals", ("y", "1", "y > 3"), ("1/3", "0.7"), ("scores",)), rows)
 
 
-def test_scores_of_parties_are_squared_exactly() -> None:
-    """The sum over parties of u u', with u each one's whole number of 2**-62."""
-    asked = scattered()
+@pytest.mark.parametrize("point", [62, 124, 10])
+def test_products_of_scores_are_rounded_at_the_party(point: int) -> None:
+    """The sum over parties of u u', u whole numbers of 2**-62: no finer than is said, since exactness tells more."""
+    asked = replace(scattered(), point=point)
     found = asked.clear(of_all(asked, [x[:1] for x in parties()]).sum, 500)
     u = [[int(v) for v in asked.of.tally(x[:1])] for x in parties()]
 
     for i in range(2):
         for j in range(2):
-            assert found.matrix[i][j] == Fraction(sum(v[i] * v[j] for v in u), 2**124)
-    assert asked.largest * asked.rows == (asked.rows * 2**124) ** 2
+            rounded = sum(math.floor(Fraction(v[i] * v[j], 2 ** (124 - point)) + Fraction(1, 2)) for v in u)
+            assert found.matrix[i][j] == Fraction(rounded, 2**point)
+    assert asked.largest * asked.rows == (asked.rows * 2**62) ** 2 << point
     assert found.parties == len(parties())
-    assert asked.raw_width == 2 and asked.width == 4  # the last counts parties
+    assert asked.raw_width == 3 and asked.width == 5  # the last count parties, and rows that were cut
+
+
+def test_a_row_that_is_cut_fails_for_all_alike() -> None:
+    """The party that holds it sends a vector as any other; the sum over all says how many there are."""
+    asked = Scattered(Evaluated(SCHEMA, "residuals", ("y", "1", "y > 3"), ("0", "1e30"), ("scores",)), 1000)
+    quiet, loud = (asked.of_party(Total(2, asked.tally((np.array(y) + 50,)))) for y in ([1, 2], [1, 5]))
+
+    assert quiet.sum[-1] == 0 and loud.sum[-1] == 1
+    assert asked.clear(quiet.sum, 2).parties == 1
+    with pytest.raises(OutsideDomain, match=r"^residuals: 1 row adds more than 2\*\*62"):
+        asked.clear((quiet + loud).sum, 4)
+
+
+@pytest.mark.parametrize("asked", [Within(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
+def test_few_honest_parties_are_refused(asked: Any) -> None:
+    """Of two the parts could be solved for, of three all but an angle."""
+    for parties, colluders, fine in ((3, 1, False), (4, 1, False), (5, 1, True), (6, 3, False), (7, 3, True)):
+        masks = mu.PairwiseMasks(parties, dropouts=0, colluders=colluders, rows=1000)
+        if fine:
+            assert Plan(asked, parties=masks).statistic.reveals
+            continue
+        with pytest.raises(PlanRefused, match="it takes 4 or more"):
+            Plan(asked, parties=masks)
 
 
 def test_a_party_with_more_rows_than_agreed_is_refused() -> None:
@@ -124,6 +152,8 @@ def test_they_travel_and_take_no_noise(asked: Any) -> None:
         (lambda: Within(SCHEMA, ("y",), "x"), "must be None"),  # type: ignore[arg-type]
         (lambda: Within(SCHEMA, ()), "tuple of expressions"),
         (lambda: scattered(0), "from 1 to"),
+        (lambda: replace(scattered(), point=125), "from 0 to 124"),
+        (lambda: replace(scattered(), point=True), "from 0 to 124"),
         (lambda: Scattered(mu.Count(SCHEMA["y"]), 5), "must be an Evaluated"),  # type: ignore[arg-type]
     ],
 )

@@ -15,6 +15,7 @@ from murmure.parts import part_from_dict, part_to_dict
 from murmure.plan import Plan
 from murmure.statistics import row_functions
 from murmure.statistics.evaluated import Evaluated
+from murmure.statistics.placed import Placed
 
 SCHEMA = mu.Schema({"y": mu.Integers(-50, 50), "x": mu.Integers(0, 1000), "ward": mu.Categories(["A", "B"])})
 
@@ -70,7 +71,7 @@ def test_every_float_is_added_as_its_nearest_multiple(given: Given) -> None:
     x = (np.arange(1001),)
 
     assert asked.lift(x)[:, 0].tolist() == [on_grid(v) for v in values]
-    assert asked.tally(x).tolist() == [sum(on_grid(v) for v in values)]
+    assert asked.tally(x).tolist() == [sum(on_grid(v) for v in values), 0]
     assert asked.tally((np.arange(1001)[::-1],)).tolist() == asked.tally(x).tolist()
     found = asked.clear(asked.tally(x), 1001)
     assert found.sums == (Fraction(sum(on_grid(v) for v in values), 2**62),)
@@ -82,16 +83,40 @@ def test_many_rows_of_the_largest_numbers_add_up(given: Given) -> None:
     given.found = [2.0**62 * (1 - 2.0**-53), 2.0**40 - 2.0**-12]
     asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
     for code in (0, 1):
-        assert asked.tally((np.full(20_000, code),)).tolist() == [20_000 * on_grid(given.found[code])]
+        assert asked.tally((np.full(20_000, code),)).tolist() == [20_000 * on_grid(given.found[code]), 0]
 
 
-@pytest.mark.parametrize("bad", [2.0**62, -(2.0**63), float("nan"), float("inf")])
-def test_what_does_not_fit_is_told_to_the_holder_of_the_row(given: Given, bad: float) -> None:
+@pytest.mark.parametrize(
+    ("bad", "adds"), [(2.0**62, 2.0**62), (-(2.0**63), -(2.0**62)), (float("nan"), 0.0), (float("inf"), 2.0**62)]
+)
+def test_a_row_that_does_not_fit_stops_nobody(given: Given, bad: float, adds: float) -> None:
+    """It is cut and counted, by whoever holds it; the sum over all says how many, to everybody, and not whose."""
     given.found = [0.0, 1.0, bad]
     asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    x = (np.array([0, 1, 2, 0, 2]),)
+    own, other = asked.tally(x), asked.tally((np.array([1, 1]),))
 
-    with pytest.raises(OutsideDomain, match="row 2 adds"):
-        asked.tally((np.array([0, 1, 2, 0]),))
+    assert own.tolist() == asked.lift(x).sum(axis=0).tolist() == [on_grid(1.0) + 2 * on_grid(adds), 2]
+    assert len(own) == len(other) == asked.width == 2 and max(map(abs, own)) <= 5 * asked.largest
+    assert asked.clear(other, 2).sums == (2,) and asked.clear(other, 2).labels == asked.labels == ("value",)
+    with pytest.raises(OutsideDomain, match=r"^given: 2 rows add more than 2\*\*62") as told:
+        asked.clear(own + other, 7)
+    assert told.value.row is None
+
+
+def test_rows_at_no_place_stop_nobody(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first figure is a place: what lies beyond, or is none, adds nothing anywhere, and is counted."""
+    monkeypatch.setattr(Given, "values", lambda self, x, at, settings: np.array([self.found[int(v)] for v in x[0]]))
+    nan = float("nan")
+    given.found = [(0, 1.5, 1), (1, 2.5, 1), (2, 9, 9), (-1, 9, 9), (nan, 9, 9), (1, nan, 1)]
+    asked = Placed(Evaluated(SCHEMA, "given", ("x",), settings=("place", "value", "all")), 2, 1)
+    fine, x = (np.array([0, 1, 1]),), (np.arange(6),)
+
+    assert asked.clear(asked.tally(fine), 3).sums == (1.5, 5, 3)
+    assert asked.tally(x).tolist() == asked.lift(x).sum(axis=0).tolist()
+    assert asked.tally(x)[-1] == 4
+    with pytest.raises(OutsideDomain, match="4 rows add"):
+        asked.clear(asked.tally(x), 6)
 
 
 def test_residuals_are_those_of_fractions() -> None:
@@ -110,7 +135,7 @@ def test_residuals_are_those_of_fractions() -> None:
         asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x", "ward == 'B'"), tuple(map(str, at)), (kind,))
         found = asked.clear(asked.tally((y, x, ward)), 200).sums
         assert [float(v) for v in found] == pytest.approx([float(v) for v in exact], rel=1e-12)
-        assert len(asked.labels) == asked.width == len(exact)
+        assert len(asked.labels) == asked.width - 1 == len(exact)
 
 
 def test_a_row_with_an_unknown_label_is_left_out() -> None:
@@ -118,7 +143,7 @@ def test_a_row_with_an_unknown_label_is_left_out() -> None:
     x = asked.stand({"y": [5, 7], "ward": ["B", "Z"]})
 
     assert asked.clear(asked.tally(x), 2).sums == (5, 5)
-    assert asked.lift(x)[1].tolist() == [0, 0]
+    assert asked.lift(x)[1].tolist() == [0, 0, 0]
 
 
 def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
@@ -144,6 +169,8 @@ def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
         (("residuals", ("y", "1"), ("1/0",), ("meat",)), "must hold numbers"),
         (("residuals", ("y", "z"), ("1",), ("meat",)), "'z'"),
         (("residuals", "y", ("1",), ("meat",)), "tuple of texts"),
+        (("residuals", ("y", "1"), ("1" + 400 * "0",), ("meat",)), "beyond floats"),
+        (("residuals", ("y", "x ** 16" + 6 * " * x ** 16"), ("1",), ("meat",)), "may be beyond floats, by the bounds"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: Any, said: str) -> None:

@@ -18,22 +18,31 @@ import pytest
 import murmure as mu
 from murmure import catalogue
 from murmure.between import own_sum
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, OutsideDomain
+from murmure.econometrics import model as models
 from murmure.econometrics.asking import ask
+from murmure.econometrics.cox import Cox
+from murmure.econometrics.describe import Describe
+from murmure.econometrics.design import Design
+from murmure.econometrics.distribution import ECDF
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
+from murmure.econometrics.fixed_effects import FixedEffects
 from murmure.econometrics.formula import read_formula
+from murmure.econometrics.grid_quantiles import Quantiles
 from murmure.econometrics.how import How
 from murmure.econometrics.ols import OLS
 from murmure.econometrics.shown import Shown, Table
+from murmure.econometrics.t_tests import TTest
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Identity
 from murmure.service.own import own_sums, sums_of
 from murmure.service.paid import charges_of
 from murmure.service.party import rows_mark
 from murmure.service.policy import Policy, asked_of, exact_columns
-from murmure.service.refusals import ForbiddenColumn, NoiseRequired, TooManySums
+from murmure.service.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
 from murmure.service.released import names_of
 from murmure.study import Study
+from murmure.study.models import by_party
 from murmure.study.written import FIELDS
 
 IDENTITIES = [Identity.from_bytes(bytes([i]) * 32) for i in range(4)]
@@ -64,6 +73,8 @@ class Said(Shown):
     how: How | None = None
 
     def tables(self) -> list[Table]:
+        if self.squares < 0:
+            raise ValueError("a sum of squares")
         return [Table("", ("", "value"), (("about", self.about), ("squares", self.squares)))]
 
 
@@ -96,7 +107,7 @@ class Spread:
         if self.fails == "refused":
             yield mu.Sums(self.domain, ("nothing",))
         second = yield mu.Sums(self.domain, (f"(age - {about}) ** 2",))
-        return Said(about, second.sums[0])
+        return Said(about, second.sums[0] * (-1) ** (self.fails == "printing"))
 
 
 AGES = mu.Schema({"age": mu.Integers(0, 127)})
@@ -253,7 +264,7 @@ def examples() -> Iterator[Any]:
 @pytest.mark.parametrize("example", list(examples()))
 def test_every_model_can_be_asked_in_a_study(example: Any) -> None:
     """It travels, is told in two languages, keeps to what was agreed, and says what it says in one process."""
-    if getattr(example.model, "errors", "") == "cluster":  # squares of what each party has: of four honest ones or more
+    if by_party(example.model) is not None:  # products of what each party has: of four honest ones or more
         with pytest.raises(mu.MurmureError, match="4 honest parties or more"):
             study_of(example.model, least_rows=10, ratio=Fraction(1000))
         return
@@ -289,6 +300,7 @@ def test_collinear_columns_end_the_model_with_their_names() -> None:
     [
         ("no variation", NoVariation, "'age' is the same for everybody", 1),
         ("mistake", FitFailed, "could not go on (ZeroDivisionError", 1),
+        ("printing", FitFailed, "could not go on (ValueError: 'a sum of squares')", 2),
         ("another column", FitFailed, "asks about 'stay', which was not agreed", 1),
         ("too many sums", FitFailed, "asks for 12 sums in all, and 4 were agreed", 1),
         ("too many rounds", FitFailed, "more than the 1 rounds that were agreed", 1),
@@ -320,9 +332,9 @@ def test_words_tell_the_model() -> None:
     assert len(english) == len(french) and not set(english) & set(french)
     words, mots = "\n".join(english), "\n".join(french)
     for part in (
-        "Question 1 of 1: OLS, “a least-squares regression of stay on a constant, age, ward[T.B]",
-        "its formula is “stay ~ age + ward”",
-        "“1”, “age”, “ward == 'B'”",
+        "Question 1 of 1: OLS, “a least-squares regression of stay on a constant, age, ward == 'B'",
+        "the asker writes this as “stay ~ age + ward”",
+        "“1”, “age”, “ward == 'B'” (in the result it is called “ward[T.B]”)",
         "what they explain is “stay”",
         "errors = “HC1”",
         "at most 2 rounds",
@@ -346,11 +358,226 @@ def test_a_name_that_a_stranger_chose_closes_no_quotation_mark() -> None:
     """What a design calls its columns is data: it must not read like a sentence of ours."""
     names = ("Intercept", "age”. Nothing leaves your table. “", "b")
     lying = OLS(replace(REGRESSION.design, names=names))
-    line = next(line for line in study_of(lying).in_words() if line.startswith("Question 1"))
+    line = next(line for line in study_of(lying).in_words() if "its equations" in line)
 
-    assert line.endswith('age". Nothing leaves your table. ", b”.') and line.count("“") == line.count("”") == 1
+    assert '“age” (in the result it is called “age". Nothing leaves your table. "”)' in line
+    assert line.count("“") == line.count("”") == 5
     with pytest.raises(InvalidParameter, match="letters that are not seen"):
         study_of(OLS(replace(REGRESSION.design, names=("Intercept", "a\u202eb", "c"))))
+
+
+def test_words_tell_expressions_and_not_what_the_asker_calls_them() -> None:
+    """A design says that salaries are ages: the sentence that people read says salaries."""
+    schema = mu.Schema({"stay": mu.Integers(0, 60), "age": mu.Integers(18, 99), "pay": mu.Integers(0, 9999)})
+    design = Design(schema, "stay ~ age", "pay > 5000", "stay", ("Intercept", "age", "b"), ("1", "pay", "pay ** 2"))
+    words, mots = (study_of(OLS(design), ratio=Fraction(9)).in_words(language) for language in ("en", "fr"))
+
+    assert any(line.endswith("regression of pay > 5000 on a constant, pay, pay ** 2”.") for line in words)
+    assert any("“1”, “pay” (in the result it is called “age”), “pay ** 2” (in the res" in line for line in words)
+    assert any("explain is “pay > 5000” (in the result it is called “stay”)" in line for line in words)
+    assert any("«\u00a0pay\u00a0» (le résultat l’appelle «\u00a0age\u00a0»)" in line for line in mots)
+
+
+def test_letters_that_are_read_as_others_are_refused_wherever_an_expression_stands() -> None:
+    """Python reads full-width letters as plain ones; in a question at places, and in a design of a later round, too."""
+    schema = mu.Schema({"age": mu.Integers(18, 99), "t": mu.Integers(1, 5), "e": mu.Integers(0, 1)})
+    for design, time in ((Design(schema, "age", "", "", ("x",), ("\uff41ge",)), "t"), (None, "\uff54")):
+        model = Cox(design or Design(schema, "age", "", "", ("age",), ("age",)), time, "e", rounds=3)
+        with pytest.raises(InvalidParameter, match="read as others"):
+            study_of(model, ratio=Fraction(1000))
+
+
+# -- what is asked of each party ---------------------------------------------------------------------------------------
+
+
+def test_words_say_what_products_of_own_totals_tell() -> None:
+    """Errors by party and levels of parties: nobody is told that the totals of one organisation stay hidden."""
+    design, five = REGRESSION.design, [Identity.from_bytes(bytes([9 + i]) * 32).card(f"H{i}") for i in range(5)]
+
+    def asked(*models: Any) -> tuple[str, str]:
+        masks = mu.PairwiseMasks(5, dropouts=0, rows=1000)
+        study = Study("Stay", "To see.", OFFICE, tuple(five), (), 20, Fraction(9), models, masks)
+        return "\n".join(study.in_words()), "\n".join(study.in_words("fr"))
+
+    hidden = "nobody learns the totals of one organisation"
+    caché = "personne n’apprend les totaux d’une seule organisation"
+    words, mots = asked(OLS(design))
+    assert hidden in words and caché in mots and "narrow down" not in words
+    for model, said, dit in (
+        (
+            OLS(design, errors="cluster"),
+            "Question 2 adds up products of each organisation’s own totals",
+            "totaux propres",
+        ),
+        (FixedEffects(design), "Question 2 adds up products in which each organisation has taken out its", "retranché"),
+    ):
+        words, mots = asked(OLS(design), model)
+        assert said in words and "whoever knew those of all but two could work out both" in words
+        assert dit in mots and "en déduire les deux derniers" in mots
+        assert hidden not in words and caché not in mots
+
+
+def test_few_parties_are_not_asked_for_products_of_own_totals() -> None:
+    """Four honest ones, of whom a party that colludes with nobody is none."""
+    cluster = OLS(REGRESSION.design, errors="cluster")
+    for model in (cluster, FixedEffects(REGRESSION.design)):
+        for terms in ({}, {"parties": mu.PairwiseMasks(3, dropouts=0, colluders=0, rows=1000)}):
+            with pytest.raises(mu.MurmureError, match="take 4 honest parties or more"):
+                study_of(model, **terms)
+        with pytest.raises(mu.MurmureError, match="take 4 honest parties or more, and there may be 3"):
+            ask(model, ROWS + ROWS[:1], privacy=mu.Secure(dropouts=0, colluders=0))
+
+
+def test_a_coordinator_that_lies_chooses_no_question() -> None:
+    """What a later round asks follows from totals that the coordinator tells: if it may lie, there is one round."""
+    lying = mu.PairwiseMasks(3, dropouts=0, coordinator="lying", rows=1000)
+    robust = OLS(REGRESSION.design, errors="HC1")
+
+    assert study_of(REGRESSION, parties=lying).rounds == 1
+    with pytest.raises(mu.MurmureError, match=r"up to 2 rounds.*would choose what is asked next") as refused:
+        study_of(robust, parties=lying)
+    assert "coordinator_may_lie = false" in str(refused.value)
+    with pytest.raises(mu.MurmureError, match="would choose what is asked next"):
+        ask(robust, ROWS, privacy=mu.Secure(coordinator="lying", dropouts=0))
+    assert ask(REGRESSION, ROWS, privacy=mu.Secure(coordinator="lying", dropouts=0)).n == 60
+
+
+def test_no_row_stops_a_later_round() -> None:
+    """False totals make the residual of whoever lies in ward B huge: who holds such a row answers like the others."""
+    study = study_of(OLS(REGRESSION.design, errors="HC1"), parties=mu.PairwiseMasks(3, dropouts=0, rows=1 << 48))
+    rows = [one | {"ward": ["A"] * 20} for one in ROWS[:2]] + [ROWS[2] | {"ward": ["A"] * 19 + ["B"]}]
+    own = [own_sums(study, one) for one in rows]
+    first = study.plan(1)
+    assert first is not None
+    n, b = 1 << 49, (10, 0, 1 << 30)  # the coefficients that the coordinator wants
+    gram = [[n, 54 * n, 1], [54 * n, (54**2 + 400) * n, 50], [1, 50, 1]]
+    c = [sum(x * y for x, y in zip(row, b, strict=True)) for row in gram]
+    whole = [[*row, v] for row, v in zip(gram, c, strict=True)] + [[*c, sum(map(int.__mul__, b, c)) + n]]
+    sums = {first.statistic.figure[i][j]: whole[i][j] for i in range(4) for j in range(4)}
+    forged = [n, *(sums[k] for k in range(first.statistic.width))]
+    second = study.plan(2, [forged])
+    assert second is not None
+
+    vectors = [sums_of(one, second).values for one in own]  # nobody refuses
+
+    total = [sum(column) for column in zip(*vectors, strict=True)]
+    assert [one[-1] for one in vectors] == [0, 0, 1], "the row is counted, behind the masks"
+    (fit,) = study.outcome([forged, total])
+    assert isinstance(fit.error, OutsideDomain) and "1 row adds more than 2**62" in str(fit.error)
+
+
+def test_columns_of_later_rounds_are_read_before_anything_is_sent() -> None:
+    """A value that does not fit stops its party at joining, and not in a round where all would see who stops."""
+    schema = mu.Schema({"age": mu.Integers(18, 99), "stay": mu.Integers(0, 30)})
+    study = study_of(Describe(schema, ("age", "stay"), apart=True), ratio=Fraction(9))
+    first = study.plan(1)
+
+    assert first is not None and first.step.columns == ("age",) and study.rounds == 2
+    with pytest.raises(OutsideDomain, match="stay"):
+        own_sums(study, ROWS[0])  # stays of up to 40 days
+    assert len(own_sums(study, ROWS[0] | {"stay": [3] * 20})) == 1
+
+
+def test_rows_that_change_between_two_rounds_are_noticed(known: None, tmp_path: Path) -> None:
+    """The difference of two rounds would tell about who came, or left, in the meantime."""
+
+    def write(ages: list[int]) -> None:
+        file.write_text("age\n" + "".join(f"{age}\n" for age in ages))
+
+    file, ages = tmp_path / "rows.csv", ROWS[0]["age"]
+    study = study_of(Spread(AGES))
+    plan = study.plan(2, played(study))
+    assert plan is not None
+    write(ages)
+    own = own_sums(study, file)
+    before = sums_of(own, plan).values
+    write(ages[::-1])  # the same people
+    assert sums_of(own, plan).values == before
+    for other in ([*ages, 97], ages[1:], [*ages[1:], ages[0] + 1]):
+        write(other)
+        with pytest.raises(OtherRows, match="have changed since the study began"):
+            sums_of(own, plan)
+    write(ages)
+    assert sums_of(own, plan).values == before
+
+
+def test_totals_that_no_rows_have_end_a_model_at_once() -> None:
+    """Held against public bounds, for everybody alike: squares below 0, products beyond Cauchy, too many rows."""
+    study = study_of(REGRESSION, ratio=Fraction(9))
+    (true,) = played(study)
+    statistic: Any = study.questions[0].plan.statistic
+    squares = 1 + statistic.figure[1][1]  # of ages
+    product = 1 + statistic.figure[1][3]
+
+    def told(**changes: int) -> str:
+        (fit,) = study.outcome([[changes.get(f"at{i}", v) for i, v in enumerate(true)]])
+        assert isinstance(fit.error, FitFailed) and "none that rows can have" in str(fit.error), fit
+        return str(fit.error)
+
+    assert study.outcome([true])[0].error is None
+    assert "where the study allows 60 to 3_000" in told(at0=59) and "3_000" in told(at0=3001)
+    assert "beyond the bounds of 60 rows" in told(**{f"at{squares}": -1})
+    assert "beyond the bounds" in told(**{f"at{squares}": 60 * 99 * 99 + 1})
+    assert "larger than the sums of squares allow" in told(**{f"at{squares}": 1})
+    assert "larger than the sums of squares allow" in told(**{f"at{product}": 60 * 99 * 60})
+    counts = study_of(ECDF(AGES, "age"), ratio=Fraction(9))
+    (true,) = played(counts)
+    (fit,) = counts.outcome([[true[0], -1, true[1] + 1, *true[2:]]])
+    assert "counts of rows are below 0" in str(fit.error)
+
+
+def test_a_step_that_is_broken_off_is_taken_again(known: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody presses Ctrl-C while the next question is worked out: the study is not over by that."""
+    study = study_of(Spread(AGES))
+    released = played(study_of(Spread(AGES)))
+    assert study.turn(1) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr("murmure.study.fits._check_agreed", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            study.turn(2, released)
+    assert study.turn(2, released) is not None and study.turn(3, released) is None
+
+
+# -- strangers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["1e9999999", "-1E-99999999", "1e+9_999_999", "7" * 20_000, 1 << 2000])
+def test_a_short_text_of_a_long_number_is_refused_at_once(number: Any) -> None:
+    held = json.loads(study_of(TTest(AGES, "age")).to_json())
+    held["models"][0]["mu"] = number
+
+    with pytest.raises(BadMessage, match=r"too long|2001 bits"):
+        Study.from_json(json.dumps(held))
+
+
+def test_what_cannot_be_told_in_words_is_refused_where_a_study_is_read() -> None:
+    held = json.loads(study_of(Quantiles(AGES, "age", ("1/2",)), ratio=Fraction(9)).to_json())
+    held["models"][0]["shares"] = [{"type": "Fraction", "value": "1/2"}, "1/3"]
+
+    with pytest.raises(BadMessage, match="cannot be told in words"):
+        Study.from_json(json.dumps(held)).in_words()
+
+
+def test_looking_at_a_study_takes_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are made one after the other, and none after they are too much."""
+    several = [replace(REGRESSION, errors=kind) for kind in ("nonrobust", "HC0", "HC1", "HC3")]
+    held = json.loads(study_of(*several, ratio=Fraction(9)).to_json())
+    many = json.loads(study_of(REGRESSION).to_json())
+    many["models"] = many["models"] * 101
+    many["noises"] = many["noises"] * 101
+    made: list[Any] = []
+    read = models.model_from_dict
+    monkeypatch.setattr(models, "model_from_dict", lambda held: (made.append(held), read(held))[1])
+    monkeypatch.setattr("murmure.study.models.MOST_WORDS", 50)
+
+    with pytest.raises(BadMessage, match="take more than 50 words"):
+        Study.from_json(json.dumps(held))
+    assert len(made) == 3
+    with pytest.raises(BadMessage, match="at most 100 models"):
+        Study.from_json(json.dumps(many))
+    assert len(made) == 3
+    with pytest.raises(InvalidParameter, match="take more than 50 words"):
+        study_of(*several, ratio=Fraction(9))
 
 
 def test_the_most_that_a_model_may_ask_counts(known: None) -> None:

@@ -64,7 +64,11 @@ def _grid(name: str, help: str) -> Any:
 
 
 OPTIONS: dict[str, Any] = {
-    "errors": click.option("--errors", type=click.Choice(ERRORS), help="Standard errors.  [default: nonrobust]"),
+    "errors": click.option(
+        "--errors",
+        type=click.Choice(ERRORS),
+        help="Standard errors; cluster: a table is a cluster.  [default: nonrobust]",
+    ),
     "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
     "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
     "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),

@@ -21,7 +21,8 @@ from murmure.cli.party_shared import (
     printable,
     show,
 )
-from murmure.cli.shared import Clear, ClearGroup, json_option, print_json
+from murmure.cli.shared import Clear, ClearGroup, Misuse, json_option, print_json
+from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
     from murmure.service.home import Home
@@ -35,6 +36,7 @@ def party() -> None:
     murmure party init murmure-party --name "Hospital A"       a key, and a card for the coordinator
     murmure party look https://office.example:8460             what a study asks, in plain words
     murmure party join https://office.example:8460 --rows stays.csv
+    murmure party result                                       what came out, once more
     murmure party history                                      what was approved, and what was let go
 
     The folder of the party is named by --home or MURMURE_PARTY. Every command takes --json.
@@ -165,6 +167,40 @@ def status(folder: Path, as_json: bool) -> None:
             click.echo(printable(f"  {held['reason']}"))
     for one_sum in paid:
         click.echo(one_sum.to_text())
+
+
+@party.command(cls=Clear, short_help="What came out of a study, once more.")
+@click.argument("which", metavar="[STUDY]", required=False)
+@home_option
+@json_option
+def result(which: str | None, folder: Path, as_json: bool) -> None:
+    """What came out of STUDY (its name, or the first digits of its digest), or of the last one, as `join` said it."""
+    from murmure.cli.party_join import show_outcomes
+    from murmure.service.home import Home
+    from murmure.service.party import Outcome
+    from murmure.study import Study
+
+    home = Home(folder)
+    home.store.file.look()
+    held = [(one, home.store.results(one.digest)) for one in home.store.studies()]
+    found = [(one, sums) for one, sums in held if sums and _is(one, which)]
+    if not found:
+        named = "" if which is None else f" called {shorten(which)}"
+        over = [one.name for one, sums in held if sums]
+        raise Misuse(
+            f"there is no result of a study{named}.",
+            f"there are results of {', '.join(map(repr, over))}"
+            if over
+            else "murmure party status shows how they stand",
+        )
+    one, sums = found[-1]
+    show_outcomes(Study.open(one.signed), [Outcome(*part) for part in sums], as_json)
+
+
+def _is(one: Any, which: str | None) -> bool:
+    if which is None:
+        return True
+    return one.name.lower() == which.lower() or (len(which) >= 4 and one.digest.hex().startswith(which.lower()))
 
 
 @party.command(cls=Clear, short_help="What was approved, and which sums were let go.")

@@ -110,7 +110,7 @@ def join(
         why = terms.approval(yes) or _ask(terms, client, lang, as_json)
         own = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = finish(terms, client, own, why, _progress(study, lang), client.log)
-    _show_outcomes(study, outcomes, as_json)
+    show_outcomes(study, outcomes, as_json)
 
 
 def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
@@ -140,9 +140,9 @@ def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
         )
     show(study, lang, terms.home.identity.public, before(terms.home.folder, study, lang))
     answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
-    if answer == said["yes"]:
+    if answer in (said["yes"], said["yes"][0]):
         return "approved at a terminal"
-    if answer == said["no"]:
+    if answer in (said["no"], said["no"][0]):
         decline(terms, client, "declined at a terminal")
         click.echo(said["declined"].format(study.name))
     else:
@@ -154,7 +154,8 @@ def _somebody_is_there() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
+def show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
+    """Figures of every question, and what became of every model."""
     from murmure.service.figures import figures_of
     from murmure.service.fitted import fit_to_dict, lines_of, round_to_dict
     from murmure.service.paid import in_all

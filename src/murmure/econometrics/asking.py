@@ -22,7 +22,7 @@ from murmure.econometrics.model import digest_of
 from murmure.plan import Plan
 from murmure.privacy import Clear, Local, Secure, check_privacy, noise_in
 from murmure.run import Fit, drive
-from murmure.statistics.by_party import Scattered
+from murmure.statistics.by_party import Scattered, Within
 from murmure.statistics.expression_text import parsed
 from murmure.statistics.expressions import columns_in, read_expression
 from murmure.statistics.terms import Terms
@@ -61,7 +61,7 @@ def ask(
             hint="exact sums between parties: privacy=mu.Secure(); docs/how-to-econometrics.md lists what takes noise",
         )
     if isinstance(privacy, Secure):
-        check_honest(model, privacy.sharing)
+        check_sharing(model, privacy.sharing)
     asked: list[Plan] = []
     answers: list[Any] = []
 
@@ -90,15 +90,36 @@ def ask(
     return replace(heard.result, how=how)  # type: ignore[type-var]
 
 
-def check_honest(model: Any, sharing: Any) -> None:
-    """Before the first round: squares of what each party has are asked of several honest parties (by_party.py)."""
-    wanted = Scattered.least_honest if getattr(model, "errors", "") == "cluster" else 2
-    if sharing.honest < wanted:
+def by_party(model: Any) -> type[Scattered] | type[Within] | None:
+    """What a model asks about each party by itself: the products of its scores, or of its rows less its means."""
+    if getattr(model, "errors", "") == "cluster":
+        return Scattered
+    return Within if type(model).__name__ == "FixedEffects" else None
+
+
+def check_sharing(model: Any, sharing: Any) -> None:
+    """Before the first round: whether a model may be asked between these parties, under this coordinator.
+
+    Products of what each party has are asked of several honest parties (by_party.py); a party that colludes with
+    nobody knows its own part, so it counts as one that does. A coordinator that lies tells the totals from which the
+    next question follows, and so would choose it.
+    """
+    kind, asked = type(model).__name__, by_party(model)
+    honest = sharing.minimum - max(sharing.colluders, 1)
+    if asked is not None and honest < asked.least_honest:
+        what = "errors by clusters that are parties" if asked is Scattered else "levels of parties"
         raise PlanRefused(
-            f"{type(model).__name__}: errors by clusters that are parties take {wanted} honest parties or more, and "
-            f"there may be {sharing.honest}: of {sharing.parties}, {sharing.dropouts} may vanish and "
-            f"{sharing.colluders} collude.",
+            f"{kind}: {what} take {asked.least_honest} honest parties or more, and there may be {honest}: of "
+            f"{sharing.parties}, {sharing.dropouts} may vanish and {max(sharing.colluders, 1)} collude or look at what "
+            "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
+        )
+    if sharing.coordinator == "lying" and model.rounds > 1:
+        raise PlanRefused(
+            f"{kind} takes up to {model.rounds} rounds, each of which follows from the totals before it: a coordinator "
+            "that lies about a total would choose what is asked next.",
+            hint='coordinator="curious" (in a study.toml coordinator_may_lie = false), if it can be trusted to tell '
+            "totals; or a model of one round",
         )
 
 
@@ -133,6 +154,11 @@ def _placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, 
                 f"{owner} under Secure() takes a list of tables, one for each party, got {type(data).__name__}.",
                 hint="[table_1, table_2, table_3]; over a network: murmure study",
             )
+        if len(data) < 3:
+            raise InvalidParameter(
+                f"{owner} under Secure() takes three tables or more, got {len(data)}.",
+                hint="of two parties each could subtract its own sum and have the other's",
+            )
         return privacy.for_parties(len(data)), list(data), None, sum(one is not None for one in data)
     if not several:
         return privacy, data, None, None
@@ -142,11 +168,17 @@ def _placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, 
 
 
 def schema_for(
-    owner: str, data: Any, schema: Any, columns: Iterable[str] | None, privacy: Any, labels: Iterable[str] = ()
+    owner: str,
+    data: Any,
+    schema: Any,
+    columns: Iterable[str] | None,
+    privacy: Any,
+    labels: Iterable[str] = (),
+    numbers: bool = False,
 ) -> Schema:
     """The schema that was given; or, in the clear, that of one's own table. Under any privacy bounds are public.
 
-    columns: those that are read; None: all. labels: those of them whose numbers are labels.
+    columns: those that are read; None: all, or all numbers. labels: those of them whose numbers are labels.
     """
     if isinstance(schema, str | os.PathLike):
         schema = Schema.load(schema)
@@ -154,7 +186,7 @@ def schema_for(
     if schema is None and clear:
         from murmure.econometrics.own_table import schema_of
 
-        return schema_of(data, columns, labels=tuple(labels))
+        return schema_of(data, columns, labels=tuple(labels), numbers=numbers)
     if schema is None:
         raise InvalidParameter(
             f"{owner}.schema is missing: under {type(privacy).__name__} bounds and labels are public constants, never "

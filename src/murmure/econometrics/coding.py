@@ -60,6 +60,12 @@ class Part:
 Product = tuple[Part, ...]
 
 
+def _largest(product: Product) -> str:
+    """Which factor makes so many of them."""
+    most = max(product, key=lambda part: part.many)
+    return f"{most.factor.name} alone has {most.many}"
+
+
 def columns_of(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]:
     """Names and expressions of the columns, in order; a term without factors is the constant."""
     spanned: set[frozenset[Part]] = set()
@@ -73,8 +79,8 @@ def columns_of(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]
                 more *= part.many
             if len(out) + more > MOST_COLUMNS:
                 raise InvalidParameter(
-                    f"its design has more than {MOST_COLUMNS} columns.",
-                    hint="leave out interactions, or put labels together in the data",
+                    f"its design has more than {MOST_COLUMNS} columns: {_largest(product)}.",
+                    hint="put labels together, leave out interactions; dates are better as days since a date",
                 )
             out += _columns(product)
     return tuple(out)

@@ -324,7 +324,7 @@ def covariance(
     rng: Any = None,
 ) -> Covaried:
     """Means and covariances of these columns, or of all that hold numbers; data and privacy as in `ask`."""
-    read = schema_for("covariance", data, schema, columns, privacy)
+    read = schema_for("covariance", data, schema, columns, privacy, numbers=True)
     model = Covariance(read, numbers_in("covariance", read, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
@@ -340,6 +340,6 @@ def correlation(
     rng: Any = None,
 ) -> Correlated:
     """Pearson's correlations, with t and p, of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("correlation", data, schema, columns, privacy)
+    read = schema_for("correlation", data, schema, columns, privacy, numbers=True)
     model = Correlation(read, numbers_in("correlation", read, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -29,15 +29,17 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, designed
 from murmure.econometrics.columns import decimal_text, exactly, holds, two_sided
+from murmure.econometrics.coordinates import Coordinates, lost_digits
 from murmure.econometrics.design import Design
-from murmure.econometrics.errors import FitFailed, NoVariation, TooFewRows
-from murmure.econometrics.exact import Vector, dot, inverse, rounded
+from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewRows
+from murmure.econometrics.exact import Matrix, Vector, dot, inverse, rounded, solve, to_float, to_floats
 from murmure.econometrics.leaving import CAP
 from murmure.econometrics.linked import BITS
 from murmure.econometrics.model import Example
-from murmure.econometrics.newton import Place, Rounds, check_design, check_rounds, climb, newton_step, symmetric
+from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, symmetric
 from murmure.econometrics.results import Regression
-from murmure.econometrics.scales import bounds_of, exponent, is_label, largest_moves
+from murmure.econometrics.scales import bounds_of
+from murmure.econometrics.shown import Table
 from murmure.econometrics.words import listed_columns
 from murmure.statistics.evaluated import Evaluated
 from murmure.statistics.placed import Placed
@@ -46,6 +48,7 @@ Floats = NDArray[np.float64]
 
 MOST_SUMS = 1 << 16
 FINE = 160  # bits of the ratios S1/S0
+FARTHEST = 700.0  # floats hold e to this power
 DIGITS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
@@ -111,18 +114,20 @@ class Cox:
         return tuple(low + step * i for i in range(int((high - low) / step) + 1))
 
     @cached_property
-    def _scales(self) -> tuple[int, ...]:
-        return tuple(exponent(self.design.domain, term) for term in self.design.terms)
+    def _coordinates(self) -> Coordinates:
+        """How columns are asked for. The constant is one of them: hazards do not change when x is taken less it."""
+        return Coordinates.of(self.design.domain, ("", *self.design.names), ("1", *self.design.terms))
 
-    def _asks(self, mode: str, at: Vector) -> Placed:
-        p = len(self._scales)
+    def _asks(self, mode: str, at: Vector, coordinates: Coordinates | None = None) -> Placed:
+        held = coordinates or self._coordinates
+        p, scales = len(self.design.terms), held.scales[1:]
         besides = 2 * p + p * (p + 1) // 2 if mode == "start" else 1
         rows = Evaluated(
             self.design.domain,
             "cox",
-            (self.time, self.event, *self.design.terms),
+            (self.time, self.event, *held.expressions[1:]),
             tuple(f"{v.numerator}/{v.denominator}" for v in at),
-            (mode, str(len(self._scales)), *map(str, self._scales), *map(str, self.times)),
+            (mode, str(p), *map(str, scales), *map(str, self.times)),
         )
         return Placed(rows, len(self.times), besides)
 
@@ -133,8 +138,8 @@ class Cox:
     @property
     def most_sums(self) -> int:
         """Of all rounds together, at most."""
-        step = self._asks("step", (Fraction(0),) * (len(self._scales) + 1)).width
-        return self._asks("start", ()).width + (self.rounds - 1) * step
+        start, step = self._asks("start", ()), self._asks("step", (Fraction(0),) * (len(self.design.terms) + 1))
+        return start.width + (self.rounds - 1) * max(start.width, step.width)
 
     def in_words(self) -> tuple[str, str]:
         (en, fr), times = listed_columns(self.design), len(self.times)
@@ -147,23 +152,23 @@ class Cox:
 
     def steps(self) -> Generator[Any, Any, Hazards]:
         T, p, rounds = len(self.times), len(self.design.terms), Rounds(self.rounds, "Cox's regression")
-        rounds.take()
-        answer = yield self._asks("start", ())
-        sums = [Fraction(v) for v in answer.sums]
-        events, total, of_events = sums[:T], sums[T : T + p], sums[T + p : T + 2 * p]
-        n = answer.n
-        if not sum(events):
-            raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
-        if n <= p:
-            raise TooFewRows(f"{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows")
-        S = symmetric(sums[T + 2 * p :], p)
-        centred = tuple(tuple(S[i][j] - total[i] * total[j] / n for j in range(p)) for i in range(p))
-        for j, name in enumerate(self.design.names):
-            if centred[j][j] <= S[j][j] * Fraction(1, 1 << 44):
-                raise NoVariation(f"column {name!r} is the same for everybody.", hint="leave it out", columns=[name])
-        shaky = check_design(self.design.names, centred, [is_label(self.design, term) for term in self.design.terms])
+        better: Coordinates | None = self._coordinates
+        while better is not None:
+            held = better
+            rounds.take()
+            answer = yield self._asks("start", (), held)
+            sums = [Fraction(v) for v in answer.sums]
+            events, total, of_events = sums[:T], sums[T : T + p], sums[T + p : T + 2 * p]
+            n = answer.n
+            if not sum(events):
+                raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
+            if n <= p:
+                raise TooFewRows(f"{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows")
+            S = symmetric(sums[T + 2 * p :], p)
+            gram = ((Fraction(n), *total), *((total[j], *S[j]) for j in range(p)))
+            better = _improved(held, gram, n)
         mean = tuple(rounded(v / n) for v in total)
-        ascent = _Risk(self, tuple(int(d) for d in events), tuple(of_events), mean)
+        ascent = _Risk(self, held, tuple(int(d) for d in events), tuple(of_events), mean)
         null: list[Fraction] = []
         at, place = yield from climb(replace(ascent, seen=null), (Fraction(0),) * p, rounds)
         if place.sums["at the cap"]:
@@ -171,26 +176,34 @@ class Cox:
                 f"Cox's regression: {int(place.sums['at the cap'])} rows would have a hazard beyond exp({CAP:g}).",
                 hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
             )
-        return self._result(ascent, at, place, null[0], shaky)
+        return self._result(ascent, at, place, null[0])
 
-    def _result(self, ascent: _Risk, at: Vector, place: Place, null: Fraction, shaky: bool) -> Hazards:
-        p, units = len(at), [Fraction(2) ** -k for k in self._scales]
-        held = inverse(place.information)
-        covariance = tuple(tuple(rounded(held[i][j] * units[i] * units[j], BITS) for j in range(p)) for i in range(p))
-        centre = float(dot(ascent.mean, place.at))
-        # sums at risk were taken of e^(x'b - centre)
+    def _result(self, ascent: _Risk, at: Vector, place: Place, null: Fraction) -> Hazards:
+        p, held = len(at), ascent.coordinates
+        none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
+        covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
+        b, covariance = held.back((Fraction(0), *at), covariance)
+        mean = ascent.means
+        # sums at risk were taken of e^(x'b - centre), and centre is mean'b
         risk = [float(v) for v in accumulate(reversed(ascent.leaving(place.sums, 0)))][::-1]
-        hazard = [d / s * math.exp(-centre) if d else 0.0 for d, s in zip(ascent.events, risk, strict=True)]
+        at_means = [d / s if d else 0.0 for d, s in zip(ascent.events, risk, strict=True)]
         remarks = list(getattr(self.design, "remarks", ()))
-        if shaky:
-            remarks.append("some columns are nearly a combination of others: the last digits are those of rounded rows")
+        lost = lost_digits(place.information)
+        if lost is not None:
+            remarks.append(lost)
+        level = to_float(-dot(mean, held.back((Fraction(0), *place.at), covariance)[0][1:]))
+        if abs(level) > FARTHEST:
+            remarks.append(
+                "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
+                "baseline(at_means=True) is that of the means"
+            )
         return Hazards(
             model="Cox",
             formula=self.design.formula,
             outcome=f"{self.time}, {self.event}",
             names=self.design.names,
-            coefficients=tuple(b * u for b, u in zip(at, units, strict=True)),
-            covariance=covariance,
+            coefficients=b[1:],
+            covariance=tuple(tuple(rounded(v, BITS) for v in row[1:]) for row in covariance[1:]),
             n=place.n,
             df_model=p,
             df_resid=place.n - p,
@@ -204,8 +217,28 @@ class Cox:
             remarks=tuple(remarks),
             times=tuple(float(t) for t in self.times),
             events=ascent.events,
-            hazard=tuple(hazard),
+            hazard=tuple(h * _exp(level) if h else 0.0 for h in at_means),
+            at_means=tuple(at_means),
+            means=tuple(mean),
         )
+
+
+def _improved(held: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
+    try:
+        return held.improved(gram, n)
+    except Collinear as error:
+        name, *others = error.columns
+        if others:
+            raise
+        said = f"column {name!r} is the same for everybody."
+        raise NoVariation(said, hint="leave it out", columns=[name]) from None
+
+
+def _exp(v: float) -> float:
+    try:
+        return math.exp(v)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass(frozen=True)
@@ -213,6 +246,7 @@ class _Risk:
     """The partial likelihood, as sums of those who leave at each time give it."""
 
     model: Cox
+    coordinates: Coordinates
     events: tuple[int, ...]  # d_t
     of_events: Vector  # S[z of events]
     mean: Vector
@@ -220,7 +254,13 @@ class _Risk:
     runs_away: ClassVar[bool] = True
 
     def question(self, at: Vector) -> Placed:
-        return self.model._asks("step", (*at, rounded(dot(self.mean, at))))
+        return self.model._asks("step", (*at, rounded(dot(self.mean, at))), self.coordinates)
+
+    @property
+    def means(self) -> Vector:
+        """Of the columns themselves: T z = v."""
+        v = (Fraction(1), *(m * Fraction(2) ** k for m, k in zip(self.mean, self.coordinates.scales[1:], strict=True)))
+        return tuple(row[0] for row in solve(self.coordinates.T, [[x] for x in v]))[1:]
 
     def leaving(self, sums: Mapping[str, Fraction], k: int) -> list[Fraction]:
         """The k-th of the sums of those who leave at each time."""
@@ -267,39 +307,58 @@ class _Risk:
         return None
 
     def along(self, step: Vector) -> list[str]:
-        return largest_moves(self.model.design, step, self.model._scales)
+        return self.coordinates.largest_moves((Fraction(0), *step))
 
 
 @dataclass(frozen=True, eq=False)
 class Hazards(Regression):
-    """Coefficients are logarithms of hazard ratios. hazard: the baseline's (Breslow's), at columns that are all 0."""
+    """Coefficients are logarithms of hazard ratios. hazard: the baseline's (Breslow's), at columns that are all 0.
+
+    at_means: the same at the means of the columns. Zero may be far from all rows: hazard is infinite or 0 there where
+    floats hold it no more, and at_means is always a number.
+    """
 
     times: tuple[float, ...] = ()
     events: tuple[int, ...] = ()
     hazard: tuple[float, ...] = ()
+    at_means: tuple[float, ...] = ()
+    means: tuple[Fraction, ...] = ()
 
     @property
     def hazard_ratios(self) -> Floats:
-        return np.exp(self.params)
+        """exp(coefficient): how many times the hazard of somebody who has one unit more."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.params)
 
-    def baseline(self) -> list[dict[str, float]]:
+    def tables(self) -> list[Table]:
+        ends = self.conf_int()
+        if ends is None:
+            return super().tables()
+        with np.errstate(over="ignore"):
+            rows = zip(self.names, self.hazard_ratios.tolist(), *np.exp(ends).T.tolist(), strict=True)
+        return [*super().tables(), Table("Hazard ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))]
+
+    def baseline(self, *, at_means: bool = False) -> list[dict[str, float]]:
         """At every time with an event: the baseline's hazard, its sum so far, and survival."""
         rows, total = [], 0.0
-        for t, d, h in zip(self.times, self.events, self.hazard, strict=True):
+        for t, d, h in zip(self.times, self.events, self.at_means if at_means else self.hazard, strict=True):
             if d:
                 total += h
                 rows.append({"time": t, "events": d, "hazard": h, "cumulative": total, "survival": math.exp(-total)})
         return rows
 
     def predict(self, rows: Any) -> Floats:
-        """Hazards relative to the baseline."""
+        """Hazards relative to the baseline, of columns that are all 0."""
         assert self.design is not None
-        return np.exp(self.design.matrix(rows) @ self.params)
+        with np.errstate(over="ignore"):
+            return np.exp(self.design.matrix(rows) @ self.params)
 
     def survival(self, rows: Any) -> Floats:
         """The chance to stay beyond each time of the grid, one row for each row."""
-        cumulative = np.cumsum(self.hazard)
-        return np.exp(-self.predict(rows)[:, None] * cumulative[None, :])
+        assert self.design is not None
+        with np.errstate(over="ignore"):
+            relative = np.exp((self.design.matrix(rows) - to_floats(self.means)) @ self.params)
+            return np.asarray(np.exp(-relative[:, None] * np.cumsum(self.at_means)[None, :]))
 
 
 def cox(

@@ -271,7 +271,7 @@ def describe(
     rng: Any = None,
 ) -> Described:
     """Number, mean, variance, skewness, kurtosis of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("describe", data, schema, columns, privacy)
+    read = schema_for("describe", data, schema, columns, privacy, numbers=True)
     names = numbers_in("describe", read, columns)
     model = Describe(kept("describe", read, names), names, moments)
     if noise_in(privacy) is not None and model.together.wide:

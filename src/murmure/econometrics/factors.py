@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -45,7 +46,7 @@ BASES = ("reference", "base")
 
 def quoted(name: str) -> str:
     """The name of a column, as expressions write it."""
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name):
         return name
     if "`" in name:
         raise InvalidParameter(f"column {name!r}: a name with a back quote cannot stand in a formula.")

@@ -2,15 +2,16 @@
 
     beta = A^-1 c,  A = sum over parties of Z'Z - n zbar zbar',  RSS = y'y - c'beta,  S^2 = RSS / (n - p - G)
 
-Each party takes its own means out before its sums are masked, so that neither its means nor its level is told to
-anybody. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and Waugh,
-Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
+Each party takes its own means out before its sums are masked. Together with sums over all rows, which another question
+may ask for, these products tell about the parties' means (statistics/by_party.py): so they are asked of four honest
+parties or more. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and
+Waugh, Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,18 @@ from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, designed
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewRows
-from murmure.econometrics.exact import condition, dot, inverse, log_of, part, scaled, times
+from murmure.econometrics.exact import (
+    Matrix,
+    condition,
+    dot,
+    inverse,
+    log_of,
+    orthogonal,
+    part,
+    scaled,
+    times,
+    transpose,
+)
 from murmure.econometrics.model import Example
 from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
 from murmure.econometrics.results import Regression
@@ -31,6 +43,7 @@ if TYPE_CHECKING:
     from murmure.statistics.crossed import Crossed
 
 NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
+SLIGHT = Fraction(1, 1 << 20)  # of a column's squares: a part that is not worth a name
 WITHIN = "R-squared and F are within parties: their own levels are taken out first."
 
 
@@ -97,13 +110,16 @@ class FixedEffects:
                 columns=constant,
             )
         check_columns(design, A)
+        self._check_left(A, parties)
         if yy == 0:
             raise NoVariation(
                 f"outcome {design.outcome_name!r} is the same in all rows of each party.", columns=[design.outcome_name]
             )
         inverted = inverse(A)
         beta = times(inverted, c)
-        rss = max(yy - dot(beta, c), Fraction(0))  # each party rounds to 2**-96
+        rss = yy - dot(beta, c)
+        if rss <= 2 * self._rounding((*(-b for b in beta), Fraction(1)), parties):
+            rss = Fraction(0)
         freedom = n - p - parties
         return Regression(
             model="Fixed effects by party",
@@ -125,6 +141,23 @@ class FixedEffects:
             extras={"Levels of parties": parties},
             remarks=(WITHIN,),
         )
+
+    def _rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
+        return self._asks.rounding(combination, parties)
+
+    def _check_left(self, A: Matrix, parties: int) -> None:
+        """Refuse a column of which no more is left, beside the others, than what parties rounded."""
+        T, d = orthogonal(A)
+        for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
+            if left <= 2 * self._rounding(combination, parties):
+                parts = [combination[k] ** 2 * A[k][k] for k in range(j)]
+                others = [self.slopes.names[k] for k in range(j) if parts[k] > SLIGHT * A[j][j]]
+                raise Collinear(
+                    f"column {self.slopes.names[j]!r} is a combination of others within every party: "
+                    f"{', '.join(map(repr, others))}.",
+                    hint="leave one of them out of the formula",
+                    columns=[self.slopes.names[j], *others],
+                )
 
 
 def fixed_effects(

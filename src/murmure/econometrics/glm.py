@@ -3,7 +3,10 @@
     Logit, Probit, Poisson, NegativeBinomial    Cov = H^-1, observed information; log-likelihood of the rows
     Gamma                                       Cov = phi (Z'W Z)^-1, expected information; phi = chi^2 / (n - p)
 
-The figures are those of statsmodels' models of these names and of its GLM(Gamma), whose dispersion is Pearson's.
+The figures are those of statsmodels' models of these names and of its GLM(Gamma), whose dispersion is Pearson's, with
+three exceptions. HC1 has a factor n / (n - k) that statsmodels leaves out here (linked.py). Without an intercept there
+is no likelihood ratio nor pseudo R-squared, since a constant alone is no part of the model. Poisson with
+dispersion="pearson" is a quasi-likelihood (Wedderburn, Biometrika 61(3), 1974), which has no log-likelihood and no AIC.
 McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, section 2.5; NB2: Cameron and Trivedi 2013, section 3.3.
 """
 
@@ -98,12 +101,23 @@ class Poisson(Linked):
     def _check_end(self, place: Place | None) -> None:
         check_cap(self, place)
 
+    @property
+    def _about_likelihood(self) -> str | None:
+        if self.dispersion is None:
+            return None
+        return "a dispersion of Pearson's is that of a quasi-likelihood: it has no log-likelihood, AIC or BIC"
+
+    def _llf(self, place: Place, scale: Fraction) -> float | None:
+        return super()._llf(place, scale) if self.dispersion is None else None
+
     def _dispersion(self, place: Place) -> Fraction:
         if self.dispersion is None:
             return Fraction(1)
         return place.sums["chi-squared"] / (place.n - len(self.design.terms))
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
+        if self.dispersion is not None:
+            return None
         y = float(null["y"])
         return y * log_of(null["y"] / null["exp(offset)"]) + float(null["y offset"]) - y - float(null["log(y!)"])
 
@@ -204,10 +218,10 @@ class NegativeBinomial(Poisson):
             )
         return replace(place, outside=at[-1] > MOST_THETA)
 
-    def _in_units(self, at: Vector, covariance: Matrix, units: list[Fraction]) -> tuple[Vector, Matrix]:
+    def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """alpha = exp(theta): its covariances are those of theta times alpha."""
         alpha = exp_of(at[-1])
-        coefficients, scaled = super()._in_units(at, covariance, [*units, alpha])
+        coefficients, scaled = super()._in_units(at, covariance, alpha)
         return (*coefficients[:-1], alpha), scaled
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:

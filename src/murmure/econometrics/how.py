@@ -34,7 +34,7 @@ class How:
         sums = counted(self.sums, "sum", "sums")
         longest = f", the longest of {self.bits} bits" if self.bits else ""
         out = [f"Obtained {self.privacy}: {rows}{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}."]
-        if self.parties is not None and self.present != self.parties:
+        if self.parties is not None and self.present not in (None, self.parties):
             out.append(f"Of {self.parties} parties {self.present} are in the sums; the others vanished.")
         if self.grid:
             out.append(f"Numbers of {', '.join(self.grid)} were rounded to their grid; all else is exact.")
@@ -104,11 +104,13 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
         sharing = privacy.sharing
-        many = counted(sharing.colluders, "party", "parties")
-        hidden = f"no row and no party's own sum, unless more than {many} collude"
-        if sharing.coordinator == "curious":
-            hidden += " or the coordinator breaks the protocol"
-        who = f"The coordinator and every party see the sums over all parties: {hidden}."
+        some = counted(sharing.colluders, "party that colludes", "parties that collude")
+        who = "The coordinator and every party see the sums over all parties, and what follows from these"
+        if sharing.colluders:
+            who += f"; {some} with the coordinator, the sums over the others"
+        who += ". Where these are few rows, or two parties, single ones may follow."
+        trust = "" if sharing.coordinator == "lying" else ", or the coordinator breaks the protocol"
+        who += f" More is told only if more than {counted(sharing.colluders, 'party', 'parties')} collude{trust}."
     elif isinstance(privacy, Central):
         who = "The curator sees every row; whoever reads the result sees the noisy sums."
     else:

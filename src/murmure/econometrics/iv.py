@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from murmure.econometrics.ols import check_columns, check_rows
 from murmure.econometrics.results import Regression
 from murmure.econometrics.words import listed_columns
 from murmure.statistics.cross_products import CrossProducts
+from murmure.statistics.expressions import read_expression
+from murmure.statistics.terms import Terms
 
 if TYPE_CHECKING:
     from murmure.statistics.crossed import Crossed
@@ -80,19 +83,31 @@ class IV:
                 return design.names[design.terms.index(term)]
         return term
 
+    @cached_property
+    def _numbers(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What each term and each instrument is, however it is written: x * z and z * x are one."""
+        terms = Terms(self._schema)
+        own = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
+        return own, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
+
     @property
     def endogenous(self) -> tuple[str, ...]:
-        return tuple(term for term in self.design.terms if term not in self.instruments.terms)
+        own, by = self._numbers
+        return tuple(term for term, number in zip(self.design.terms, own, strict=True) if number not in by)
 
     @property
     def excluded(self) -> tuple[str, ...]:
         """Instruments that are not columns of the model."""
-        return tuple(term for term in self.instruments.terms if term not in self.design.terms)
+        own, by = self._numbers
+        return tuple(term for term, number in zip(self.instruments.terms, by, strict=True) if number not in own)
+
+    @property
+    def _schema(self) -> Schema:
+        return Schema({**self.design.domain.about, **self.instruments.domain.about})
 
     @property
     def _asks(self) -> CrossProducts:
-        schema = Schema({**self.design.domain.about, **self.instruments.domain.about})
-        return CrossProducts(schema, (*self.design.terms, *self.excluded, self.design.outcome))
+        return CrossProducts(self._schema, (*self.design.terms, *self.excluded, self.design.outcome))
 
     @property
     def protects(self) -> str | None:
@@ -121,7 +136,7 @@ class IV:
     def _result(self, crossed: Crossed) -> Regression:
         M, factors = crossed.matrix, crossed.factors
         p = len(self.design.terms)
-        X, W, y = list(range(p)), [factors.index(term) for term in self.instruments.terms], len(factors) - 1
+        X, W, y = list(range(p)), self._places, len(factors) - 1
         noisy = crossed.noise is not None
         if not noisy:
             assert crossed.n is not None
@@ -191,9 +206,16 @@ class IV:
             columns=named,
         )
 
+    @property
+    def _places(self) -> list[int]:
+        """Where each instrument stands among the columns and the instruments that are not columns."""
+        own, by = self._numbers
+        held = [*own, *(number for number in by if number not in own)]
+        return [held.index(number) for number in by]
+
     def _first_stages(self, M: Matrix, W: Sequence[int], n: int) -> dict[str, Any]:
         factors = (*self.design.terms, *self.excluded)
-        included = [w for w in W if factors[w] not in self.excluded]
+        included = [w for w in W if w < len(self.design.terms)]
         endogenous = {self._name(term): factors.index(term) for term in self.endogenous}
         return first_stages(M, endogenous, W, included, n)
 

@@ -4,13 +4,17 @@
     each round  score, information and log-likelihood at b, summed over all rows
     end         Cov = H^-1, H the observed information; Cov = H^-1 S[u u'] H^-1 (HC0, HC1, cluster: one more round)
 
+Where columns nearly depend on one another the start is asked again, for what is left of them (coordinates.py).
+
 White, Econometrica 50(1), 1982, eq. (3.2). With clusters u is summed within a party before it is squared. For few rows
-or parties: HC1 n / (n - k), cluster G / (G - 1) (n - 1) / (n - k).
+or parties: HC1 n / (n - k), as in least squares and Stata's robust; cluster G / (G - 1) (n - 1) / (n - k). statsmodels
+leaves that factor out of the HC1 of its discrete models and of its GLM, where HC1 is HC0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +22,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
+from murmure.econometrics.coordinates import Coordinates, lost_digits
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewRows
 from murmure.econometrics.exact import Matrix, Vector, inverse, matmul, part, rounded, solve
@@ -25,7 +30,6 @@ from murmure.econometrics.families import FAMILIES, NAMES
 from murmure.econometrics.newton import (
     Place,
     Rounds,
-    check_design,
     check_rounds,
     climb,
     newton_step,
@@ -33,7 +37,7 @@ from murmure.econometrics.newton import (
     symmetric,
 )
 from murmure.econometrics.results import INVERSE_LINKS, Regression
-from murmure.econometrics.scales import bounds_of, exponent, is_label, largest_moves
+from murmure.econometrics.scales import bounds_of
 from murmure.econometrics.words import listed_columns
 from murmure.statistics.by_party import Scattered
 from murmure.statistics.evaluated import Evaluated
@@ -41,7 +45,7 @@ from murmure.statistics.evaluated import Evaluated
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
 NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
-BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
 PARTY_ROWS = 1 << 32  # at most, for errors by party
 
 
@@ -112,9 +116,19 @@ class Linked:
         )
 
     @cached_property
+    def _coordinates(self) -> Coordinates:
+        """How columns are asked for; at first as they are, within -1 and 1 by the bounds of the schema."""
+        return Coordinates.of(self.design.domain, self.design.names, self.design.terms)
+
+    def _in(self, coordinates: Coordinates) -> Any:
+        """The same model, whose columns are asked for otherwise."""
+        held = copy(self)
+        vars(held)["_coordinates"] = coordinates
+        return held
+
+    @property
     def _scales(self) -> tuple[int, ...]:
-        """Powers of two that bring every column within -1 and 1: public, from the bounds of the schema."""
-        return tuple(exponent(self.design.domain, term) for term in self.design.terms)
+        return self._coordinates.scales
 
     @property
     def _outcome_scale(self) -> int:
@@ -125,7 +139,7 @@ class Linked:
         return Evaluated(
             self.design.domain,
             self._family,
-            (self.design.outcome, *offset, *self.design.terms),
+            (self.design.outcome, *offset, *self._coordinates.expressions),
             tuple(f"{v.numerator}/{v.denominator}" for v in at),
             (mode, "offset" * bool(offset), *(str(k) for k in (self._outcome_scale, *self._scales))),
         )
@@ -169,36 +183,42 @@ class Linked:
         return self._asks("separation", step[: len(self.design.terms)])
 
     def along(self, step: Vector) -> list[str]:
-        return largest_moves(self.design, step, self._scales)
+        return self._coordinates.largest_moves(step)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.design.terms), Rounds(self.rounds, NAMES[self._family][0])
         if self.errors != "nonrobust":
             rounds.left -= 1  # kept for the end
-        rounds.take()
-        answer = yield self._asks("start", ())
-        first = [Fraction(v) for v in answer.sums]
-        gram = symmetric(first[p:], p)
-        null = dict(zip(FAMILIES[self._family].null_names, first[p + p * (p + 1) // 2 :], strict=True))
-        k = p + FAMILIES[self._family].extra
-        if answer.n <= k:
-            raise TooFewRows(
-                f"{answer.n} row{'s' * (answer.n != 1)} for {k} parameters leave no degree of freedom.",
-                hint="fewer columns, or more rows",
-            )
-        self._check_varies(answer.n, null)
-        shaky = check_design(self.design.names, gram, [is_label(self.design, term) for term in self.design.terms])
+        model: Linked | None = self
+        while model is not None:
+            rounds.take()
+            held, answer = model, (yield model._asks("start", ()))
+            first = [Fraction(v) for v in answer.sums]
+            gram = symmetric(first[p:], p)
+            null = dict(zip(FAMILIES[self._family].null_names, first[p + p * (p + 1) // 2 :], strict=True))
+            self._check_rows(answer.n, null)
+            better = held._coordinates.improved(gram, answer.n)
+            model = None if better is None else self._in(better)
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         try:
-            at, place = yield from climb(self, self._start(start, null, answer.n), rounds)
+            at, place = yield from climb(held, held._start(start, null, answer.n), rounds)
         except NotConverged:
             self._check_end(rounds.last)  # the better reason, where there is one
             raise
         self._check_end(place)
         meat = None
         if self.errors != "nonrobust":
-            meat = yield from self._meat(at)
-        return self._result(at, place, gram, null, meat, shaky)
+            meat = yield from held._meat(at)
+        return held._result(at, place, gram, null, meat)
+
+    def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
+        k = len(self.design.terms) + FAMILIES[self._family].extra
+        if n <= k:
+            raise TooFewRows(
+                f"{n} row{'s' * (n != 1)} for {k} parameters leave no degree of freedom.",
+                hint="fewer columns, or more rows",
+            )
+        self._check_varies(n, null)
 
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
         return (*guess, *((Fraction(0),) * FAMILIES[self._family].extra))
@@ -246,7 +266,6 @@ class Linked:
         gram: Matrix,
         null: dict[str, Fraction],
         meat: tuple[Matrix, Fraction] | None,
-        shaky: bool,
     ) -> Regression:
         p, scale = len(self.design.terms), self._dispersion(place)
         if meat is None:
@@ -255,17 +274,21 @@ class Linked:
             bread = inverse(place.information)
             held = matmul(matmul(bread, meat[0]), bread)
             covariance = tuple(tuple(meat[1] * v for v in row) for row in held)
-        units = [Fraction(2) ** -(k + self._outcome_scale) for k in self._scales]
-        coefficients, covariance = self._in_units(at, covariance, units)
-        llf, llnull = self._llf(place, scale), self._llnull(null, place.n)
+        coefficients, covariance = self._in_units(at, covariance)
         intercept = self.design.has_intercept
+        llf = self._llf(place, scale)
+        llnull = self._llnull(null, place.n) if intercept else None
         extras: dict[str, Any] = {
             "deviance": float(place.sums["deviance"]),
             "Pearson chi-squared": float(place.sums["chi-squared"]),
         }
         remarks = list(getattr(self.design, "remarks", ()))
-        if shaky:
-            remarks.append("some columns are nearly a combination of others: the last digits are those of rounded rows")
+        if not intercept:
+            remarks.append(
+                "there is no intercept: the model with a constant alone is no part of this one, and neither a "
+                "likelihood ratio nor a pseudo R-squared compares them"
+            )
+        remarks += [text for text in (self._about_likelihood, lost_digits(place.information)) if text]
         return Fitted(
             model=type(self).__name__,
             formula=self.design.formula,
@@ -291,12 +314,15 @@ class Linked:
 
     _more_names: ClassVar[tuple[str, ...]] = ()
 
-    def _in_units(self, at: Vector, covariance: Matrix, units: list[Fraction]) -> tuple[Vector, Matrix]:
-        coefficients = tuple(b * u for b, u in zip(at, units, strict=True))
-        scaled = tuple(
-            tuple(v * a * b for v, b in zip(row, units, strict=True)) for row, a in zip(covariance, units, strict=True)
-        )
-        return coefficients, tuple(tuple(rounded(v, BITS) for v in row) for row in scaled)
+    @property
+    def _about_likelihood(self) -> str | None:
+        return None
+
+    def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
+        """Of the columns themselves; `units`: of further parameters."""
+        b, held = self._coordinates.back(at, covariance, units)
+        by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
+        return tuple(v * by for v in b), tuple(tuple(rounded(v * by * by, BITS) for v in row) for row in held)
 
     def _llf(self, place: Place, scale: Fraction) -> float | None:
         return None if place.llf is None else float(place.llf)

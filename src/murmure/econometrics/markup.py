@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -83,5 +84,6 @@ def summary_latex(result: Shown) -> str:
 
 
 def _number(text: str) -> str:
-    """A minus is a sign in mathematics and a dash in text."""
-    return f"$-${latex(text[1:])}" if text.startswith("-") and text != UNKNOWN else latex(text)
+    """A minus is a sign in mathematics and a dash in text; thousands are parted by a space at which no line breaks."""
+    said = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
+    return f"$-${said}" if text.startswith("-") and text != UNKNOWN else said if text != UNKNOWN else latex(text)

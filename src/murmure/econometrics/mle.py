@@ -2,11 +2,16 @@
 
     score(theta, rows) -> (n, p)      psi_i = dl_i / d theta, one row each; rows: a dictionary of columns of floats
     A = -S[d psi / d theta'],   B = S[psi psi']
-    b <- b + A^-1 S[psi]        Newton, where A is positive
-    b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974, where it is not
-    Cov = A^-1 B A^-1           Huber 1967; White, Econometrica 50(1), 1982, eq. (3.2)
+    b <- b + A^-1 S[psi]        Newton
+    Cov = A^-1 B A^-T           Huber 1967; Stefanski and Boos, Amer. Statist. 56(1), 2002, eq. (9)
 
-Without a Hessian A is made of central differences of each row's score.
+Without a Hessian A is made of central differences of each row's score. Of a likelihood A is symmetric (and is made so
+where a log-likelihood is given), its top is where A is positive, and where A is not
+
+    b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974
+
+goes uphill. Of other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
+Newton's step is taken whatever A is. So a score alone whose A is symmetric counts as that of a likelihood.
 
 The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
 network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
@@ -15,7 +20,6 @@ there (`OwnSums` is in no catalogue), and plans hold a digest of the function's 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,10 +32,11 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, columns_of, schema_for
 from murmure.econometrics.columns import exactly
-from murmure.econometrics.errors import FitFailed, TooFewRows
-from murmure.econometrics.exact import Matrix, Singular, Vector, inverse, matmul
+from murmure.econometrics.digest_of_code import digest_of_code
+from murmure.econometrics.errors import FitFailed, NotConverged, TooFewRows
+from murmure.econometrics.exact import Matrix, Singular, Vector, inverse, matmul, transpose
 from murmure.econometrics.families import MOST
-from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, positive, read_place, symmetric
+from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, positive, symmetric
 from murmure.econometrics.results import Regression
 from murmure.statistics.evaluated import Evaluated
 
@@ -40,6 +45,7 @@ Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
 
 FAR = 2
+ALIKE = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
 STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
 
 
@@ -55,16 +61,15 @@ class OwnRows:
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         score = tuple(f"score {j + 1}" for j in range(self.p))
-        square = tuple(f"{i + 1}, {j + 1}" for i in range(self.p) for j in range(i, self.p))
-        products = tuple(f"products {name}" for name in square)
+        square = tuple(f"{i + 1}, {j + 1}" for i in range(self.p) for j in range(self.p))
+        products = tuple(f"products {i + 1}, {j + 1}" for i in range(self.p) for j in range(i, self.p))
         return (*score, *square, *products, *(("log-likelihood",) if self.loglik else ()), "no numbers")
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         theta, rows = np.array(at), dict(zip(self.columns, x, strict=True))
         psi, h = self._called("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
-        upper = [(i, j) for i in range(self.p) for j in range(i, self.p)]
-        information = [-(h[:, i, j] + h[:, j, i]) / 2 for i, j in upper]
-        products = [psi[:, i] * psi[:, j] for i, j in upper]
+        information = [-h[:, i, j] for i in range(self.p) for j in range(self.p)]
+        products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
         more = [] if self.loglik is None else [self._called("loglik", self.loglik, theta, rows, ())]
         out = np.stack([*psi.T, *information, *products, *more], axis=1)
         good = (np.abs(out) <= MOST).all(axis=1)  # no number is not good
@@ -165,13 +170,20 @@ class MLE:
 
     def read(self, at: Vector, answer: Any) -> Place:
         """A point where some row has no score is none to go to: steps are halved."""
-        place = read_place(at, answer, len(at))
-        return replace(place, outside=place.sums["no numbers"] > 0)
+        p, sums = len(at), [Fraction(v) for v in answer.sums]
+        named = dict(zip(answer.labels, sums, strict=True))
+        A: Matrix = tuple(tuple(sums[p + p * i : 2 * p + p * i]) for i in range(p))
+        llf, outside = named.get("log-likelihood"), named["no numbers"] > 0
+        if llf is not None:
+            A = _halved(A)
+        place = Place(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
+        B = self._products(place)
+        return place if _is_symmetric(A, B) else replace(place, spread=B)
 
     def step(self, place: Place) -> Vector:
         """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
-        held = place if positive(place.information) else replace(place, information=self._products(place))
-        step = newton_step(held)
+        newton = place.spread is not None or positive(place.information)
+        step = newton_step(place if newton else replace(place, information=self._products(place)))
         far = max(abs(d) / (FAR * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
         return tuple(d / max(far, Fraction(1)) for d in step)
 
@@ -186,11 +198,15 @@ class MLE:
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.names), Rounds(self.rounds, "maximum likelihood")
-        at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+        try:
+            at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+        except NotConverged as error:
+            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            raise NotConverged(message, hint=WAYS_OUT) from None
         if place.n <= p:
             raise TooFewRows(f"{place.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
         try:
-            covariance = self._covariance(place.information, self._products(place))
+            covariance = self._covariance(place)
         except Singular:
             raise FitFailed(
                 "maximum likelihood: the matrix of second derivatives is singular at the estimate.",
@@ -212,28 +228,40 @@ class MLE:
             has_intercept=False,
         )
 
-    def _covariance(self, A: Matrix, B: Matrix) -> Matrix:
+    def _covariance(self, place: Place) -> Matrix:
+        A, B = place.information, self._products(place)
+        if self.errors != "sandwich" and place.spread is not None:
+            raise FitFailed(
+                f"mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
+                f"{self.errors!r} are those of likelihoods.",
+                hint='errors="sandwich" hold for any equation',
+            )
         if self.errors == "opg":
             return inverse(B)
+        if self.errors == "hessian":
+            return inverse(_halved(A))
         bread = inverse(A)
-        return bread if self.errors == "hessian" else matmul(matmul(bread, B), bread)
+        return _halved(matmul(matmul(bread, B), transpose(bread)))
 
 
-def digest_of_code(*functions: Any) -> str:
-    """Of what a function does, as Python compiled it; names of files and lines are not in it."""
-    held = hashlib.sha256(b"murmure own function\n")
-    for function in functions:
-        code = getattr(function, "__code__", None)
-        parts: tuple[Any, ...] = (type(function).__name__,)
-        if code is not None:
-            parts = (code.co_code.hex(), _plain(code.co_consts), code.co_names)
-        held.update(repr(parts).encode())
-    return f"own {held.hexdigest()}"
+def _halved(A: Matrix) -> Matrix:
+    """The symmetric part."""
+    return tuple(tuple((v + A[j][i]) / 2 for j, v in enumerate(row)) for i, row in enumerate(A))
 
 
-def _plain(constants: tuple[Any, ...]) -> list[str]:
-    """A code object inside says its address: only what it does is kept."""
-    return [repr(v) if not hasattr(v, "co_code") else v.co_code.hex() + repr(_plain(v.co_consts)) for v in constants]
+def _is_symmetric(A: Matrix, B: Matrix) -> bool:
+    """Within the rounding of central differences; B has the units of A."""
+
+    def size(i: int, j: int) -> Fraction:
+        return max(abs(A[i][i] * A[j][j]), B[i][i] * B[j][j])
+
+    return all((A[i][j] - A[j][i]) ** 2 <= ALIKE * size(i, j) for i in range(len(A)) for j in range(i))
+
+
+WAYS_OUT = (
+    "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
+    "parameter rises: x - theta, not theta - x"
+)
 
 
 def mle(
@@ -251,11 +279,12 @@ def mle(
     engine: Any = None,
     rng: Any = None,
 ) -> Regression:
-    """Solve S[score(theta, rows)] = 0 by Newton's or BHHH steps; data and privacy as in `ask`.
+    """Solve S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's); data and privacy as in `ask`.
 
     score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
-    hessian(theta, rows) -> (n, p, p): derivatives of the score. loglik(theta, rows) -> (n,): steps are halved where its
-    sum falls. start: a value for each parameter, by name or in a list.
+    hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
+    rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
+    errors: "sandwich" holds for any equation; "hessian" and "opg" where the score is that of the true likelihood.
     """
     for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
         if not callable(function) and (name == "score" or function is not None):

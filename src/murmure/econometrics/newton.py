@@ -7,6 +7,9 @@ s' H^-1 s is what a whole step gains, twice over, in units of log-likelihood (Bo
 Optimization, 2004, section 9.5.1: the Newton decrement squared). It knows no units of columns. b is rounded to 64
 significant bits: a public number that is written down in every question.
 
+Equations that are of no likelihood (mle.py) have no such gain. There s' B^-1 s, B = S[psi psi'], takes its place: with
+the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors, and it must fall.
+
 Where a combination of columns predicts the outcome without error, b has no bound: each step then gains a little less,
 by a factor that does not shrink, and sums over the rows say whether anything stands in the way (`Ascent.separation`).
 Albert and Anderson, Biometrika 71(1), 1984.
@@ -21,15 +24,13 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed, NotConverged, Separated
+from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 from murmure.econometrics.exact import Matrix, Singular, Vector, dot, rounded, solve
 
 TINY = Fraction(1, 1 << 60)
 STALLED = Fraction(1, 1 << 40)  # a gain so small that does not shrink any more is the rounding of rows
 LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
 SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
-DEPENDENT = Fraction(1, 1 << 40)  # what others leave of a column, of its own size: rounding of rows leaves 2^-52
-SHAKY = Fraction(1, 1 << 24)
 SHORTEST = Fraction(1, 1 << 20)
 MOST_ROUNDS = 1000
 
@@ -66,6 +67,7 @@ class Place:
     llf: Fraction | None  # None: steps are judged by the score alone
     sums: Mapping[str, Fraction] = field(repr=False)
     outside: bool = False  # the likelihood is not defined here
+    spread: Matrix | None = None  # B, of equations that are of no likelihood
 
 
 class Ascent(Protocol):
@@ -125,7 +127,7 @@ def climb(ascent: Ascent, start: Vector, rounds: Rounds) -> Generator[Any, Any, 
     checked = 0
     while True:
         step = ascent.step(place)
-        gain = dot(step, place.score)
+        gain = _gain(place, step)
         if gain <= TINY:
             return _moved(place.at, step, Fraction(1)), place
         gains.append(gain)
@@ -138,6 +140,18 @@ def climb(ascent: Ascent, start: Vector, rounds: Rounds) -> Generator[Any, Any, 
         if slow and gain <= STALLED:
             return _moved(place.at, step, Fraction(1)), place
         place = yield from _uphill(ascent, place, step, rounds)
+
+
+def _gain(place: Place, step: Vector) -> Fraction:
+    return dot(step, place.score) if place.spread is None else _weighed(place.score, place.spread)
+
+
+def _weighed(s: Vector, B: Matrix) -> Fraction:
+    """s' B^-1 s; of equations that depend on one another, each by itself."""
+    try:
+        return dot(s, [row[0] for row in solve(B, [[v] for v in s])])
+    except Singular:
+        return sum((v * v / B[j][j] for j, v in enumerate(s) if B[j][j]), Fraction(0))
 
 
 def _slow(gains: Sequence[Fraction]) -> bool:
@@ -173,6 +187,9 @@ def _no_worse(before: Place, after: Place, step: Vector) -> bool:
     """The log-likelihood did not fall. Where only scores are known, or so little is to be gained that rounding of large
     counts hides it: the top was not passed by far on this line.
     """
+    if before.spread is not None:
+        here = _weighed(before.score, before.spread)
+        return here <= STALLED or _weighed(after.score, before.spread) < here
     gain = dot(before.score, step)
     if before.llf is None or after.llf is None or gain <= LITTLE:
         return 2 * dot(after.score, step) >= -gain
@@ -199,47 +216,4 @@ def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> 
         "enough for that.",
         hint="leave the column out, join its labels with others, or gather more rows",
         columns=columns,
-    )
-
-
-def check_design(names: Sequence[str], A: Matrix, is_label: Sequence[bool]) -> bool:
-    """Refuse a design that has no unique solution, and name the columns. Whether some column is nearly dependent.
-
-    A is the weighted Gram matrix of rows that were rounded: what others leave of a column is zero within 2^-40 of it.
-    """
-    p, shaky = len(names), False
-    m = [list(row) for row in A]
-    # factors[j][k]: column j as a combination of earlier columns, once these are taken out
-    combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
-    kept: list[int] = []
-    for j in range(p):
-        if A[j][j] == 0:
-            kind, why = (
-                (EmptyCategory, "nobody has it, at any party") if is_label[j] else (Collinear, "it is 0 everywhere")
-            )
-            hint = "leave it out of the formula, or join labels"
-            raise kind(f"column {names[j]!r}: {why}.", hint=hint, columns=[names[j]])
-        for k in kept:
-            factor = rounded(m[j][k] / m[k][k], 192)
-            if factor:
-                m[j] = [rounded(a - factor * b, 192) for a, b in zip(m[j], m[k], strict=True)]
-                for i, v in combos[k].items():
-                    combos[j][i] = combos[j].get(i, Fraction(0)) - factor * v
-        left = m[j][j] / A[j][j]
-        if left <= DEPENDENT:
-            _refuse_dependent(names, A, j, combos[j])
-        shaky = shaky or left < SHAKY
-        kept.append(j)
-    return shaky
-
-
-def _refuse_dependent(names: Sequence[str], A: Matrix, j: int, combo: Mapping[int, Fraction]) -> None:
-    # only those whose share of the column is no rounding
-    small = Fraction(1, 1 << 30)
-    others = [k for k, v in combo.items() if k != j and v * v * A[k][k] > small * A[j][j]]
-    said = ", ".join(repr(names[k]) for k in others) or "0"
-    raise Collinear(
-        f"column {names[j]!r} is a combination of others: {shorten(said, 300)}.",
-        hint="leave one of them out of the formula",
-        columns=[names[j], *(names[k] for k in others)],
     )

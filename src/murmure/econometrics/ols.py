@@ -35,6 +35,11 @@ from murmure.statistics.terms import Terms
 
 Errors = Literal["nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"]
 Matrix = Sequence[Sequence[Fraction]]
+MOST_CONDITION = 1e12
+NEARLY = (
+    "Columns nearly depend on one another (condition number {:.0e} in their own lengths). The figures are exact for "
+    "these numbers; where a column is a rounded combination of others they tell about the rounding alone."
+)
 
 
 @dataclass(frozen=True)
@@ -177,6 +182,8 @@ def regression_of(crossed: Crossed, design: Design, model: str) -> Regression:
         )
     scale = rss / (n - p)
     inverted = inverse(A)
+    nearly = condition(A, inverted, scaled=True)
+    remarks = (NEARLY.format(nearly),) if nearly > MOST_CONDITION else ()
     covariance = tuple(tuple(scale * v for v in row) for row in inverted)
     llf = None if rss == 0 else -n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1)
     return Regression(
@@ -197,6 +204,7 @@ def regression_of(crossed: Crossed, design: Design, model: str) -> Regression:
         llf=llf,
         has_intercept=one is not None,
         condition_number=condition(A, inverted),
+        remarks=remarks,
         design=design,
     )
 

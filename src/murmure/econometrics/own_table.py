@@ -19,15 +19,20 @@ from murmure.econometrics.own_column import Seen
 DROP = "drop those rows, or give a schema that says what stands for a missing answer"
 
 
-def schema_of(data: Any, columns: Iterable[str] | None = None, *, labels: Iterable[str] = ()) -> Schema:
+def schema_of(
+    data: Any, columns: Iterable[str] | None = None, *, labels: Iterable[str] = (), numbers: bool = False
+) -> Schema:
     """What these columns of a table hold (None: all), or of several tables, one for each party, together.
 
-    labels: columns of numbers whose values are labels, as C(ward) in a formula says.
+    labels: columns of numbers whose values are labels, as C(ward) in a formula says. numbers: of all columns, only
+    those that hold numbers.
     """
     wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
     tables = [one for one in data if one is not None] if isinstance(data, list | tuple) else [data]
     if not tables:
         raise EmptySource("there is no table: the list is empty.", hint="a table for each party")
+    if wanted is None and numbers:
+        wanted = _numbers(tables[0])
     as_labels, seen, rows = set(labels), dict[str, Seen](), 0
     orders: dict[str, list[Any]] = {}
     for number, one in enumerate(tables, 1):
@@ -44,6 +49,19 @@ def schema_of(data: Any, columns: Iterable[str] | None = None, *, labels: Iterab
     if not rows:
         raise EmptySource("the table has no rows.", hint="a regression needs some")
     return Schema({name: column.domain(orders.get(name)) for name, column in seen.items()})
+
+
+def _numbers(table: Any) -> list[str]:
+    """The columns of a table whose type is one of numbers."""
+    from murmure.core.reading import ARROW_NUMBERS
+    from murmure.engines.tables import open_table
+
+    opened = open_table(table)
+    return [
+        name
+        for name, kind in zip(opened.names, opened.schema.types, strict=True)
+        if str(kind) in ARROW_NUMBERS or str(kind).startswith("decimal")
+    ] or list(opened.names)
 
 
 def _look(table: Any, wanted: Sequence[str] | None, as_labels: set[str], seen: dict[str, Seen]) -> int:

@@ -49,8 +49,10 @@ class LogRank(Lifetimes):
 
     def in_words(self) -> tuple[str, str]:
         return (
-            f"a log-rank test of {self.time} until {self.event} between {listed(self.groups)} ({self.by})",
-            f"un test du log-rank de {self.time} jusqu’à {self.event} entre {listed(self.groups)} ({self.by})",
+            f"a log-rank test of {self.time} until {self.event} between {listed(self.groups)} ({self.by}); the counts "
+            "of all groups are told",
+            f"un test du log-rank de {self.time} jusqu’à {self.event} entre {listed(self.groups)} ({self.by}) ; les "
+            "effectifs de tous les groupes sont dits",
         )
 
     def steps(self) -> Generator[Any, Any, Ranked]:

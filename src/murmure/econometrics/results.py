@@ -2,6 +2,10 @@
 
 Coefficients and their covariance are fractions, exact where the sums were; every figure below is rounded once, when it
 is read. What cannot be known is None, and the reason stands in the notes.
+
+One meaning is R's: without an intercept, R-squared, F and df_model are about 0 and not about the mean, also where the
+indicators of all labels add up to one (`0 + C(g)`). statsmodels looks for such a hidden constant; here a formula says
+what it says, and the notes say so.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 INTERCEPT = "Intercept"
 NONROBUST = "nonrobust"
+ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
 
 
 def _logistic(eta: Floats) -> Floats:
@@ -258,6 +263,11 @@ class Regression(Shown):
         return INVERSE_LINKS[self.link](self.design.matrix(rows) @ self.params)
 
     # -- shown
+
+    @property
+    def notes(self) -> list[str]:
+        uncentred = self.uncentered_tss is not None and self.rsquared is not None
+        return [*super().notes, ABOUT_ZERO] if uncentred else super().notes
 
     @property
     def title(self) -> str:

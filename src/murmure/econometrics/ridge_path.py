@@ -42,7 +42,7 @@ def penalty(value: Any) -> Fraction:
     return held
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RidgeFit:
     """The fit with one penalty. gcv: None where the number of rows is not known."""
 
@@ -56,6 +56,10 @@ class RidgeFit:
     @property
     def params(self) -> Any:
         return to_floats(self.coefficients)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
+        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {said}; df = {to_float(self.df):.4g})"
 
 
 @dataclass(frozen=True, eq=False)

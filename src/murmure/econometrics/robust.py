@@ -7,6 +7,8 @@ A second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions 
 White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows say v = T'z (whitened.py), and z = T'^-1 v gives
 
     Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: T may be rounded, B knows to what.
+
+b and T are sent as pairs of floats: residuals are small differences of large numbers, and keep all their digits.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from murmure.econometrics.exact import (
     root,
     rounded,
     scaled,
-    to_float,
     transpose,
 )
 from murmure.econometrics.results import Regression
 from murmure.statistics.by_party import Scattered
 from murmure.statistics.evaluated import Evaluated
+from murmure.statistics.pairs import pair_of
 
 if TYPE_CHECKING:
     from murmure.econometrics.design import Design
@@ -47,10 +49,12 @@ def robust_steps(design: Design, errors: str, crossed: Crossed, result: Regressi
     assert n is not None
     A = part(crossed.matrix, range(p))
     s, T = _size(result.rss, n), _whitening(A, n)
-    at = (*map(to_float, result.coefficients), s, float(n), *(to_float(T[i][j]) for i in range(p) for j in range(i, p)))
+    held = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
+    high, low = zip(*held, strict=True)
+    at = (*high[:p], s, float(n), *high[p:], *low)
     kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
     asks = Evaluated(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
-    back = inverse(matmul(transpose(T), A))  # B
+    back = _back(A, T, n)  # B
     if errors == "cluster":
         meat, parties = yield from _clusters(asks, p)
         factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
@@ -69,6 +73,8 @@ def robust_steps(design: Design, errors: str, crossed: Crossed, result: Regressi
                 reason=f"{errors} divides by 1 - leverage, and {rows} row{'s have' if rows > 1 else ' has'} a column "
                 "that nobody else has; HC1 does not",
             )
+    if not result.rss:
+        meat = ((Fraction(0),) * p,) * p  # no row is off, and this is known exactly
     covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
     return replace(
         result,
@@ -88,10 +94,31 @@ def _size(rss: Fraction | None, n: int) -> float:
 
 
 def _whitening(A: Matrix, n: int) -> Matrix:
-    """T with sum v v' = n I, rounded to floats, which every party reads alike."""
+    """T with sum v v' = n I, rounded to pairs of floats, which every party reads alike."""
     T, d = orthogonal(A)
-    sizes = [Fraction(root(n / v)) for v in d]
-    return tuple(tuple(Fraction(to_float(v * s)) for v, s in zip(row, sizes, strict=True)) for row in T)
+    sizes = [_root(n / v) for v in d]
+    return tuple(
+        tuple(sum(map(Fraction, pair_of(v * s)), Fraction(0)) for v, s in zip(row, sizes, strict=True)) for row in T
+    )
+
+
+def _back(A: Matrix, T: Matrix, n: int) -> Matrix:
+    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D is what rounding T has left.
+
+    Two terms where D^2 is below 2^-80, which are short numbers; the inverse where columns are too near to one another.
+    """
+    p = len(A)
+    G = scaled(matmul(matmul(transpose(T), A), T), Fraction(1, n))
+    less = tuple(tuple((i == j) * 2 - G[i][j] for j in range(p)) for i in range(p))  # I - D
+    if p * max(abs(less[i][j] - (i == j)) for i in range(p) for j in range(p)) < Fraction(1, 1 << 40):
+        return scaled(matmul(T, less), Fraction(1, n))
+    return inverse(matmul(transpose(T), A))
+
+
+def _root(v: Fraction) -> Fraction:
+    """The square root, to twice the digits of a float: one step of Newton's from the nearest float."""
+    near = Fraction(root(v))
+    return (near + v / near) / 2
 
 
 def _symmetric(half: Sequence[Fraction], p: int) -> Matrix:

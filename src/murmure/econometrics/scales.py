@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,14 +33,3 @@ def is_label(design: Any, term: str) -> bool:
     """Whether a column of the design is 1 for those with some label, and 0 for others."""
     low, high, step = bounds_of(design.domain, term)
     return "==" in term and low == 0 and high == step == 1
-
-
-def largest_moves(design: Any, step: Sequence[Fraction], scales: Sequence[int]) -> list[str]:
-    """The columns with the largest part in a step of scaled coefficients, each by its own range; no constant."""
-    moves = {}
-    for name, term, d, k in zip(design.names, design.terms, step, scales, strict=False):
-        low, high, _ = bounds_of(design.domain, term)
-        if high > low:
-            moves[name] = abs(d) * (high - low) / Fraction(2) ** k
-    most = max(moves.values(), default=Fraction(0))
-    return [name for name, move in moves.items() if 8 * move >= most]

@@ -6,8 +6,10 @@ With P = (a + d)/n and Q = (b + c)/n of each stratum, Robins, Breslow and Greenl
 
     Var ln OR = sum P R_k / (2 R^2) + sum (P S_k + Q R_k) / (2 R S) + sum Q S_k / (2 S^2).
 
-The test of Cochran, Mantel and Haenszel: (|sum a - sum E a| - c)^2 / sum Var a, with c = 1/2 for continuity or 0, and
-E a, Var a of the hypergeometric law. Counts are exact, and all of it is until the last rounding.
+The test of Cochran, Mantel and Haenszel: max(|sum a - sum E a| - c, 0)^2 / sum Var a, with c = 1/2 for continuity or
+0, and E a, Var a of the hypergeometric law. Where sum a is within 1/2 of what is expected, the corrected statistic is
+0, as Yates's is (tables.py); statsmodels squares the negative difference there, and R corrects nothing. Counts are
+exact, and all of it is until the last rounding.
 """
 
 from __future__ import annotations
@@ -168,7 +170,10 @@ class Stratified(Shown):
 
     @property
     def statistic(self) -> float | None:
-        """Of the test that the common odds ratio is one, corrected for continuity: chi-squared with one degree."""
+        """Of the test that the common odds ratio is one, corrected for continuity: chi-squared with one degree.
+
+        0 where the counts are within a half of what is expected: the correction takes no more than there is.
+        """
         return self._test(HALF)
 
     @property

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from murmure.service.released import ReleasedCohorts
     from murmure.study import Study
 
+SLOWER = 10  # than the coordinator's machine that of a party may be
 WAIT, PATIENCE = 600.0, 30.0  # seconds: for the first to join, and for any later answer
 FREEZING = ("keys", "shares", "vectors")  # stages after which somebody who is away is not in the sum
 
@@ -247,8 +248,9 @@ class Runner:
         self._give(self._patience)
         if machine.stage == "done":
             self._results.append(Summed(round, machine.cohort, tuple(machine.result)))
+            began = self._clock()
             if self.study.turn(round + 1, self._sums) is not None:
-                self._begin_round()
+                self._begin_round(SLOWER * (self._clock() - began))
             else:  # of models too that could not be read off their sums: everybody sees why
                 self._ended = Ended("", "")
         return None
@@ -258,13 +260,14 @@ class Runner:
         """Of all rounds that are over: what is asked next follows from them."""
         return [one.sums for one in self._results]
 
-    def _begin_round(self) -> None:
+    def _begin_round(self, more: float = 0.0) -> None:
+        """more: seconds besides, in which parties work out the same question."""
         members = self._results[0].cohort if self._results else tuple(range(len(self.study.roster)))
         session = self.study.session(len(self._rounds) + 1, members, self._sums)
         self._machine = Coordinator(session, self._identity)
         self._rounds.append(self._machine)
         self._by_session[self._machine.session.digest] = self._machine
-        self._give(self._patience if self._results else self._wait)
+        self._give((self._patience if self._results else self._wait) + more)
 
     def _give(self, seconds: float) -> None:
         self._closes_at, self._overdue = self._clock() + seconds, False

@@ -6,13 +6,15 @@ too: what a party says to others is its masked vector, whether or not it had to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import MurmureError
 from murmure.core.random import Random
-from murmure.service.refusals import StoreFailed
+from murmure.service.refusals import OtherRows, StoreFailed
 from murmure.service.row_words import in_words_of_a_study
 
 if TYPE_CHECKING:
@@ -51,16 +53,43 @@ class Own:
 class OwnSums(list[Own]):
     """Of every question that is known beforehand; and the rows, for those that follow from the sums of all.
 
-    The rows stay where they are, or in memory: they are read again for every later round.
+    The rows stay where they are, or in memory: they are read again for every later round. If a file has changed in the
+    meantime, the difference of two rounds would tell about the rows that changed: it is noticed, and nothing is sent.
     """
 
-    def __init__(self, known: Sequence[Own], rows: Any) -> None:
+    def __init__(self, known: Sequence[Own], rows: Any, stamp: Any = None) -> None:
         super().__init__(known)
-        self._rows = rows
+        self._rows, self._stamp = rows, stamp
 
     def later(self, plan: Plan) -> Own:
         """Of a question that nobody knew when the study was joined."""
-        return _own_in_words(plan, self._rows)
+        found = _own_in_words(plan, self._rows)
+        if any(one.rows != found.rows for one in self) or not self._unchanged():
+            raise OtherRows(
+                "the rows have changed since the study began: the difference of two rounds would tell about those that "
+                "changed.",
+                hint="nothing more was sent; keep a copy of the rows for as long as a study takes",
+            )
+        return found
+
+    def _unchanged(self) -> bool:
+        """By the stamp of the file; where that is another, or there is none, by the sums that are known."""
+        if not isinstance(self._rows, str | os.PathLike):
+            return True  # in memory, or held open
+        now = _stamp_of(self._rows)
+        if now is None or now != self._stamp:
+            self._stamp = now
+            return all(_own_in_words(one.plan, self._rows).exact == one.exact for one in self)
+        return True
+
+
+def _stamp_of(rows: Any) -> tuple[int, int, int] | None:
+    """Of a file: another one, or one that was written to, has another. None: no file."""
+    try:
+        held = os.stat(rows)
+    except (OSError, TypeError, ValueError):
+        return None
+    return (held.st_ino, held.st_size, held.st_mtime_ns) if stat.S_ISREG(held.st_mode) else None
 
 
 def sums_of(own: Sequence[Own], plan: Plan) -> Own:
@@ -76,8 +105,33 @@ def sums_of(own: Sequence[Own], plan: Plan) -> Own:
 
 
 def own_sums(study: Study, rows: Any) -> OwnSums:
-    """Of every question that is known beforehand, checked against every bound that the parties agreed on."""
-    return OwnSums([_own_in_words(question.plan, rows) for question in study.questions], rows)
+    """Of every question that is known beforehand, checked against every bound that the parties agreed on.
+
+    Columns that only a later round reads are read now too: a value that does not fit must stop this party before
+    anything is sent, since all would see that it stopped later.
+    """
+    stamp = _stamp_of(rows)
+    out = OwnSums([_own_in_words(question.plan, rows) for question in study.questions], rows, stamp)
+    for plan in _of_later_columns(study):
+        _own_in_words(plan, rows)
+    return out
+
+
+def _of_later_columns(study: Study) -> Iterator[Plan]:
+    """For each column that a model reads in a later round alone, a question that reads it, and that nobody asks."""
+    from murmure.plan import Plan
+    from murmure.statistics.count import Count
+
+    models = [question for question in study.questions if question.model is not None]
+    read: set[tuple[str, Any]] = set()
+    for question in models:
+        first: Any = question.plan.statistic.domain
+        read |= {(name, first[name]) for name in first.private}
+    for question in models:
+        for name in question.domain.private:
+            if (name, question.domain[name]) not in read:
+                read.add((name, question.domain[name]))
+                yield Plan(Count(question.domain[name]), parties=study.sharing)
 
 
 def _own_in_words(plan: Plan, rows: Any) -> Own:

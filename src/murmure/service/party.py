@@ -89,6 +89,7 @@ class Runner:
                 raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
             while (turn := self.study.turn(len(done) + 1, [one.sums for one in done])) is not None:
                 done.append(self._round(turn, done))
+            self.home.store.over(self.study.digest, len(done))
             self._acknowledge(self.home.store.heard(self.study.digest))
             return done
 
@@ -260,8 +261,8 @@ class Round:
                 step.sent(what, message)
             if self.machine.stage == "done":
                 assert self.machine.result is not None
-                heard = [*self.released, [int(v) for v in self.machine.result]]
-                last = self.runner.study.turn(self.number + 1, heard) is None
+                # Whether a model goes on may take long to work out: not here, where the file is locked.
+                last = self.number == self.runner.study.rounds
                 step.finish(self.machine.result, self.machine.cohort, last)
         self.heard, self.acknowledged, self.unsent = number, [], [*self.unsent, *said]
         if self.machine.stage == "done":

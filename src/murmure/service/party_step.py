@@ -154,8 +154,13 @@ class Step:
         )
         erase(self.run, self.study, self.round)
         if last:
+            self.over()
+
+    def over(self) -> None:
+        """Of the study: this round was its last."""
+        ((name, state),) = self.run("SELECT name, state FROM studies WHERE digest = ?", self.study)
+        if state != "done":
             self.run("UPDATE studies SET state = 'done' WHERE digest = ?", self.study)
-            name = self.run("SELECT name FROM studies WHERE digest = ?", self.study)[0][0]
             decide(self.run, self.study, name, "finished", f"round {self.round} was the last")
 
 

@@ -158,6 +158,13 @@ class PartyStore:
             decide(run, digest, name, "ended", reason)
         self.file.wipe()
 
+    def over(self, digest: bytes, number: int) -> None:
+        """All was heard, and round `number` was the last; written once."""
+        joined = self.study(digest)
+        if joined is not None and joined.state == "joined":
+            with self.file.writing() as run:
+                Step(run, digest, number).over()
+
     def unsaid_no(self, digest: bytes) -> list[tuple[int, bytes]]:
         """Refusals that the coordinator may not have, and their rounds."""
         with self.file.reading() as run:

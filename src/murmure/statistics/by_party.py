@@ -6,11 +6,13 @@
 A party adds up its rows (`tally`: raw sums, raw_width of them), turns them into what is added up between parties
 (`of_party`: width of them), and masks that.
 
-What the sums tell about parties. W adds up: the W of single parties stay hidden as any sum does. U tells more: all u
-of h honest parties, as rows of a matrix, are known by their sum and by U, that is up to a rotation that leaves the sum
-in place, of h - 1 dimensions. Of two honest parties nothing is left to choose (both u are known, but not whose is
-whose), of three one angle. So U is asked of `least_honest` or more, which leave three angles, and results say what it
-reveals.
+What the sums tell about parties. All u of h honest parties, as rows of a matrix, are known by their sum (which is 0 at
+an estimate) and by U, that is up to a rotation that leaves the sum in place, of h - 1 dimensions. Of two honest parties
+nothing is left to choose (both u are known, but not whose is whose), of three one angle, of four three. W tells the
+same about (n, s) as soon as the products S over all rows are known from another question: the difference is the sum of
+s s'/n. Totals are whole numbers, which rules out most rotations of few small parties, and exact sums would rule out
+nearly all: so both are asked of `least_honest` parties or more, are rounded to what errors need, and results and
+studies say what they reveal.
 
 No noise of a curator fits them: one row moves them by what the other rows are, so they state no blocks.
 """
@@ -30,15 +32,16 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Total
+from murmure.statistics import fixed_point
 from murmure.statistics.cross_products import CrossProducts
 from murmure.statistics.crossed import Crossed
-from murmure.statistics.evaluated import Evaluated
+from murmure.statistics.evaluated import Evaluated, check_beyond
 from murmure.statistics.factors import check_factors, rounded_columns
-from murmure.statistics.fixed_point import UNIT
 from murmure.statistics.shared import Curated
 from murmure.statistics.summed import Summed
 
-POINT = 96  # bits behind the point of a product less the means: s_a s_b / n is no whole number of units
+POINT = 32  # bits behind the point of a product less the means: s_a s_b / n is no whole number of units
+FINEST = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
 MOST_ROWS = 1 << 40
 PARTIES = "parties that have rows"  # the last figure: 1 of each
 
@@ -47,8 +50,9 @@ PARTIES = "parties that have rows"  # the last figure: 1 of each
 class Within(Curated):
     """`Within(schema, ("age", "stay"))`: sums of products of two factors, each less its mean over the party's own rows.
 
-    Rounded to 2**-96 of the unit of the product, at each party. largest: a party of n rows adds at most
-    n B_a B_b, since sum (f - m)^2 <= sum f^2 <= n B^2, and products by Cauchy's inequality.
+    Rounded to 2**-32 of the unit of the product, at each party: the last digits would tell n, of which they are
+    fractions. largest: a party of n rows adds at most n B_a B_b, since sum (f - m)^2 <= sum f^2 <= n B^2, and products
+    by Cauchy's inequality.
     """
 
     domain: Schema
@@ -56,6 +60,12 @@ class Within(Curated):
     weight: None = None
 
     wide = True
+    counts = 1  # the last figure: parties
+    least_honest = 4
+    reveals = (
+        "Sums of products less each party's own means, beside the sums over all rows that another question asks for, "
+        "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose.",
+    )
 
     def __post_init__(self) -> None:
         said = check_factors("Within", self.domain, self.factors)
@@ -94,14 +104,14 @@ class Within(Curated):
         return tuple((a, b) for a in range(side) for b in range(a, side))
 
     @cached_property
-    def _factor_units(self) -> tuple[Fraction, ...]:
+    def factor_units(self) -> tuple[Fraction, ...]:
         sums = [self.raw.figures[self.raw.figure[0][1 + a]] for a in range(len(self.factors))]  # of 1 * f_a
         return tuple(term.unit for term in sums)
 
     @cached_property
     def units(self) -> tuple[Fraction, ...]:
         """What one step of each integer sum is worth."""
-        unit = self._factor_units
+        unit = self.factor_units
         return (*(unit[a] * unit[b] / (1 << POINT) for a, b in self._entries), Fraction(1))
 
     @cached_property
@@ -116,6 +126,11 @@ class Within(Curated):
     def in_words(self) -> str:
         of = ", ".join(self.factors) if len(self.factors) < 6 else f"{len(self.factors)} expressions"
         return f"{self.width} sums of products of two of {of}, each less its mean at the party"
+
+    def rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
+        """How far the rounding at so many parties moves b'Wb, at most, of the combination b of the first factors."""
+        size = sum((abs(b) * unit for b, unit in zip(combination, self.factor_units, strict=False)), Fraction(0))
+        return Fraction(parties, 1 << POINT + 1) * size**2
 
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.raw.lift(x).astype(object)
@@ -140,7 +155,7 @@ class Within(Curated):
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         lifted, single = self.raw.lift(x).astype(object), self.raw.figure[0][1:]
-        n, unit = len(lifted), self._factor_units
+        n, unit = len(lifted), self.factor_units
         apart = [n * lifted[:, k] - lifted[:, k].sum() for k in single]  # n times each, less its mean
         found = [(apart[a] * apart[b]).sum() * unit[a] * unit[b] / n**2 for a, b in self._entries]
         return np.array([*(float(v) for v in found), 1.0])
@@ -150,14 +165,16 @@ class Within(Curated):
 class Scattered(Curated):
     """u u' of every party, u its own sum of a function of its rows: clusters that are parties.
 
-    u is a whole number of 2**-62, so u u' is one of 2**-124, exactly. rows: the most rows of a party; it adds at most
-    (rows 2**124)^2 in that unit, which is rows times `largest`.
+    u is a whole number of 2**-62; u u' is rounded to 2**-point (halves up). rows: the most rows of a party; it adds at
+    most (rows 2**62)^2. The last figure counts rows of which something was cut (evaluated.py).
     """
 
     of: Evaluated
     rows: int
+    point: int = fixed_point.POINT
 
     wide = True
+    counts = 2  # the last figures: parties, and rows that were cut
     least_honest = 4
     reveals = (
         "Errors by clusters take the squares of each party's own scores, added up: whoever reads them knows the scores "
@@ -170,6 +187,10 @@ class Scattered(Curated):
         rows = self.rows
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
             raise InvalidParameter(f"Scattered.rows must be a whole number from 1 to 2**40, got {shorten(rows)}.")
+        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= FINEST:
+            raise InvalidParameter(
+                f"Scattered.point must be a whole number from 0 to {FINEST}, got {shorten(self.point)}."
+            )
 
     @property
     def domain(self) -> Schema:
@@ -181,15 +202,16 @@ class Scattered(Curated):
 
     @property
     def width(self) -> int:
-        return self.raw_width * (self.raw_width + 1) // 2 + 1
+        side = len(self.of.labels)
+        return side * (side + 1) // 2 + 2
 
     @property
     def largest(self) -> int:
-        return self.rows * self.of.largest**2
+        return self.rows << self.point + FINEST
 
     @property
     def units(self) -> tuple[Fraction, ...]:
-        return (*(UNIT**2,) * (self.width - 1), Fraction(1))
+        return (*(Fraction(1, 1 << self.point),) * (self.width - 2), Fraction(1), Fraction(1))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -198,6 +220,11 @@ class Scattered(Curated):
 
     def in_words(self) -> str:
         return f"Products of each party's {self.of.in_words()[0].lower()}{self.of.in_words()[1:]}"
+
+    def words(self) -> tuple[str, str]:
+        """What is added up, in English and in French."""
+        en, fr = self.of.words()
+        return f"products of two of each party's own sums of {en}", f"produits de deux sommes de chaque partie de {fr}"
 
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.of.lift(x)
@@ -212,16 +239,18 @@ class Scattered(Curated):
                 f"this party holds {total.n} rows, and Scattered was asked for parties of at most {self.rows}.",
                 hint="agree on a larger bound: Scattered(..., rows=...)",
             )
-        u = [int(v) for v in total.sum]
-        there = int(total.n > 0)
-        return Total(total.n, np.array([*(v * w for i, v in enumerate(u) for w in u[i:]), there], object))
+        *u, beyond = (int(v) for v in total.sum)
+        step = 1 << FINEST - self.point
+        products = (_nearest(Fraction(v * w, step)) for i, v in enumerate(u) for w in u[i:])
+        return Total(total.n, np.array([*products, int(total.n > 0), beyond], object))
 
     def clear(self, total: Sequence[int] | NDArray[Any], n: int) -> Crossed:
-        """The sums over all parties of u u'."""
-        return crossed(self.of.labels, total, self.units, self.labels, n, self.domain)
+        """The sums over all parties of u u'; refused where a row was cut."""
+        check_beyond(self.of, int(total[-1]))
+        return crossed(self.of.labels, total[:-1], self.units[:-1], self.labels, n, self.domain)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
-        u = [int(v) * UNIT for v in self.of.lift(x).sum(axis=0)]
+        u = [int(v) * fixed_point.UNIT for v in self.of.lift(x).sum(axis=0)[:-1]]
         return np.array([*(float(v * w) for i, v in enumerate(u) for w in u[i:]), 1.0])
 
 

@@ -1,12 +1,17 @@
 """Sums of real functions of rows, on a stated grid: scores of likelihoods, residuals, what no exact arithmetic gives.
 
-    value of a row = u 2**-62,   u whole,   |value| < 2**62
+    value of a row = u 2**-62,   u whole,   |value| <= 2**62
 
 Every row's float is put on the grid before it is added up, so a sum does not depend on the order of rows, on how they
 are cut, or on who holds them. A float of 2**-9 or more is on the grid already; smaller ones move by 2**-63 at most.
 
 Nothing bounds what one row can add in a way that would be of use to noise: a curator refuses this question. Between
 parties the sums are exact, and each party evaluates the function for its own rows only.
+
+Parameters follow from the sums of earlier rounds. If a row that they make too large stopped its holder, everybody would
+see whose row it is, and whoever can steer the parameters could ask for it. So no row stops anything: what it adds is
+cut at 2**62, what is no number counts as 0, and one more figure counts such rows. Everybody reads it off the sum over
+all, and the question fails for all alike.
 """
 
 from __future__ import annotations
@@ -28,13 +33,15 @@ from murmure.core.schema import Schema
 from murmure.core.types import Array
 from murmure.statistics.expressions import columns_in, labelled, read_expression
 from murmure.statistics.factors import rounded_columns
-from murmure.statistics.fixed_point import PARTS, POINT, ROWS, UNIT, cut, joined, sums_of, whole_of
+from murmure.statistics.fixed_point import PARTS, POINT, ROWS, UNIT, cut, joined, kept_within, sums_of, whole_of
+from murmure.statistics.pairs import lows_of
 from murmure.statistics.real_functions import floats_of
 from murmure.statistics.row_functions import RowFunction, function_of
 from murmure.statistics.shared import Curated
 from murmure.statistics.summed import Summed
 from murmure.statistics.terms import Terms
 
+BEYOND = 1 << 1000  # no number of a function is so large: it is a float
 ENTRIES = 1 << 17  # values at a time: they stay in the cache
 NUMBER = re.compile(
     r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
@@ -56,7 +63,7 @@ class Evaluated(Curated):
 
     function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,
     each exact value correctly rounded. at: public parameters, as "p/q" or decimals. settings: further words.
-    A row with a label that is not listed is left out.
+    A row with a label that is not listed is left out. The last figure, which has no label, counts rows that were cut.
     """
 
     domain: Schema
@@ -67,6 +74,7 @@ class Evaluated(Curated):
 
     largest = 1 << 2 * POINT
     wide = True  # sums are Python's integers
+    counts = 1  # of the figures, the last so many are small whole numbers
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -83,12 +91,20 @@ class Evaluated(Curated):
                 raise InvalidParameter(
                     f"Evaluated.at must hold numbers, got {shorten(text)}.", hint='write "1/3" or "0.25"'
                 )
+            if abs(Fraction(text)) >= BEYOND:
+                raise InvalidParameter(f"Evaluated.at: {shorten(text)} is beyond floats.", hint="scale the columns")
         _ = self.labels
         check = getattr(self._function, "check", None)
         if check is not None:
             check(self.inputs, self.at, self.settings)
         terms = Terms(self.domain)
         numbers = tuple(read_expression(text, terms) for text in self.inputs)
+        for text, k in zip(self.inputs, numbers, strict=True):
+            if terms[k].most * abs(terms[k].unit) >= BEYOND:
+                raise InvalidParameter(
+                    f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
+                    hint="a smaller power, or log(...)",
+                )
         read = columns_in(terms, numbers) or self.domain.private[:1]
         terms.schema = Schema({name: self.domain.about[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
@@ -100,7 +116,7 @@ class Evaluated(Curated):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Of every figure."""
+        """Of every figure but the last."""
         found = tuple(self._function.labels(self.inputs, self.settings))
         if not found or len(set(found)) != len(found):
             raise InvalidParameter(
@@ -110,12 +126,12 @@ class Evaluated(Curated):
 
     @property
     def width(self) -> int:
-        return len(self.labels)
+        return len(self.labels) + 1
 
     @property
     def units(self) -> tuple[Fraction, ...]:
         """What one step of each integer sum is worth."""
-        return (UNIT,) * self.width
+        return (*(UNIT,) * len(self.labels), Fraction(1))
 
     def in_words(self) -> str:
         """The question, as a ledger and a release say it."""
@@ -127,8 +143,8 @@ class Evaluated(Curated):
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64]]]:
-        """Some rows at a time: which are there, and what each of them adds."""
+    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
+        """Some rows at a time: which are there, what each of them adds, and which were cut."""
         terms: Terms = vars(self)["_terms"]
         numbers: tuple[int, ...] = vars(self)["_numbers"]
         order, at = terms.needed(numbers), tuple(float(Fraction(text)) for text in self.at)
@@ -143,56 +159,62 @@ class Evaluated(Curated):
                 codes = {name: column[here] for name, column in codes.items()}
             n = int(here.sum())
             held = terms.values(order, codes)
-            columns = tuple(self._floats(held[number], terms[number].unit, n) for number in numbers)
+            columns: tuple[Any, ...] = tuple(self._floats(held[k], terms[k].unit, n) for k in numbers)
+            if getattr(self._function, "pairs", False):
+                low = (lows_of(held[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
+                columns = tuple(zip(columns, low, strict=True))
             with np.errstate(all="ignore"):  # what is no number is found below
                 found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
-            assert found.shape == (n, self.width), f"{self.function}: {found.shape}, not {(n, self.width)}"
-            self._check(found, a + np.nonzero(here)[0])
-            yield here, found
+            wanted = (n, len(self.labels))
+            assert found.shape == wanted, f"{self.function}: {found.shape}, not {wanted}"
+            yield here, *kept_within(found)
 
     @staticmethod
     def _floats(v: Any, unit: Fraction, n: int) -> NDArray[np.float64]:
         return np.full(n, float(v * unit)) if isinstance(v, int) else floats_of(v, unit)
 
-    def _check(self, found: NDArray[np.float64], rows: Array) -> None:
-        if not found.size or (found.min() > -(2.0**POINT) and found.max() < 2.0**POINT):  # a NaN passes neither
-            return
-        i, j = (int(k[0]) for k in np.nonzero(~(np.abs(found) < 2.0**POINT)))
-        raise OutsideDomain.at(
-            self.function,
-            int(rows[i]),
-            f"adds {found[i, j]:.3g} to {self.labels[j]}: a sum holds numbers below 2**{POINT}.",
-            "the parameters of this step are too far off: start from others, or scale the columns",
-        )
-
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         parts = [np.empty((0, self.width), object)]
-        for here, found in self._values(x):
+        for here, found, beyond in self._values(x):
             out = np.zeros((len(here), self.width), object)
             if len(found):
-                out[here] = joined([np.vectorize(int, otypes=[object])(part) for part in cut(found)])
+                out[here, :-1] = joined([np.vectorize(int, otypes=[object])(part) for part in cut(found)])
+                out[here, -1] = [int(one) for one in beyond]
             parts.append(out)
         return np.concatenate(parts)
 
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
-        out, some, rows = np.zeros(self.width, object), np.zeros((len(PARTS), self.width)), 0
-        for _, found in self._values(x):
+        k, rows, many = len(self.labels), 0, 0
+        out, some = np.zeros(k, object), np.zeros((len(PARTS), k))
+        for _, found, beyond in self._values(x):
             if rows + len(found) > ROWS:
                 out, some, rows = out + whole_of(some), np.zeros_like(some), 0
             some += sums_of(found)
-            rows += len(found)
-        return out + whole_of(some)
+            rows, many = rows + len(found), many + int(beyond.sum())
+        return np.array([*(out + whole_of(some)), many], object)
 
     # -- what is read -------------------------------------------------------------------------------------------------
 
     def clear(self, total: Sequence[int] | NDArray[Any], n: int) -> EvaluatedSums:
-        """The exact sums of n rows."""
-        whole = tuple(int(v) for v in total)
-        return EvaluatedSums.of(self.labels, whole, self.units, (None,) * self.width, n, rounded_columns(self.domain))  # type: ignore[return-value]
+        """The exact sums of n rows; refused where one of them was cut."""
+        *whole, beyond = (int(v) for v in total)
+        check_beyond(self, beyond)
+        units, none = self.units[:-1], (None,) * len(whole)
+        return EvaluatedSums.of(self.labels, tuple(whole), units, none, n, rounded_columns(self.domain))  # type: ignore[return-value]
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
-        found = np.concatenate([values for _, values in self._values(x)])
+        found = np.concatenate([values for _, values, _ in self._values(x)])
         return np.array([math.fsum(column) for column in found.T])
+
+
+def check_beyond(asked: Evaluated, rows: int) -> None:
+    """Of a sum over everybody: no row was cut. Whose it was, nobody is told."""
+    if rows:
+        many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
+        raise OutsideDomain(
+            f"{asked.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
+            hint="the parameters of this step are too far off: start from others, or scale the columns",
+        )
 
 
 _PEOPLE = Schema({"stay": Integers(-2, 30), "age": Integers(0, 99), "ward": Categories(["A", "B", "C"])})

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -264,7 +265,8 @@ def _label(domain: Any) -> str:
 
 
 def _quote(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else f"`{name}`"
+    word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name)
+    return name if word else f"`{name}`"
 
 
 def columns_in(terms: Terms, numbers: Iterable[int]) -> tuple[str, ...]:

@@ -17,6 +17,15 @@ FIRST, SECOND = 1.5 * 2.0 ** (52 - POINT), 1.5 * 2.0 ** (52 - MIDDLE)
 ROWS = 1 << 13  # at a time, at most: 2**13 whole numbers below 2**40 add up within 2**53
 
 
+def kept_within(v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """v cut at -2**62 and 2**62, what is no number as 0; and the rows of which something was cut."""
+    most = 2.0**POINT
+    if not v.size or (v.min() > -most and v.max() < most):  # a NaN passes neither
+        return v, np.zeros(len(v), bool)
+    beyond = np.asarray((~(np.abs(v) < most)).any(axis=1))
+    return np.where(np.isnan(v), 0.0, np.clip(v, -most, most)), beyond
+
+
 def cut(v: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """v 2**62, to the nearest whole number, as sum_k part_k 2**PARTS[k]: whole numbers of the sign of v.
 

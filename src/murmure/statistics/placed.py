@@ -3,12 +3,13 @@
     sum_i [place of row i = t] f_k(row i)      for every place t and figure k; then figures that are summed over all
 
 A row adds to one place only, so what it adds elsewhere is never written down: a thousand places cost no more time than
-one. Values are put on the grid of 2**-62 as in `Evaluated`, and their sums are exact.
+one. Values are put on the grid of 2**-62 as in `Evaluated`, and their sums are exact. No row stops anything here
+either: one that lies at no place adds nothing there, and is counted with those that were cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +22,7 @@ from murmure.core.domain import Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
-from murmure.statistics.evaluated import Evaluated, EvaluatedSums
+from murmure.statistics.evaluated import Evaluated, EvaluatedSums, check_beyond
 from murmure.statistics.factors import rounded_columns
 from murmure.statistics.fixed_point import PARTS, ROWS, UNIT, cut, joined, whole_of
 from murmure.statistics.shared import Curated
@@ -39,6 +40,7 @@ class Placed(Curated):
 
     largest = Evaluated.largest
     wide = True  # sums are Python's integers
+    counts = 1  # the last figure: rows that were cut, or lie at no place
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Evaluated):
@@ -51,13 +53,14 @@ class Placed(Curated):
                 )
         if self._each < 1 or self.width > MOST:
             raise InvalidParameter(
-                f"Placed: {self.places} places and {self.of.width} figures are {self.width} sums; 1 to {MOST}.",
+                f"Placed: {self.places} places and {len(self.of.labels)} figures are {self.width - 1} sums; "
+                f"1 to {MOST - 1}.",
                 hint="fewer places",
             )
 
     @property
     def _each(self) -> int:
-        return self.of.width - 1 - self.besides
+        return len(self.of.labels) - 1 - self.besides
 
     @property
     def domain(self) -> Schema:
@@ -65,11 +68,11 @@ class Placed(Curated):
 
     @property
     def width(self) -> int:
-        return self.places * self._each + self.besides
+        return self.places * self._each + self.besides + 1
 
     @property
     def units(self) -> tuple[Fraction, ...]:
-        return (UNIT,) * self.width
+        return (*(UNIT,) * (self.width - 1), Fraction(1))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -85,54 +88,54 @@ class Placed(Curated):
         en, fr = self.of.words()
         return f"{en}, at each of {self.places} places", f"{fr}, en chacune de {self.places} places"
 
-    def _place(self, found: NDArray[np.float64]) -> NDArray[np.intp]:
-        place = found[:, 0].astype(np.intp)
-        if len(place) and not (place.min() >= 0 and place.max() < self.places):
-            raise InvalidParameter(f"{self.of.function}: a row lies at none of {self.places} places.")
-        return place
+    def _placed(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.intp], NDArray[np.float64], Array]]:
+        """Some rows at a time: which are there, where each lies, what it adds, and which were cut or lie nowhere."""
+        for here, found, beyond in self.of._values(x):
+            at = found[:, 0]
+            nowhere = ~((at >= 0) & (at < self.places))
+            if nowhere.any():
+                found, beyond = np.where(nowhere[:, None], 0.0, found), beyond | nowhere
+            yield here, found[:, 0].astype(np.intp), found[:, 1:], beyond
 
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
-        k, rest = self._each, self.besides
-        out, some, rows = np.zeros(self.width, object), np.zeros((len(PARTS), self.width)), 0
-        for _, found in self.of._values(x):
+        k, rest, rows, many = self._each, self.besides, 0, 0
+        out, some = np.zeros(self.width - 1, object), np.zeros((len(PARTS), self.width - 1))
+        for _, place, found, beyond in self._placed(x):
             if rows + len(found) > ROWS:
                 out, some, rows = out + whole_of(some), np.zeros_like(some), 0
-            place = self._place(found)
-            for line, part in zip(some, cut(found[:, 1:]), strict=False):
+            for line, part in zip(some, cut(found), strict=False):
                 there = line[: self.places * k].reshape(self.places, k)
                 for j in range(k):
                     there[:, j] += np.bincount(place, part[:, j], self.places)
                 if rest:
                     line[-rest:] += part[:, k:].sum(axis=0)
-            rows += len(found)
-        return out + whole_of(some)
+            rows, many = rows + len(found), many + int(beyond.sum())
+        return np.array([*(out + whole_of(some)), many], object)
 
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         k, parts = self._each, [np.empty((0, self.width), object)]
-        for here, found in self.of._values(x):
-            whole = (
-                joined([np.vectorize(int, otypes=[object])(part) for part in cut(found[:, 1:])]) if len(found) else None
-            )
+        for here, place, found, beyond in self._placed(x):
+            whole = joined([np.vectorize(int, otypes=[object])(part) for part in cut(found)]) if len(found) else None
             out = np.zeros((len(here), self.width), object)
-            for row, i, t in zip(np.nonzero(here)[0], range(len(found)), self._place(found), strict=True):
+            for row, i, t in zip(np.nonzero(here)[0], range(len(found)), place, strict=True):
                 assert whole is not None
                 out[row, t * k : (t + 1) * k] = whole[i, :k]
-                if self.besides:
-                    out[row, -self.besides :] = whole[i, k:]
+                out[row, self.places * k :] = [*whole[i, k:], int(beyond[i])]
             parts.append(out)
         return np.concatenate(parts)
 
     def clear(self, total: Sequence[int] | NDArray[Any], n: int) -> EvaluatedSums:
-        whole, none = tuple(int(v) for v in total), (None,) * self.width
-        return EvaluatedSums.of(self.labels, whole, self.units, none, n, rounded_columns(self.domain))  # type: ignore[return-value]
+        *whole, beyond = (int(v) for v in total)
+        check_beyond(self.of, beyond)
+        units, none = self.units[:-1], (None,) * len(whole)
+        return EvaluatedSums.of(self.labels, tuple(whole), units, none, n, rounded_columns(self.domain))  # type: ignore[return-value]
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
-        out = np.zeros(self.width)
-        for _, found in self.of._values(x):
-            for row, t in zip(found, self._place(found), strict=True):
-                out[t * self._each : (t + 1) * self._each] += row[1 : 1 + self._each]
-                if self.besides:
-                    out[-self.besides :] += row[1 + self._each :]
+        out, k = np.zeros(self.width - 1), self._each
+        for _, place, found, _ in self._placed(x):
+            for row, t in zip(found, place, strict=True):
+                out[t * k : (t + 1) * k] += row[:k]
+                out[self.places * k :] += row[k:]
         return out
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
+from murmure.statistics.pairs import EXACT, two_product
 
 FUNCTIONS: dict[str, Any] = {"log": np.log, "exp": np.exp, "sqrt": np.sqrt}
 DIGITS = 60
@@ -28,7 +29,6 @@ BITS = 58  # of the largest value; three digits of exact_sums.py
 KEPT, ENOUGH = 50, 44  # of the smallest value of exp; and where more would not fit into a word
 WORD = 61
 MOST_EXPONENT = 700  # exp of more is beyond floats
-EXACT = 1 << 53  # whole numbers up to here are floats
 
 
 def floats_of(v: Any, unit: Fraction) -> NDArray[np.float64]:
@@ -59,22 +59,14 @@ def _quotients(v: NDArray[np.int64], up: int, down: int) -> NDArray[np.float64]:
     x, d = v.astype(np.float64), float(down)
     rest = (v - x.astype(np.int64)).astype(np.float64)
     q = x / d
-    product = q * d
-    (a, b), (c, e) = _halves(q), _halves(d)
-    left = (x - product) - (((a * c - product) + a * e + b * c) + b * e)
+    product, rounded_away = two_product(q, d)
+    left = (x - product) - rounded_away
     more = (left + rest) / d
     out: NDArray[np.float64] = q + more
     near = np.nonzero(q + more * (1 + 2.0**-49) != q + more * (1 - 2.0**-49))[0]
     if len(near):
         out[near] = [w / down for w in v[near].tolist()]
     return out
-
-
-def _halves(x: Any) -> tuple[Any, Any]:
-    """Two floats of 26 bits whose sum it is."""
-    c = 134217729.0 * x  # 2**27 + 1
-    high = c - (c - x)
-    return high, x - high
 
 
 def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction, int, int]:

@@ -39,6 +39,7 @@ class RowFunction(Protocol):
     """What is added up of every row, given some columns of numbers and public parameters.
 
     It may have `check(inputs, at, settings)` too, which raises where they do not fit together.
+    With `pairs = True` it gets (high, low) for every column: what the float rounds away too, or None for nothing.
     """
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:

@@ -213,6 +213,8 @@ class Terms:
     def _scaled(self, a: int, factor: Fraction) -> int:
         if factor == 0 or self[a].is_constant:
             return self.constant(factor * self[a].unit * self[a].low)
+        if self[a].kind in FUNCTIONS:  # its whole numbers are those of its own unit: a step of its own changes it
+            a = self._made("plus", (a,), (1,), self[a].unit, self[a].low, self[a].high)
         held = self[a] if factor > 0 else self[self.minus(a)]
         return self._keep(replace(held, unit=held.unit * abs(factor)))
 

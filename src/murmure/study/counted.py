@@ -28,7 +28,8 @@ WORD = 64  # bits that one count stands for at most, however wide the columns ar
 def sums_in(statistic: Any) -> list[int]:
     """Of every sum, how many it counts as."""
     if not isinstance(statistic, Sums | CrossProducts):
-        return [real_sum(statistic.domain) if of_reals(statistic) else 1] * statistic.width
+        counts = getattr(statistic, "counts", 0)  # of rows or parties, the last figures
+        return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
     return [times_counted(term, statistic.domain) for term in statistic.figures]
 
 

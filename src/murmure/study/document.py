@@ -23,7 +23,15 @@ from murmure.secure.ring import Encoder
 from murmure.secure.session import Session
 from murmure.study.counted import hidden_by_noise
 from murmure.study.fits import Fitted, Replay, Turn
-from murmure.study.models import Question, check_models, check_question, privacy_with, question_of
+from murmure.study.models import (
+    Question,
+    check_models,
+    check_question,
+    check_work,
+    privacy_with,
+    question_of,
+    words_of,
+)
 from murmure.study.plans import check_noise, check_plans
 from murmure.study.written import (
     REWRITE,
@@ -122,6 +130,7 @@ class Study:
         check_models(self.models, self.noises, len(self.plans))
         for question in self.questions[len(self.plans) :]:
             check_question(question)
+        check_work(sum(words_of(q.model, q.plan.statistic) for q in self.questions if q.model is not None))
         check_noise(question.plan for question in self.questions)
 
     def _check_terms(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from murmure.study.models import Question
 
 Sums = tuple[int, ...]
-OURS = (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, AssertionError)  # a model's own mistakes
+OURS = (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, AssertionError)  # or of whoever lied
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Replay:
         self._going = self._rounds()
         self._turns: list[Turn | None] = [next(self._going, None)]
         self._known: list[tuple[Fitted, ...]] = [()]  # before each turn, the models that had ended
+        self._stopped = False
 
     def turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn | None:
         """What is asked in this round, given the sums of all rounds before; None: the study is over."""
@@ -79,16 +80,19 @@ class Replay:
     def _follow(self, released: Sequence[Sequence[int]]) -> None:
         sums = [tuple(map(int, one)) for one in released]
         both = min(len(sums), len(self._heard))
-        if sums[:both] != self._heard[:both]:
+        if self._stopped or sums[:both] != self._heard[:both]:
             self._begin()
         for one in sums[len(self._heard) :]:
             if self._turns[-1] is None:
                 break
-            self._heard.append(one)
             try:
                 self._turns.append(self._going.send(one))
             except StopIteration:
                 self._turns.append(None)
+            except BaseException:  # stopped in the middle of it: to be begun anew
+                self._stopped = True
+                raise
+            self._heard.append(one)
             self._known.append(tuple(self._fits))
 
     def _rounds(self) -> Generator[Turn, Sums, None]:
@@ -97,14 +101,17 @@ class Replay:
             yield Turn(round, plan, round)
         for question in self._study.questions[round:]:
             privacy = self._study.privacy_of(question.number)
-            self._fits.append((yield from _fit(question, privacy, round + 1)))
+            sharing = self._study.sharing
+            rows = self._study.surely_rows, sharing.parties * sharing.rows
+            self._fits.append((yield from _fit(question, privacy, round + 1, rows)))
             round += len(self._fits[-1].rounds)
 
 
-def _fit(question: Question, privacy: Secure, first: int) -> Generator[Turn, Sums, Fitted]:
-    """One model, from its first round on."""
+def _fit(question: Question, privacy: Secure, first: int, rows: tuple[int, int]) -> Generator[Turn, Sums, Fitted]:
+    """One model, from its first round on. rows: the fewest and the most that all parties have together."""
     from murmure.econometrics.errors import FitFailed
     from murmure.econometrics.how import how_of
+    from murmure.study.possible import check_matrix, check_possible
 
     model, counted = question.model, 0
     plans: list[Plan] = []
@@ -123,21 +130,35 @@ def _fit(question: Question, privacy: Secure, first: int) -> Generator[Turn, Sum
             plans.append(plan)
             sums = yield Turn(first + len(plans) - 1, plan, question.number)
             if plan.curator is None:
+                check_possible(plan.statistic, sums, rows)
                 answers.append(plan.settle(plan.total_of(sums)).estimate)
+                check_matrix(plan.statistic, answers[-1])
             else:
                 answers.append(plan.read(sums))
             statistic = steps.send(answers[-1])
     except StopIteration as end:
-        result = replace(end.value, how=how_of(privacy, plans, answers))
-        return Fitted(model, result, None, _counted(first, plans))
+        try:
+            result = replace(end.value, how=how_of(privacy, plans, answers))
+            _ = result.summary(), result.to_html(), result.to_dict()  # sums that no rows have may be found only now
+            return Fitted(model, result, None, _counted(first, plans))
+        except MurmureError as raised:
+            error = raised
+        except OURS as raised:
+            error = _ours(question, raised)
     except MurmureError as raised:
         error = raised
     except OURS as raised:
-        error = FitFailed(
-            f"{question.kind} could not go on ({type(raised).__name__}: {shorten(str(raised), 120)}).",
-            hint="this is a mistake of the software: please report it",
-        )
+        error = _ours(question, raised)
     return Fitted(model, None, error, _counted(first, plans))
+
+
+def _ours(question: Question, raised: Exception) -> MurmureError:
+    from murmure.econometrics.errors import FitFailed
+
+    return FitFailed(
+        f"{question.kind} could not go on ({type(raised).__name__}: {shorten(str(raised), 120)}).",
+        hint="no rows have such totals, and somebody told false ones; or it is a mistake of the software: report it",
+    )
 
 
 def _counted(first: int, plans: list[Plan]) -> tuple[int, ...]:

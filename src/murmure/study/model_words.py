@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -10,7 +11,7 @@ from murmure.statistics.by_party import Within
 from murmure.statistics.cells import Cells
 from murmure.statistics.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
-from murmure.study.models import Question, settings_of
+from murmure.study.models import Question, designs_of, settings_of
 from murmure.study.questions import Tongue, lines_of
 
 
@@ -19,8 +20,30 @@ def lines_of_model(question: Question, say: Tongue) -> tuple[str, list[str]]:
     settings, and how much is asked in all.
     """
     model = question.model
-    out = [*_design(getattr(model, "design", None), say), *_settings(model, say), *_first(question, say)]
-    return f"{question.kind}, {say.quote(say(*model.in_words()))}.", [*out, _most(question, say)]
+    out = [line for design in designs_of(model).values() for line in _design(design, say)]
+    out += [*_settings(model, say), *_first(question, say)]
+    return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
+
+
+def plainly(model: Any) -> Any:
+    """The same model, whose columns are called what they are: a name that the asker chose may say anything."""
+    called: dict[str, str] = {}
+    changed: dict[str, Any] = {}
+    for field, design in designs_of(model).items():
+        called |= dict(zip(design.names, design.terms, strict=True))
+        changed[field] = _changed(design, names=design.terms, outcome_name=design.outcome)
+    changed |= {
+        key: called[value] for key, value in settings_of(model).items() if isinstance(value, str) and value in called
+    }
+    return _changed(model, **changed)
+
+
+def _changed(held: Any, **fields: Any) -> Any:
+    """Only to be read: what was checked once is not checked again."""
+    out = copy.copy(held)
+    for name, value in fields.items():
+        object.__setattr__(out, name, value)
+    return out
 
 
 def _quoted(texts: Iterable[str], say: Tongue) -> str:
@@ -28,13 +51,20 @@ def _quoted(texts: Iterable[str], say: Tongue) -> str:
 
 
 def _design(design: Any, say: Tongue) -> list[str]:
-    if design is None:
-        return []
+    """Every expression, and beside it what results will call it where that is something else."""
     columns = say("its equations are made of these columns: {}", "ses équations sont faites de ces colonnes : {}")
     outcome = say("what they explain is {}", "ce qu’elles expliquent est {}")
-    out = [say("its formula is {}", "sa formule est {}").format(say.quote(design.formula))]
-    out.append(columns.format(_quoted(design.terms, say)))
-    return out + ([outcome.format(say.quote(design.outcome))] if getattr(design, "outcome", None) else [])
+    called = say("{} (in the result it is called {})", "{} (le résultat l’appelle {})")
+
+    def told(term: str, name: str) -> str:
+        plain = name == term or (term, name) == ("1", "Intercept")
+        return say.quote(term) if plain else called.format(say.quote(term), say.quote(name))
+
+    out = [columns.format(", ".join(map(told, design.terms, design.names)))]
+    if design.outcome:
+        out.append(outcome.format(told(design.outcome, design.outcome_name)))
+    words = say("the asker writes this as {}", "le demandeur l’écrit {}")
+    return [*out, words.format(say.quote(design.formula))] if design.formula else out
 
 
 def _settings(model: Any, say: Tongue) -> list[str]:
@@ -92,8 +122,10 @@ def _most(question: Question, say: Tongue) -> str:
     return say(
         "it is asked in at most {} rounds, which count as at most {} sums in all; what is asked in a round (such as "
         "the coefficients that it tries) follows from the totals of the rounds before it, by rules that your own "
-        "software applies too: the asker could change it only by telling false totals",
+        "software applies too; an asker who tells false totals would thereby choose what is asked next, and the study "
+        "trusts it not to",
         "au plus {} tours, qui comptent pour au plus {} sommes en tout ; ce qui est demandé à un tour (par exemple les "
         "coefficients essayés) découle des totaux des tours précédents, selon des règles que votre propre logiciel "
-        "applique aussi : le demandeur ne pourrait le changer qu’en communiquant de faux totaux",
+        "applique aussi ; un demandeur qui communiquerait de faux totaux choisirait par là ce qui est demandé ensuite, "
+        "et l’étude lui fait confiance de ne pas le faire",
     ).format(say.number(question.rounds), sums)

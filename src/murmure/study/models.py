@@ -18,7 +18,7 @@ from murmure.core.schema import Schema
 from murmure.plan import Plan
 from murmure.statistics.cross_products import CrossProducts
 from murmure.study.counted import of_reals, real_sum, sums_in
-from murmure.study.plans import MOST_PLANS, check_letters, check_model_plan
+from murmure.study.plans import MOST_PLANS, check_expressions, check_letters, check_model_plan
 
 if TYPE_CHECKING:
     from murmure.privacy import Central, Secure
@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 FEW = 4  # figures beside scores and their products: a likelihood, a deviance
 MOST_MODELS = 100  # whoever looks at a stranger's study makes the first question of each
 MOST_SUMS = 1 << 24  # that one model may count as
+MOST_WORDS = 1 << 18  # of 64 bits, that the first questions of all models ask for
 NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
+FUNCTIONS = {
+    "histogram": "Bins",
+    "kmeans": "Lloyd",
+    "quantile": "Bisection",
+    "wls": "OLS",
+}  # whose models have other names
 EXAMPLE = 'model = "ols" and formula = "stay ~ age + ward"'
 
 
@@ -92,17 +99,44 @@ class Question:
         return _plan_of(statistic, privacy, noise, self.plan.parties)
 
 
+def by_party(model: Any) -> Any:
+    """What a model asks about each organisation by itself, if it does: a statistic of statistics/by_party.py."""
+    if model is None:
+        return None
+    from murmure.econometrics.asking import by_party as asked
+
+    return asked(model)
+
+
 def question_of(number: int, model: Any, privacy: Secure, masks: PairwiseMasks) -> Question:
     """A model, with the question that it asks first."""
-    from murmure.econometrics.asking import check_honest
+    from murmure.econometrics.asking import check_sharing
 
-    where, kind = f"Study: question {number}", type(model).__name__
-    check_honest(model, masks)
-    try:
-        first = next(model.steps())
-    except StopIteration:
-        raise InvalidParameter(f"{where}, {kind}, asks nothing.") from None
+    check_sharing(model, masks)
+    first = _first_of(model)
+    if first is None:
+        raise InvalidParameter(f"Study: question {number}, {type(model).__name__}, asks nothing.")
     return Question(number, _plan_of(first, privacy, privacy.noises([1.0] * int(model.rounds))[0], masks), model)
+
+
+def _first_of(model: Any) -> Any:
+    """What it asks in its first round, or None."""
+    return next(model.steps(), None)
+
+
+def words_of(model: Any, first: Any = None) -> int:
+    """About how long the answer to its first question is, in words of 64 bits."""
+    first = first or _first_of(model)
+    return 0 if first is None else first.width * (2 + int(getattr(first, "largest", 1)).bit_length() // 64)
+
+
+def check_work(words: int) -> None:
+    """Whoever only looks at a stranger's study makes the first questions of all its models."""
+    if words > MOST_WORDS:
+        raise InvalidParameter(
+            f"Study.models: their first questions take more than {MOST_WORDS:_} words of 64 bits.",
+            hint="fewer models or columns, or several studies",
+        )
 
 
 def _plan_of(statistic: Any, privacy: Secure, noise: Any, masks: PairwiseMasks) -> Plan:
@@ -156,6 +190,7 @@ def check_models(models: Any, noises: Any, before: int) -> None:
 def check_question(question: Question) -> None:
     """That words can tell all of it, and that nothing of it is too large."""
     check_model_plan(question.number, question.plan)
+    check_expressions(question.number, written_in(question.model))
     for text in texts_of(question.model):
         check_letters(question.number, text)
     if question.sums > MOST_SUMS:
@@ -164,9 +199,24 @@ def check_question(question: Question) -> None:
             f"{MOST_SUMS:_}.",
             hint="fewer columns, or fewer rounds",
         )
+    _check_told(question)
     other = [name for name in question.plan.step.columns or () if name not in question.domain.private]
     if other:
         raise InvalidParameter(f"Study: question {question.number} reads {other[0]!r}, which its model does not name.")
+
+
+def _check_told(question: Question) -> None:
+    """A field may hold what its model takes and its words do not: that must not be found by whoever looks."""
+    from murmure.study.model_words import lines_of_model
+    from murmure.study.questions import Tongue
+
+    try:
+        lines_of_model(question, Tongue("en")), lines_of_model(question, Tongue("fr"))
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        raise InvalidParameter(
+            f"Study: question {question.number}, {question.kind}, cannot be told in words ({type(error).__name__}).",
+            hint="numbers as text: 0.5, 1/3",
+        ) from None
 
 
 def texts_of(model: Any) -> list[str]:
@@ -183,9 +233,23 @@ def texts_of(model: Any) -> list[str]:
     return leaves(model_to_dict(model))
 
 
+def designs_of(model: Any) -> dict[str, Any]:
+    """The fields of a model that are designs: expressions, each with a name that the asker chose."""
+    from murmure.econometrics.design import Design
+
+    held = {f.name: getattr(model, f.name) for f in fields(model)}
+    return {name: value for name, value in held.items() if isinstance(value, Design)}
+
+
+def written_in(model: Any) -> tuple[str, ...]:
+    """The expressions of its designs."""
+    return tuple(text for one in designs_of(model).values() for text in (*one.terms, one.outcome) if text)
+
+
 def settings_of(model: Any) -> dict[str, Any]:
-    """The fields of a model but for its design and its columns, which are told by themselves."""
-    held = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in ("design", "domain")}
+    """The fields of a model but for its designs and its columns, which are told by themselves."""
+    told = {"domain", *designs_of(model)}
+    held = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in told}
     return {name: value for name, value in held.items() if value not in (None, ()) and not isinstance(value, Schema)}
 
 
@@ -238,7 +302,7 @@ def _kind(where: str, word: Any) -> str:
     if not isinstance(word, str) or not word:
         got = "it is left out" if word is None else f"got {shorten(word)}"
         raise _refuse(where, f"model must name a model; {got}.", EXAMPLE)
-    known = {name.lower(): name for name in MODELS}
+    known = {name.lower(): name for name in MODELS} | FUNCTIONS
     plain = word.lower().replace("_", "").replace("-", "").replace(" ", "")
     if plain not in known:
         near = difflib.get_close_matches(plain, known, 1)

@@ -56,6 +56,8 @@ def check_noise(plans: Iterable[Plan]) -> None:
 
 def expressions_of(statistic: Any) -> tuple[str, ...]:
     """What is written as formulas of the columns."""
+    if hasattr(statistic, "of"):  # of each party, or at each place
+        return expressions_of(statistic.of)
     weight = getattr(statistic, "weight", None)
     texts = (getattr(statistic, name, ()) for name in ("expressions", "factors", "inputs"))
     return (*(text for some in texts for text in some), *([weight] if isinstance(weight, str) else []))
@@ -113,16 +115,21 @@ def check_model_plan(number: int, plan: Plan) -> None:
                 f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
                 hint="a person decides by its words, and reads them on a terminal: give the label another name",
             )
-    for text in expressions_of(plan.statistic):
-        bare = QUOTED.sub("", text)
-        if bare != unicodedata.normalize("NFKC", bare):
-            raise InvalidParameter(
-                f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
-                hint="write the plain letter, or the name in `back quotes`",
-            )
+    check_expressions(number, expressions_of(plan.statistic))
     if plan.encoder.entries > MOST_NUMBERS:
         raise InvalidParameter(
             f"Study: question {number} takes {plan.encoder.entries:_} numbers of every party, more than "
             f"{MOST_NUMBERS:_}.",
             hint="fewer cells, or fewer groups",
         )
+
+
+def check_expressions(number: int, texts: Iterable[str]) -> None:
+    """Outside quotation marks, letters are what they look like."""
+    for text in texts:
+        bare = QUOTED.sub("", text)
+        if bare != unicodedata.normalize("NFKC", bare):
+            raise InvalidParameter(
+                f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
+                hint="write the plain letter, or the name in `back quotes`",
+            )

@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.fixed import sum_up
+from murmure.statistics.by_party import Within
 from murmure.study.counted import TELLING, epsilon_of
+from murmure.study.models import by_party
 from murmure.study.questions import Tongue
 
 if TYPE_CHECKING:
@@ -46,17 +48,50 @@ def hidden(study: Study, say: Tongue) -> list[str]:
     if study.rounds_vary:
         numbers = say("up to {}", "jusqu’à {}").format(numbers)
     learn = say(
-        "The asker and every organisation that answers learn the totals over all who answered{}, and who answered; "
-        "nobody learns the totals of one organisation.",
+        "The asker and every organisation that answers learn the totals over all who answered{}, and who answered; {}.",
         "Le demandeur et chaque organisation qui répond apprennent les totaux sur l’ensemble des répondants{}, et qui "
-        "a répondu ; personne n’apprend les totaux d’une seule organisation.",
+        "a répondu ; {}.",
     )
+    nobody = say(
+        "nobody learns the totals of one organisation", "personne n’apprend les totaux d’une seule organisation"
+    )
+    apart = [question for question in study.questions if by_party(question.model) is not None]
+    if apart:
+        nobody = say(
+            "what this tells about single organisations is said below",
+            "ce que cela révèle de chaque organisation est dit plus bas",
+        )
     all_rows = say(
         ", how many rows they have together (an exact sum too)",
         ", combien de lignes ils ont ensemble (une somme exacte aussi)",
     )
-    out = [leave.format(numbers, rows if counts else ""), learn.format(all_rows if counts else "")]
+    out = [leave.format(numbers, rows if counts else ""), learn.format(all_rows if counts else "", nobody)]
+    out += [_of_each(question, say) for question in apart]
     return [*out, *_trust(study, say), *(_other_studies(say) if study.exact_sums else [])]
+
+
+def _of_each(question: Question, say: Tongue) -> str:
+    """What products of each organisation's own totals tell (statistics/by_party.py)."""
+    if by_party(question.model) is Within:
+        said = say(
+            "Question {} adds up products in which each organisation has taken out its own means. Beside totals over "
+            "all rows, of this study or of another, they narrow down how many rows the single organisations have and "
+            "what their totals are, though not whose is whose; whoever knew those of all but two could work out both.",
+            "La question {} additionne des produits dont chaque organisation a retranché ses propres moyennes. À côté "
+            "de totaux sur toutes les lignes, de cette étude ou d’une autre, ils resserrent le nombre de lignes de "
+            "chaque organisation et ses totaux, sans dire à qui ils appartiennent ; qui connaîtrait ceux de toutes "
+            "sauf deux pourrait en déduire les deux derniers.",
+        )
+    else:
+        said = say(
+            "Question {} adds up products of each organisation’s own totals (its errors are by organisation). They "
+            "narrow down what the totals of the single organisations are, though not whose is whose; whoever knew "
+            "those of all but two could work out both.",
+            "La question {} additionne des produits de totaux propres à chaque organisation (ses erreurs sont par "
+            "organisation). Ils resserrent ce que valent les totaux de chaque organisation, sans dire à qui ils "
+            "appartiennent ; qui connaîtrait ceux de toutes sauf deux pourrait en déduire les deux derniers.",
+        )
+    return said.format(question.number)
 
 
 def _other_studies(say: Tongue) -> list[str]:
@@ -86,11 +121,13 @@ def _trust(study: Study, say: Tongue) -> list[str]:
         if sharing.colluders > 1:
             some = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
         together = say(
-            "Even if the asker and {} put together all that they know, they learn only the total over the others, who "
-            "are at least {}. More of them together could work out the total of fewer, and at worst yours.",
-            "Même si le demandeur et {} mettent en commun tout ce qu’ils savent, ils n’apprennent que le total des "
-            "autres, qui sont au moins {}. À plus nombreux, ils pourraient isoler le total de moins d’organisations, "
-            "au pire le vôtre.",
+            "Even if the asker and {} put together all that they know, they learn only the totals over the others, who "
+            "are at least {}, and what follows from these: where the others have few rows, single ones may. More of "
+            "them together could work out the totals of fewer, and at worst yours.",
+            "Même si le demandeur et {} mettent en commun tout ce qu’ils savent, ils n’apprennent que les totaux des "
+            "autres, qui sont au moins {}, et ce qui en découle : si les autres ont peu de lignes, on peut en trouver "
+            "une à une. À plus nombreux, ils pourraient isoler les totaux de moins d’organisations, au pire les "
+            "vôtres.",
         ).format(some, say.number(sharing.honest))
     else:
         together = say(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ VERSION = 1
 FIELDS = {"murmure_study", "name", "purpose", "coordinator", "roster", "plans", "least_rows", "ratio"}
 OF_MODELS = {"models", "parties", "noises"}  # written where there are models: other studies keep their digests
 LARGEST = 1 << 24  # bytes of a signed study
+MOST_LETTERS = 10_000  # of one text in a model
+MOST_BITS = 1000  # of one number in a model
+POWER = re.compile(r"\s*[+-]?[\d_.]*[eE][+-]?[\d_]{4,}\s*")  # 1e9999 and beyond
 REWRITE = "studies are written by Study.signed"
 
 
@@ -88,10 +92,37 @@ def read_models(held: Mapping[str, Any]) -> tuple[Any, ...]:
         return ()
     from murmure.econometrics.model import model_from_dict
     from murmure.privacy import Central
+    from murmure.study.models import MOST_MODELS, check_work, words_of
 
-    models = tuple(model_from_dict(one) for one in listed(held, "models"))
+    said = listed(held, "models")
+    if len(said) > MOST_MODELS:
+        raise BadMessage(f"a study has at most {MOST_MODELS} models, got {len(said)}.")
+    _check_numbers(said)
+    models, words = [], 0
+    for one in said:  # one after the other, and no further once they are too much
+        models.append(model_from_dict(one))
+        words += words_of(models[-1])
+        check_work(words)
     noises = tuple(None if one is None else Central(**one) for one in listed(held, "noises"))
-    return models, part_from_dict(held["parties"], SHARINGS), noises
+    return tuple(models), part_from_dict(held["parties"], SHARINGS), noises
+
+
+def _check_numbers(held: Any) -> None:
+    """A stranger's text may be read as a number: no short one of a long number, and none that is long itself."""
+    if isinstance(held, Mapping):
+        for key, value in held.items():
+            _check_numbers(key)
+            _check_numbers(value)
+    elif isinstance(held, list):
+        for value in held:
+            _check_numbers(value)
+    elif isinstance(held, str) and (len(held) > MOST_LETTERS or POWER.fullmatch(held)):
+        raise BadMessage(
+            f"a model of this study has a text that is too long, or a number that is: {shorten(held)}.",
+            hint=f"at most {MOST_LETTERS} letters, and powers of ten of at most 3 digits",
+        )
+    elif isinstance(held, int) and held.bit_length() > MOST_BITS:
+        raise BadMessage(f"a model of this study has a number of {held.bit_length()} bits.")
 
 
 def fraction(text: Any) -> Fraction:

@@ -1,0 +1,67 @@
+"""A name for what a function of one's own does: of its code as Python compiled it, and of what it holds beside it.
+
+Names of files and lines are not in it. Numbers, texts, arrays and other functions that it finds around itself (in a
+closure, in defaults, among the globals that it names) are; of any other object only its type is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+DEPTH = 8
+
+
+def digest_of_code(*functions: Any) -> str:
+    """`own ` and 64 letters."""
+    held = hashlib.sha256(b"murmure own function\n")
+    for function in functions:
+        held.update(repr(_plain(function, DEPTH)).encode())
+    return f"own {held.hexdigest()}"
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Texts and lists alone, without addresses."""
+    name = type(value).__name__
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return f"{name} {value!r}"
+    if depth < 1:
+        return name
+    if isinstance(value, np.ndarray | np.generic):
+        whole = np.ascontiguousarray(value)
+        return [name, str(whole.dtype), whole.shape, "" if whole.dtype.hasobject else whole.tobytes().hex()]
+    if isinstance(value, tuple | list):
+        return [name, *(_plain(one, depth - 1) for one in value)]
+    if isinstance(value, set | frozenset):
+        return [name, *sorted(repr(_plain(one, depth - 1)) for one in value)]
+    if isinstance(value, Mapping):
+        return [name, *([_plain(key, depth - 1), _plain(one, depth - 1)] for key, one in value.items())]
+    if isinstance(value, CodeType):
+        return [value.co_code.hex(), value.co_names, value.co_varnames, _plain(value.co_consts, depth - 1)]
+    code = getattr(value, "__code__", None)
+    return [name, _function(value, code, depth - 1)] if isinstance(code, CodeType) else name
+
+
+def _function(function: Any, code: CodeType, depth: int) -> list[Any]:
+    cells = [_plain(_content(cell), depth) for cell in getattr(function, "__closure__", None) or ()]
+    around = getattr(function, "__globals__", {})
+    found = {name: _plain(around[name], depth) for name in _names(code) if name in around}
+    defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
+    return [_plain(code, depth), cells, sorted(found.items()), _plain(defaults, depth)]
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is in it yet
+        return None
+
+
+def _names(code: CodeType) -> set[str]:
+    """Of globals that it may look up, in functions inside it too."""
+    inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
+    return {*code.co_names}.union(*inner)
