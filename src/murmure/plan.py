@@ -178,9 +178,10 @@ class Plan:
         if getattr(self.statistic, "weights", None) is not None:
             raise PlanRefused("Plan refused: weights are for tables that people randomised.")
         wanted = getattr(self.statistic, "least_honest", 2)
-        if self.parties.honest < wanted:
+        others = self.parties.minimum - max(self.parties.colluders, wanted > 2)  # each party knows its own part
+        if others < wanted:
             raise PlanRefused(
-                f"Plan refused: {self._asks} adds up squares of what each party has, by which {self.parties.honest} "
+                f"Plan refused: {self._asks} adds up squares of what each party has, by which {others} "
                 f"honest parties could be told apart; it takes {wanted} or more.",
                 hint=f"more parties, or fewer colluders and dropouts: of {self.parties.parties} parties "
                 f"{self.parties.dropouts} may vanish and {self.parties.colluders} collude",

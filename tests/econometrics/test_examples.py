@@ -131,6 +131,7 @@ def test_under_noise(example: Example) -> None:
             assert epsilon < 1, str(error)
             continue
         assert result.how.guarantees["reader"].epsilon <= epsilon
+        assert result.how.rows is None  # how many rows there are is not told beside noise
         assert "Differential privacy" in result.summary()
         json.loads(result.to_json())
 

@@ -10,6 +10,7 @@ import ast
 import os
 from collections.abc import Generator, Iterable
 from dataclasses import replace
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from murmure.central.gate import Gate
@@ -201,10 +202,21 @@ def schema_for(
 
 
 def designed(
-    owner: str, formula: Any, data: Any, schema: Any, privacy: Any, *more: str | None, outcome: bool = True
+    owner: str,
+    formula: Any,
+    data: Any,
+    schema: Any,
+    privacy: Any,
+    *more: str | None,
+    outcome: bool = True,
+    positive: bool = False,
 ) -> Design:
-    """A formula, read against the schema; `more`: further expressions (weights, an offset) whose columns are read."""
+    """A formula, read against the schema; `more`: further expressions (weights, an offset) whose columns are read.
+
+    positive: a 1 in all rows of these means a number above 0, and not a yes.
+    """
     from murmure.econometrics.formula import named_in, read_formula
+    from murmure.econometrics.same import above_zero
 
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
@@ -213,9 +225,35 @@ def designed(
         others = [name for text in more if text for name in columns_of(text)]  # a name that is no word stands in quotes
         wanted = list(dict.fromkeys([*named.columns, *others]))
         held = schema_for(owner, data, None, wanted, privacy, named.labels)
+        held = above_zero(held, others) if positive else held
     else:
         held = schema_for(owner, data, schema, None, privacy)
     return with_columns(read_formula(formula, held, outcome=outcome), held, *more)
+
+
+def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> str:
+    """An expression, or the name of a column as expressions write it: a name that is no word stands in quotes."""
+    from murmure.econometrics.factors import quoted
+
+    if not isinstance(text, str):
+        raise InvalidParameter(
+            f"{owner}.{what} must be the name of a column, or an expression of columns, got {type(text).__name__}.",
+            hint=f'{what}="age"; put the numbers into a column of the table',
+        )
+    word = text.isascii() and text.isidentifier() and not iskeyword(text)
+    return text if word or "`" in text or text not in _names_in(data, schema) else quoted(text)
+
+
+def _names_in(data: Any, schema: Any) -> tuple[str, ...]:
+    """The columns of the schema; without one, those of the table, or of the first of several."""
+    if schema is not None:
+        return tuple(Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema)
+    from murmure.engines.tables import open_table
+
+    tables = [one for one in data if one is not None] if isinstance(data, list | tuple) else [data]
+    if not tables or type(tables[0]).__module__.startswith("pyspark."):
+        return ()
+    return tuple(open_table(tables[0]).names)
 
 
 def columns_of(text: str) -> list[str]:

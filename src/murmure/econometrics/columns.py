@@ -20,6 +20,7 @@ from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.factors import literal, quoted
+from murmure.econometrics.same import constant_in, refuse_constant
 from murmure.statistics.terms import grid_of
 
 MOST_CELLS = 4096  # of a table that is made without being told a grid
@@ -138,6 +139,7 @@ def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[
 def chosen(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
     labels = labels_in(owner, schema, name)
+    refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
     if groups is None:
         return labels
     if isinstance(groups, str) or not isinstance(groups, Sequence):
@@ -167,6 +169,14 @@ def holds(schema: Schema, name: str, label: str) -> str:
 def two_sided(owner: str, schema: Schema, name: str, what: str) -> tuple[str, str]:
     """Of a column that says no or yes: the label of no, and that of yes (the second)."""
     domain: Any = schema[name]
+    if not _is_no_and_yes(domain):
+        label = constant_in(schema, name)
+        refuse_constant(
+            schema,
+            name,
+            f"{owner}.{what}",
+            f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
+        )
     if isinstance(domain, Interval) or domain.size != 2:
         held = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
         raise InvalidParameter(
@@ -175,6 +185,13 @@ def two_sided(owner: str, schema: Schema, name: str, what: str) -> tuple[str, st
         )
     no, yes = domain.labels()
     return no, yes
+
+
+def _is_no_and_yes(domain: Any) -> bool:
+    """Whether it is 0 or 1, as everybody understands it: also where all rows hold one of them."""
+    if isinstance(domain, Categories):
+        return domain.values == 2 or (not isinstance(domain.values, int) and tuple(domain.values) == (0, 1))
+    return not isinstance(domain, Interval) and domain.size == 2 and [int(end) for end in ends_of(domain)] == [0, 1]
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------

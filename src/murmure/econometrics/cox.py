@@ -13,7 +13,7 @@ by x less its mean, which is public after the first round, so that w stays near 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.asking import ask, designed
-from murmure.econometrics.columns import decimal_text, exactly, holds, two_sided
+from murmure.econometrics.asking import ask, designed, expression_of
+from murmure.econometrics.columns import cuts_in, decimal_text, exactly, holds, two_sided
 from murmure.econometrics.coordinates import Coordinates, lost_digits
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewRows
@@ -38,6 +38,7 @@ from murmure.econometrics.linked import BITS
 from murmure.econometrics.model import Example
 from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, symmetric
 from murmure.econometrics.results import Regression
+from murmure.econometrics.same import constant_in
 from murmure.econometrics.scales import bounds_of
 from murmure.econometrics.shown import Table
 from murmure.econometrics.words import listed_columns
@@ -101,8 +102,10 @@ class Cox:
         each = 1 + p + p * (p + 1) // 2
         if count * each + 1 > MOST_SUMS:
             raise InvalidParameter(
-                f"Cox: {count} times and {p} columns are {count * each} sums a round; at most {MOST_SUMS}.",
-                hint=f"a coarser public grid, of at most {(MOST_SUMS - 1) // each} times: grid=(30, 60, 90, ...)",
+                f"Cox: {shorten(self.time)} may be one of {float(count):.3g} times, and with {p} columns that is "
+                f"{float(count * each):.3g} sums a round; at most {MOST_SUMS}.",
+                hint=f"a coarser public grid: grid=100 takes a hundred even times, grid=[..., {_end(high)}] names them "
+                f"(at most {(MOST_SUMS - 1) // each}); a time counts as the next of the grid",
             )
         _ = self._asks("start", ())
 
@@ -232,6 +235,11 @@ def _improved(held: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
             raise
         said = f"column {name!r} is the same for everybody."
         raise NoVariation(said, hint="leave it out", columns=[name]) from None
+
+
+def _end(v: Fraction) -> str:
+    """A short number that is not below this one."""
+    return f"{math.ceil(v)}"
 
 
 def _exp(v: float) -> float:
@@ -367,7 +375,7 @@ def cox(
     *,
     time: str,
     event: str,
-    grid: Sequence[Any] = (),
+    grid: Sequence[Any] | int = (),
     rounds: int = 25,
     schema: Any = None,
     privacy: Any = None,
@@ -375,11 +383,27 @@ def cox(
     ledger: Any = None,
     rng: Any = None,
 ) -> Hazards:
-    """Cox's regression: `cox("age + ward", table, time="days", event="died")`; data and privacy as in `ask`."""
-    design = designed("cox", formula, data, schema, privacy, time, event, outcome=False)
-    if event in design.domain and isinstance(design.domain[event], Categories):
-        event = holds(design.domain, event, two_sided("cox", design.domain, event, "event")[1])
-    model = Cox(without_intercept(design), time, event, tuple(grid), rounds)
+    """Cox's regression: `cox("age + ward", table, time="days", event="died")`; data and privacy as in `ask`.
+
+    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
+    times, which a time counts as the next of; grid=100 takes so many even ones. (): the values of the column.
+    """
+    when, what = (expression_of("cox", *part, data, schema) for part in (("time", time), ("event", event)))
+    design = designed("cox", formula, data, schema, privacy, when, what, outcome=False)
+    held = design.domain
+    if event in held and (isinstance(held[event], Categories) or constant_in(held, event) is not None):
+        yes = two_sided("cox", held, event, "event")[1]
+        what = holds(held, event, yes) if isinstance(held[event], Categories) else what
+    if isinstance(grid, int | np.integer):
+        if time not in held:
+            raise InvalidParameter(
+                f"cox.grid = {grid} makes even times of a column, and {shorten(time)} is none.",
+                hint="grid=[30, 60, 90]",
+            )
+        grid = cuts_in("cox", held, time, grid)
+    elif isinstance(grid, str) or not isinstance(grid, Iterable):
+        raise InvalidParameter(f"cox.grid must be times, got {shorten(grid)}.", hint="grid=[30, 60, 90], or grid=100")
+    model = Cox(without_intercept(design), when, what, tuple(grid), rounds)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -15,11 +15,12 @@ from typing import Any
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.asking import ask, designed
+from murmure.econometrics.asking import ask, designed, expression_of
 from murmure.econometrics.design import Design
 from murmure.econometrics.model import Example
 from murmure.econometrics.ols import OLS, Errors
 from murmure.econometrics.results import Regression
+from murmure.econometrics.same import refuse_constant
 from murmure.econometrics.words import listed_columns
 
 TRENDS = "The effect is causal only if both groups would have moved alike without treatment (parallel trends)."
@@ -92,10 +93,15 @@ def did(
 
     treated, post: columns of 0 and 1, or of two labels, the second of which is the treated group and the time after.
     """
+    outcome, treated, post = (
+        expression_of("did", what, text, data, schema)
+        for what, text in (("outcome", outcome), ("treated", treated), ("post", post))
+    )
     more = f" + {covariates}" if covariates else ""
     design = designed("did", f"{outcome} ~ {treated} * {post}{more}", data, schema, privacy)
     for name in (treated, post):
         domain = design.domain[name.strip("`")]
+        refuse_constant(design.domain, name.strip("`"), "did", "both groups, and both times, must have rows")
         two = isinstance(domain, Categories) and domain.size == 2
         if not two and not (isinstance(domain, Integers) and (domain.low, domain.high) == (0, 1)):
             raise InvalidParameter(

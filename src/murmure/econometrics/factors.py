@@ -17,6 +17,7 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.coding import Factor
+from murmure.econometrics.same import refuse_constant
 from murmure.statistics.expression_text import parsed
 from murmure.statistics.expressions import read_expression
 from murmure.statistics.terms import Terms
@@ -96,8 +97,7 @@ class FactorReader:
                 hint=near(name, list(self.schema)) or "columns are named as in the schema",
             )
         if isinstance(self.schema[name], Categories):
-            levels = levels_of(self.schema, name)
-            self.number(levels[-1][1])
+            levels = self._levels(name)
             return Factor(name, levels=levels)
         return Factor(name, self.number(quoted(name)))
 
@@ -124,6 +124,15 @@ class FactorReader:
             )
         return expression
 
+    def _levels(self, name: str) -> tuple[tuple[str, str], ...]:
+        """The labels of a column, once it is known that rows hold more than one of them."""
+        refuse_constant(
+            self.schema, name, "labels that do not differ", "leave it out of the formula; or a schema names the labels"
+        )
+        levels = levels_of(self.schema, name)
+        self.number(levels[-1][1])
+        return levels
+
     def _labels(self, text: str, tree: Any, names: dict[str, str]) -> Factor:
         name = column_named(tree.args[0], names) if tree.args else None
         if name is None or len(tree.args) > 2:
@@ -136,8 +145,7 @@ class FactorReader:
                 f"{text}: C takes a column, and which label is its base.",
                 hint="labels and their order are those of the schema",
             )
-        levels = levels_of(self.schema, name)
-        self.number(levels[-1][1])
+        levels = self._levels(name)
         return Factor(text, levels=levels, base=self._base(text, contrasts[0], levels) if contrasts else 0)
 
     def _base(self, text: str, contrast: ast.expr, levels: tuple[tuple[str, str], ...]) -> int:

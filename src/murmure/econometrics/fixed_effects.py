@@ -171,6 +171,13 @@ def fixed_effects(
     rng: Any = None,
 ) -> Regression:
     """Least squares with a level for every party: `fixed_effects("invest ~ value", [firm_1, firm_2, firm_3])`."""
+    several = isinstance(data, list | tuple)
+    if not several or len(data) < 2:
+        got = "a list of one" if several and data else "an empty list" if several else "one table"
+        raise InvalidParameter(
+            f"fixed_effects takes a list of tables, one for each party, got {got}.",
+            hint="each table has a level of its own; levels by a column of one table: ols(...) with C(column)",
+        )
     design = designed("fixed_effects", formula, data, schema, privacy)
     return ask(FixedEffects(design), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 

@@ -22,6 +22,7 @@ from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError, sh
 from murmure.core.schema import Schema
 from murmure.econometrics.coding import Factor, columns_of
 from murmure.econometrics.design import MOST_LETTERS, Design, part_of
+from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.factors import FactorReader, called, column_named, columns_in, literal, of_formula, quoted
 from murmure.statistics.expression_text import parsed
 
@@ -59,7 +60,7 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
         read = _names([*right, *([[left]] if left is not None else [])])
         return Design(part_of(schema, [*read.columns]), text, expression, name, *map(tuple, zip(*columns, strict=True)))
     except MurmureError as error:
-        if isinstance(error, MissingExtra) or str(error).startswith("formula "):
+        if isinstance(error, MissingExtra | FitFailed) or str(error).startswith("formula "):
             raise
         raise of_formula(text, error) from None
     except RecursionError:

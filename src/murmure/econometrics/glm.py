@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.asking import ask, designed
+from murmure.econometrics.asking import ask, designed, expression_of
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.exact import Matrix, Vector, inverse, log_of, solve
@@ -288,7 +288,8 @@ def poisson(
     rng: Any = None,
 ) -> Regression:
     """Poisson regression of counts: `poisson("falls ~ age", table, offset="log(days)")`."""
-    design = designed("poisson", formula, data, schema, privacy, offset)
+    offset = None if offset is None else expression_of("poisson", "offset", offset, data, schema)
+    design = designed("poisson", formula, data, schema, privacy, offset, positive=True)
     model = Poisson(design, errors, rounds, offset, dispersion)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
@@ -326,7 +327,8 @@ def negative_binomial(
     rng: Any = None,
 ) -> Regression:
     """Negative binomial regression (NB2): `negative_binomial("visits ~ age", table)`; data and privacy as in `ask`."""
-    design = designed("negative_binomial", formula, data, schema, privacy, offset)
+    offset = None if offset is None else expression_of("negative_binomial", "offset", offset, data, schema)
+    design = designed("negative_binomial", formula, data, schema, privacy, offset, positive=True)
     model = NegativeBinomial(design, errors, rounds, offset)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.columns import chosen, cuts_in, ends_of, is_number, kept, two_sided
+from murmure.econometrics.columns import chosen, cuts_in, ends_of, is_number, kept
 from murmure.econometrics.cumulated import cells_between, cells_of
 from murmure.econometrics.errors import EmptyCategory
+from murmure.econometrics.happened import Happened, column_of, happened_in
 from murmure.statistics.cells import Cells
 from murmure.statistics.counted import Counted
 
@@ -36,7 +37,10 @@ class Lives:
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values.
+
+    event: a column of two values, of which the second says that it happened; or a condition, state == 'dead'.
+    """
 
     domain: Schema
     time: str
@@ -50,10 +54,10 @@ class Lifetimes:
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        names = [*([self.by] if self.by else []), self.event, self.time]
+        names = [*([self.by] if self.by else []), self._event_column, self.time]
         object.__setattr__(self, "domain", kept(owner, self.domain, names))
         time = is_number(owner, self.domain, self.time)
-        two_sided(owner, self.domain, self.event, "event")
+        _ = self.happened
         if ends_of(time)[0] < 0:
             raise InvalidParameter(
                 f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
@@ -63,9 +67,17 @@ class Lifetimes:
             object.__setattr__(self, "groups", chosen(owner, self.domain, self.by, self.groups or None))
         elif self.groups:
             raise InvalidParameter(f"{owner}.groups names groups, and there is no column `by`.", hint='by="ward"')
-        cells = 2 * (1 if self.by is None else self.domain[self.by].size)
+        cells = self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
         object.__setattr__(self, "cuts", cuts_in(owner, self.domain, self.time, self.cuts or None, cells, what="cuts"))
         _ = self._question
+
+    @property
+    def _event_column(self) -> str:
+        return self.event if self.event in self.domain else str(column_of(self.event))
+
+    @property
+    def happened(self) -> Happened:
+        return happened_in(type(self).__name__, self.domain, self.event, "event")
 
     @property
     def _question(self) -> Cells:
@@ -78,10 +90,10 @@ class Lifetimes:
         labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
         times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
         beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
-        out = []
+        out, code = [], self.happened.code
         for label in self.groups or (EVERYBODY,):
-            stayed, had = (list(map(Fraction, line)) for line in held[labels.index(label)].tolist())
-            leaving = [a + b for a, b in zip(stayed, had, strict=True)]
+            lines = [list(map(Fraction, line)) for line in held[labels.index(label)].tolist()]
+            had, leaving = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
             at_risk = _from_the_end(leaving)
             if at_risk[0] <= 0 and counted.noise is None:
                 raise EmptyCategory(

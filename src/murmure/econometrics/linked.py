@@ -20,12 +20,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.coordinates import Coordinates, lost_digits
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewRows
 from murmure.econometrics.exact import Matrix, Vector, inverse, matmul, part, rounded, solve
+from murmure.econometrics.factors import quoted
 from murmure.econometrics.families import FAMILIES, NAMES
 from murmure.econometrics.newton import (
     Place,
@@ -37,7 +40,9 @@ from murmure.econometrics.newton import (
     symmetric,
 )
 from murmure.econometrics.results import INVERSE_LINKS, Regression
+from murmure.econometrics.same import constant_in
 from murmure.econometrics.scales import bounds_of
+from murmure.econometrics.shown import Table
 from murmure.econometrics.words import listed_columns
 from murmure.statistics.by_party import Scattered
 from murmure.statistics.evaluated import Evaluated
@@ -54,6 +59,29 @@ class Fitted(Regression):
     """A regression with a link: its predictions are means of the outcome, with the offset of the row."""
 
     offset: str | None = None
+
+    @property
+    def _ratios_of(self) -> str | None:
+        """What exp(coefficient) is a ratio of."""
+        return {"Logit": "Odds", "Poisson": "Rate", "NegativeBinomial": "Rate"}.get(self.model)
+
+    @property
+    def ratios(self) -> Any:
+        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None of other models."""
+        if self._ratios_of is None or self.design is None:
+            return None
+        with np.errstate(over="ignore"):
+            return np.exp(self.params[: len(self.design.terms)])
+
+    def tables(self) -> list[Table]:
+        ends, ratios = self.conf_int(), self.ratios
+        if ends is None or ratios is None:
+            return super().tables()
+        names = self.names[: len(ratios)]  # alpha is no coefficient of a column
+        with np.errstate(over="ignore"):
+            rows = zip(names, ratios.tolist(), *np.exp(ends[: len(names)]).T.tolist(), strict=True)
+        more = Table(f"{self._ratios_of} ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))
+        return [*super().tables(), more]
 
     def predict(self, rows: Any) -> Any:
         from murmure.econometrics.float_rows import values_of
@@ -107,7 +135,12 @@ class Linked:
     def _check_outcome(self) -> None:
         raise NotImplementedError
 
-    def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter:
+    def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
+        for name in self.design.columns:
+            same = constant_in(self.design.domain, name)
+            if same is not None and quoted(name) == self.design.outcome:
+                said_so = f"{type(self).__name__} takes {wanted}; {name!r} is {same} for everybody."
+                return NoVariation(said_so, hint="there is nothing to explain", columns=[name])
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         return InvalidParameter(
             f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {said(low)} and "

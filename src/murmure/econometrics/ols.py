@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.asking import ask, designed
+from murmure.econometrics.asking import ask, designed, expression_of
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import Collinear, EmptyCategory, NoVariation, TooFewRows
 from murmure.econometrics.exact import condition, dependent, inverse, log_of, solve
@@ -245,7 +245,8 @@ def wls(
     rng: Any = None,
 ) -> Regression:
     """Weighted least squares. weights: a column, or an expression of columns, that is never negative."""
-    design = designed("wls", formula, data, schema, privacy, weights)
+    weights = expression_of("wls", "weights", weights, data, schema)
+    design = designed("wls", formula, data, schema, privacy, weights, positive=True)
     terms = Terms(design.domain)
     positive = terms[read_expression(weights, terms)].low > 0
     model = OLS(design, weights=weights, likelihood=positive and (privacy is None or noise_in(privacy) is None))

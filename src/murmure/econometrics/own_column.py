@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from murmure.core.decimals import BOUND, MOST_PLACES, MOST_VALUES, Decimals
 from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.number_texts import strange_among_numbers
 
 DIGITS = 15  # of a decimal that is the only one of its float
 GRID = 17  # of the largest number, where numbers are rounded: codes stay below 2**58
@@ -67,6 +68,8 @@ class Seen:
     high: Decimal | None = None
     places: int | None = 0  # None: more than any decimal of 15 digits has
     labels: set[Any] | None = field(default_factory=set)  # None: too many
+    strange: bool = False  # too many were seen, and most of them are numbers
+    in_words: bool = True  # labels came as text: nothing but their look says what they are
 
     # -- batches
 
@@ -76,6 +79,7 @@ class Seen:
 
         t = pa.types
         if t.is_dictionary(column.type):
+            self.in_words = False
             self._see_labels(column.unique().dictionary_decode())
         elif t.is_boolean(column.type):
             self._is("booleans")
@@ -111,6 +115,7 @@ class Seen:
         if self.labels is not None:
             self.labels.update(labels)
             if len(self.labels) > MOST_LABELS:
+                self.strange = bool(strange_among_numbers(self.labels))
                 self.labels = None
 
     def _measure(self, column: Any) -> None:
@@ -170,6 +175,22 @@ class Seen:
 
     # -- what it is
 
+    @property
+    def is_mixed(self) -> bool:
+        """Text that is numbers but for some rows, and that nobody said to be labels."""
+        if self.kind != "labels" or self.as_labels or not self.in_words:
+            return False
+        return self.strange if self.labels is None else bool(strange_among_numbers(self.labels))
+
+    @property
+    def same(self) -> Any:
+        """The value that all rows hold, where it is one and the same; else None."""
+        if self.kind == "numbers":
+            return self.low if self.low == self.high else None
+        if self.kind == "labels" and self.labels is not None and len(self.labels) == 1:
+            return next(iter(self.labels))
+        return None
+
     def domain(self, order: list[Any] | None = None) -> Domain:
         """The domain that holds what was seen; order: that of the labels."""
         if self.kind == "booleans":
@@ -197,7 +218,10 @@ class Seen:
         if order is not None:
             out = [v for v in order if v in labels] + [v for v in out if v not in order]
         if len(out) == 1:  # a category needs another that could be
-            out.append(max(out) + 1 if numbers else f"other than {out[0]}")
+            if numbers and out[0] == 1:  # of no and yes
+                out.insert(0, type(out[0])(0))
+            else:
+                out.append(max(out) + 1 if numbers else f"other than {out[0]}")
         return Categories(out)
 
 
@@ -205,7 +229,10 @@ WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may ca
 
 
 def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, whole: bool = True) -> Domain:
-    """Whole numbers, decimals, or decimals that are rounded, between these ends; one value is widened by one."""
+    """Whole numbers, decimals, or decimals that are rounded, between these ends; one value is widened by one.
+
+    A column of ones is one of no and yes: 0 or 1.
+    """
     if max(abs(low), abs(high)) + 1 >= BOUND:
         raise InvalidParameter(
             f"column {name!r} holds numbers up to {max(abs(low), abs(high)):.3g}, and {BOUND:.0e} is too much.",
@@ -213,7 +240,9 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
         )
     with localcontext(prec=60):
         most = max(abs(low), abs(high))
-        low, high = low + 0, high + 0 if high > low else high + 1  # + 0: there is no -0
+        low, high = low + 0, high + 0  # there is no -0
+        if low == high:
+            low, high = (Decimal(0), high) if high == 1 else (low, high + 1)
         if places is not None and places <= MOST_PLACES and (high - low) * 10**places < MOST_VALUES:
             if whole and places == 0 and high - low < MAX_SIZE:
                 return Integers(int(low), int(high))

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain
-from murmure.core.schema import Schema
+from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
+from murmure.core.schema import Column, Schema
+from murmure.econometrics.number_texts import PLAIN, way_out
 from murmure.econometrics.own_column import Seen
+from murmure.econometrics.same import SAME
 
+MOST_SHOWN = 5  # of the texts that are no numbers
 DROP = "drop those rows, or give a schema that says what stands for a missing answer"
 
 
@@ -48,7 +51,44 @@ def schema_of(
             raise _of_party(number, error) from None
     if not rows:
         raise EmptySource("the table has no rows.", hint="a regression needs some")
-    return Schema({name: column.domain(orders.get(name)) for name, column in seen.items()})
+    for column in seen.values():
+        if column.is_mixed:
+            _refuse_mixed(tables, column)
+    return Schema({name: _about(column, orders.get(name)) for name, column in seen.items()})
+
+
+def _about(column: Seen, order: list[Any] | None) -> Column:
+    """What the column may hold; a note where all rows hold the same, since its other value is then made up."""
+    same = column.same
+    said = "" if same is None else SAME + (repr(same) if isinstance(same, str) else f"{same:f}".removesuffix(".0"))
+    return Column(column.domain(order), note=said)
+
+
+def _refuse_mixed(tables: Sequence[Any], column: Seen) -> None:
+    """Numbers, and something else in some rows: which, how many, and where."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from murmure.engines.tables import open_table
+
+    name = column.name
+    for number, table in enumerate(tables, 1):
+        many = rows = first = 0
+        strange: dict[str, None] = {}
+        for batch in open_table(table, columns=[name]).batches():
+            held = batch.column(0).cast(pa.string())
+            odd = pc.invert(pc.match_substring_regex(held, PLAIN))
+            some = pc.sum(odd).as_py() or 0
+            if some and not many:
+                first = rows + pc.index(odd, True).as_py()
+            if some and len(strange) < MOST_SHOWN:
+                strange |= dict.fromkeys(held.filter(odd).unique().to_pylist())
+            many, rows = many + some, rows + batch.num_rows
+        if many:
+            shown = ", ".join(shorten(text, 24) for text in list(strange)[:MOST_SHOWN])
+            what = f"is no number, and most of the column is ({many} of {rows} rows hold {shown})."
+            error = OutsideDomain.at(f"column {name!r}", first, what, way_out(name, strange))
+            raise error if len(tables) == 1 else _of_party(number, error)
 
 
 def _numbers(table: Any) -> list[str]:

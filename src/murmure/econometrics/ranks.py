@@ -19,8 +19,9 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.asking import ask, schema_for
-from murmure.econometrics.columns import covering, cuts_in, listed, two_sided
+from murmure.econometrics.columns import covering, cuts_in, listed
 from murmure.econometrics.errors import FitFailed, NoVariation
+from murmure.econometrics.happened import column_of, happened_in
 from murmure.econometrics.lifetimes import Lifetimes, Lives
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import chi2_above
@@ -79,6 +80,7 @@ class Ranked(Shown):
     expected: tuple[float, ...] | None
     statistic: float | None
     noise: float | None = None  # standard deviation of the noise in every count
+    happened: str = ""  # which label of the event counts
     how: How | None = None
 
     @classmethod
@@ -86,6 +88,7 @@ class Ranked(Shown):
         about: dict[str, Any] = {
             "time": model.time,
             "event": model.event,
+            "happened": model.happened.said,
             "by": model.by,
             "groups": model.groups,
             "weights": model.weights,
@@ -125,7 +128,7 @@ class Ranked(Shown):
         return f"Log-rank test of {self.time} until {self.event} by {self.by}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        head = [("weights", self.weights), ("df", self.df)]
+        head: list[tuple[str, Any]] = [("event", self.happened), ("weights", self.weights), ("df", self.df)]
         return [*head, ("chi-squared", self.statistic), ("Prob(>chi-squared)", self.pvalue)]
 
     def tables(self) -> list[Table]:
@@ -185,10 +188,10 @@ def logrank(
     ledger: Any = None,
     rng: Any = None,
 ) -> Ranked:
-    """`logrank("months", table, event="died", by="ward")`; grid as in `kaplan_meier`, data and privacy as in `ask`."""
-    read = schema_for("logrank", data, schema, [by, event, time], privacy)
+    """`logrank("months", table, event="died", by="ward")`; event, grid as in `kaplan_meier`, the rest as in `ask`."""
+    read = schema_for("logrank", data, schema, [by, column_of(event), time], privacy)
     read = covering(read, time, grid) if schema is None else read
-    two_sided("logrank", read, event, "event")
-    cuts = cuts_in("logrank", read, time, grid, 2 * read[by].size)
+    cells = read[happened_in("logrank", read, event, "event").column].size
+    cuts = cuts_in("logrank", read, time, grid, cells * read[by].size)
     model = LogRank(read, time, event, by, () if groups is None else tuple(map(str, groups)), cuts, weights)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

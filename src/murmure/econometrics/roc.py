@@ -21,11 +21,13 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save
 from murmure.econometrics.asking import ask, schema_for
-from murmure.econometrics.columns import covering, cuts_in, is_number, kept, two_sided
+from murmure.econometrics.columns import covering, cuts_in, is_number, kept
 from murmure.econometrics.cumulated import Cell, Floats, cells_between, cells_of
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.exact import root
+from murmure.econometrics.happened import Happened, column_of, happened_in
 from murmure.econometrics.model import Example
+from murmure.econometrics.same import refuse_constant
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import check_alpha, normal_point
 from murmure.statistics.cells import Cells
@@ -39,7 +41,10 @@ NOISY = "noise in the counts is not in Hanley and McNeil's formula"
 
 @dataclass(frozen=True)
 class ROC:
-    """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values."""
+    """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values.
+
+    outcome: a column of two values, of which the second is yes; or a condition, state == 'ill'.
+    """
 
     domain: Schema
     score: str
@@ -50,11 +55,16 @@ class ROC:
     rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domain", kept("ROC", self.domain, [self.outcome, self.score]))
+        told = self.outcome if self.outcome in self.domain else column_of(self.outcome)
+        object.__setattr__(self, "domain", kept("ROC", self.domain, [told, self.score]))
         is_number("ROC", self.domain, self.score)
-        two_sided("ROC", self.domain, self.outcome, "outcome")
-        object.__setattr__(self, "cuts", cuts_in("ROC", self.domain, self.score, self.cuts or None, 2, what="cuts"))
+        cells = self.domain[self.happened.column].size
+        object.__setattr__(self, "cuts", cuts_in("ROC", self.domain, self.score, self.cuts or None, cells, what="cuts"))
         _ = self._question
+
+    @property
+    def happened(self) -> Happened:
+        return happened_in("ROC", self.domain, self.outcome, "outcome")
 
     @property
     def _question(self) -> Cells:
@@ -69,21 +79,27 @@ class ROC:
 
     def steps(self) -> Generator[Any, Any, Told]:
         counted: Counted = yield self._question
-        no, yes = (tuple(map(Fraction, line)) for line in np.asarray(counted.counts).tolist())
-        labels = self.domain[self.outcome].labels()
-        for label, held in zip(labels, (no, yes), strict=True):
+        told = self.happened
+        lines = [tuple(map(Fraction, line)) for line in np.asarray(counted.counts).tolist()]
+        labels = self.domain[told.column].labels()
+        yes = lines.pop(told.code)
+        no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
+        other = labels[1 - told.code] if len(labels) == 2 else f"anything but {labels[told.code]}"
+        for label, held in ((other, no), (labels[told.code], yes)):
             if sum(held) <= 0 and counted.noise is None:
+                refuse_constant(self.domain, told.column, "ROC.outcome", "there is nothing to tell apart")
                 raise NoVariation(
-                    f"nobody has {self.outcome} = {label}: there is nothing to tell apart.",
+                    f"nobody has {told.column} = {label}: there is nothing to tell apart.",
                     hint="look at the labels of the outcome",
-                    columns=[self.outcome],
+                    columns=[told.column],
                 )
             if sum(held) <= 0:
                 raise FitFailed(
-                    f"with the noise, nobody is left with {self.outcome} = {label}.", hint="a larger epsilon"
+                    f"with the noise, nobody is left with {told.column} = {label}.", hint="a larger epsilon"
                 )
         cells = tuple(cells_between(self.domain[self.score], self.cuts))
-        return Told(score=self.score, outcome=self.outcome, cells=cells, no=no, yes=yes, noise=counted.noise)
+        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "happened": told.said}
+        return Told(cells=cells, no=no, yes=yes, noise=counted.noise, **about)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,6 +112,7 @@ class Told(Shown):
     no: tuple[Fraction, ...]
     yes: tuple[Fraction, ...]
     noise: float | None = None
+    happened: str = ""  # which label of the outcome is yes
     how: How | None = None
 
     @property
@@ -174,6 +191,7 @@ class Told(Shown):
     def facts(self) -> list[tuple[str, Any]]:
         low, high = self.conf_int() or (None, None)
         return [
+            ("outcome", self.happened),
             ("yes", self.positives),
             ("no", self.negatives),
             ("AUC", self.auc),
@@ -227,10 +245,10 @@ def roc(
     rng: Any = None,
 ) -> Told:
     """`roc("risk", table, outcome="ill", grid=100)`: points, area and its error; data and privacy as in `ask`."""
-    read = schema_for("roc", data, schema, [score, outcome], privacy)
+    read = schema_for("roc", data, schema, [score, column_of(outcome)], privacy)
     read = covering(read, score, grid) if schema is None else read
-    two_sided("roc", read, outcome, "outcome")
-    model = ROC(read, score, outcome, cuts_in("roc", read, score, grid, 2))
+    cells = read[happened_in("roc", read, outcome, "outcome").column].size
+    model = ROC(read, score, outcome, cuts_in("roc", read, score, grid, cells))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -28,6 +28,8 @@ from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import MOST_CELLS, kept, labels_in, listed, two_sided
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.exact import log_of, root
+from murmure.econometrics.happened import happened_in
+from murmure.econometrics.same import constant_in
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import check_alpha, chi2_above, normal_point
 from murmure.statistics.cells import Cells
@@ -74,13 +76,19 @@ class MantelHaenszel:
         strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, held, strict=True)]
         told = [(name, four) for name, four in strata if sum(four) > 0]
         noise = None if counted.noise is None else math.sqrt(counted.noise)
+        alone = constant_in(self.domain, self.strata) is not None  # the other stratum is made up
+        exposed, had = (
+            happened_in("MantelHaenszel", self.domain, name, "").said for name in (self.exposure, self.outcome)
+        )
         out = Stratified(
             exposure=self.exposure,
             outcome=self.outcome,
             by=self.strata,
             strata=tuple(name for name, _ in told),
             counts=tuple(four for _, four in told),  # type: ignore[misc]
-            dropped=tuple(name for name, four in strata if sum(four) <= 0),
+            dropped=() if alone else tuple(name for name, four in strata if sum(four) <= 0),
+            exposed=exposed,
+            had=had,
             noise=noise,
         )
         up, down = out._sums
@@ -115,6 +123,8 @@ class Stratified(Shown):
     counts: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...]
     dropped: tuple[str, ...] = ()
     noise: float | None = None
+    exposed: str = ""  # which label of the exposure counts, and of the outcome
+    had: str = ""
     how: How | None = None
 
     @property
@@ -225,7 +235,7 @@ class Stratified(Shown):
 
     @property
     def notes(self) -> list[str]:
-        out = [f"Exposed: the second value of {self.exposure}; outcome: the second value of {self.outcome}."]
+        out = [f"Exposed: {self.exposed}; outcome: {self.had}."]
         if self.dropped:
             out.append(f"Strata with nobody in them, left out: {listed(self.dropped)}.")
         if self.noise is not None:

@@ -25,8 +25,9 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save
 from murmure.econometrics.asking import ask, schema_for
-from murmure.econometrics.columns import covering, cuts_in, listed, two_sided
+from murmure.econometrics.columns import covering, cuts_in, listed
 from murmure.econometrics.errors import FitFailed
+from murmure.econometrics.happened import column_of, happened_in
 from murmure.econometrics.lifetimes import EVERYBODY, Lifetimes, Lives
 from murmure.econometrics.model import Example
 from murmure.econometrics.ranks import LogRank, Ranked, logrank
@@ -63,7 +64,8 @@ class KaplanMeier(Lifetimes):
         if any(one.n <= 0 for one in lives):
             raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
         curves = tuple(Curve.of(one, noise) for one in lives)
-        return Survival(time=self.time, event=self.event, by=self.by, curves=curves, noise=noise)
+        happened = self.happened.said
+        return Survival(time=self.time, event=self.event, by=self.by, curves=curves, noise=noise, happened=happened)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Survival(Shown):
     by: str | None
     curves: tuple[Curve, ...]
     noise: float | None = None
+    happened: str = ""  # which label of the event counts
     how: How | None = None
 
     def __getitem__(self, label: str) -> Curve:
@@ -188,7 +191,8 @@ class Survival(Shown):
         return f"Survival: {self.time} until {self.event}" + ("" if self.by is None else f", by {self.by}")
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("rows", self.n), ("groups", len(self.curves))] if self.by else [("rows", self.n)]
+        head: list[tuple[str, Any]] = [("event", self.happened), ("rows", self.n)]
+        return [*head, ("groups", len(self.curves))] if self.by else head
 
     def tables(self) -> list[Table]:
         medians = []
@@ -257,13 +261,13 @@ def kaplan_meier(
 ) -> Survival:
     """`kaplan_meier("months", table, event="died", by="ward")`; data and privacy as in `ask`.
 
-    event: a column of two values, the second of which says that it happened. grid: public times; None takes the
-    column's own values.
+    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
+    times, or grid=100 for so many even ones; None takes the column's own values.
     """
-    read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event, time], privacy)
+    read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), column_of(event), time], privacy)
     read = covering(read, time, grid) if schema is None else read
-    two_sided("kaplan_meier", read, event, "event")
-    cuts = cuts_in("kaplan_meier", read, time, grid, 2 * (read[by].size if by else 1))
+    cells = read[happened_in("kaplan_meier", read, event, "event").column].size
+    cuts = cuts_in("kaplan_meier", read, time, grid, cells * (read[by].size if by else 1))
     model = KaplanMeier(read, time, event, by, () if groups is None else tuple(map(str, groups)), cuts)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
