@@ -4,7 +4,6 @@ run them. What is asked next follows from the sums before it; whatever these are
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import sqlite3
@@ -19,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from murmure.cli import main
+from murmure.econometrics import nist
 from murmure.service import party as at_work
 from murmure.service.coordinator_store import CoordinatorStore, read_standing
 from murmure.service.folders import Home, StudyFolder
@@ -26,39 +26,6 @@ from murmure.service.home import Home as PartyHome
 from murmure.study import Study
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-# NIST, Statistical Reference Datasets, linear least squares: Norris (Norris, J., Calibration of Ozone Monitors) and
-# Longley (JASA 62, 1967), with certified estimates and their standard deviations. https://www.itl.nist.gov/div898/strd/
-NORRIS = {
-    "y": "0.1 338.8 118.1 888.0 9.2 228.1 668.5 998.5 449.1 778.9 559.2 0.3 0.1 778.1 668.8 339.3 448.9 10.8 557.7 "
-    "228.3 998.0 888.8 119.6 0.3 0.6 557.6 339.3 888.0 998.5 778.9 10.2 117.6 228.9 668.4 449.2 0.2",
-    "x": "0.2 337.4 118.2 884.6 10.1 226.5 666.3 996.3 448.6 777.0 558.2 0.4 0.6 775.5 666.9 338.0 447.5 11.6 556.0 "
-    "228.1 995.8 887.6 120.2 0.3 0.3 556.8 339.1 887.2 999.0 779.0 11.1 118.3 229.2 669.1 448.9 0.5",
-}
-NORRIS_CERTIFIED = {
-    "Intercept": (-0.262323073774029, 0.232818234301152),
-    "x": (1.00211681802045, 0.429796848199937e-3),
-}
-LONGLEY = {
-    "employed": "60323 61122 60171 61187 63221 63639 64989 63761 66019 67857 68169 66513 68655 69564 69331 70551",
-    "deflator": "83.0 88.5 88.2 89.5 96.2 98.1 99.0 100.0 101.2 104.6 108.4 110.8 112.6 114.2 115.7 116.9",
-    "gnp": "234289 259426 258054 284599 328975 346999 365385 363112 397469 419180 442769 444546 482704 502601 518173 "
-    "554894",
-    "unemployed": "2356 2325 3682 3351 2099 1932 1870 3578 2904 2822 2936 4681 3813 3931 4806 4007",
-    "army": "1590 1456 1616 1650 3099 3594 3547 3350 3048 2857 2798 2637 2552 2514 2572 2827",
-    "people": "107608 108632 109773 110929 112075 113270 115094 116219 117388 118734 120445 121950 123366 125368 "
-    "127852 130081",
-    "year": "1947 1948 1949 1950 1951 1952 1953 1954 1955 1956 1957 1958 1959 1960 1961 1962",
-}
-LONGLEY_CERTIFIED = {
-    "Intercept": (-3482258.63459582, 890420.383607373),
-    "deflator": (15.0618722713733, 84.9149257747669),
-    "gnp": (-0.358191792925910e-1, 0.334910077722432e-1),
-    "unemployed": (-2.02022980381683, 0.488399681651699),
-    "army": (-1.03322686717359, 0.214274163161675),
-    "people": (-0.511041056535807e-1, 0.226073200069370),
-    "year": (1829.15146461355, 455.478499142212),
-}
 
 
 def decimals(name: str, low: int, high: int, places: int = 0) -> str:
@@ -195,9 +162,9 @@ class Town:
             connection.close()
 
 
-def parted(columns: dict[str, str], parties: int = 3) -> list[dict[str, list[str]]]:
+def parted(columns: dict[str, list[str]], parties: int = 3) -> list[dict[str, list[str]]]:
     """Rows dealt out like cards."""
-    return [{name: text.split()[i::parties] for name, text in columns.items()} for i in range(parties)]
+    return [{name: column[i::parties] for name, column in columns.items()} for i in range(parties)]
 
 
 def coefficients(said: Any) -> dict[str, tuple[float, float]]:
@@ -207,17 +174,12 @@ def coefficients(said: Any) -> dict[str, tuple[float, float]]:
     return {row[0]: (row[at], row[error]) for row in table["rows"]}
 
 
-def digits(found: float, certified: float) -> float:
-    """How many digits agree."""
-    return 16.0 if found == certified else -math.log10(abs(found - certified) / abs(certified))
-
-
-def check_certified(said: Any, certified: dict[str, tuple[float, float]]) -> None:
+def check_certified(said: Any, one: nist.Set) -> None:
+    """At least 13 of NIST's 15 digits, of every coefficient and of its standard error."""
     found = coefficients(said)
-    assert found.keys() == certified.keys()
-    for name, values in certified.items():
-        for one, other in zip(found[name], values, strict=True):
-            assert digits(one, other) >= 13, (name, one, other)
+    for (name, values), *certified in zip(found.items(), one.params, one.errors, strict=True):
+        for got, wanted in zip(values, certified, strict=True):
+            assert nist.digits(got, wanted) >= 13, (name, got, wanted)
 
 
 # -- least squares -----------------------------------------------------------------------------------------------------
@@ -225,15 +187,16 @@ def check_certified(said: Any, certified: dict[str, tuple[float, float]]) -> Non
 
 def test_norris_between_three(tmp_path: Path) -> None:
     """36 rows that no two parties see together: the certified values, at every party and at the coordinator."""
+    norris = nist.BY_NAME["Norris"]
     toml = head() + decimals("y", 0, 1000, 1) + decimals("x", 0, 1000, 1)
-    town = Town(tmp_path, toml + '[[models]]\nmodel = "ols"\nformula = "y ~ x"\n', parted(NORRIS))
+    town = Town(tmp_path, toml + '[[models]]\nmodel = "ols"\nformula = "y ~ x"\n', parted(norris.columns))
     with town.serving() as url:
         told = [ended(*one) for one in [town.child(i, url) for i in range(3)]]
         again = CliRunner().invoke(main, [*map(str, town.join(0, url))])  # joined before: it is shown once more
 
     assert [code for code, _ in told] == [0, 0, 0], told
     for _, said in told:
-        check_certified(said, NORRIS_CERTIFIED)
+        check_certified(said, norris)
         assert said["models"] == told[0][1]["models"]
     assert again.exit_code == 0 and "std err" in again.output and "-0.26232" in again.output
     result = town.result()
@@ -242,12 +205,26 @@ def test_norris_between_three(tmp_path: Path) -> None:
     assert result["models"][0]["result"]["how"]["present"] == 3
 
 
+def public_study(folder: Path, one: nist.Set) -> Town:
+    """A reference set between three parties: more sums than rows, which are public."""
+    model = f'[[models]]\nmodel = "ols"\nformula = "{one.formula}"\n'
+    toml = head(least_rows=1, ratio=1000) + nist.schema_of(one).to_toml() + model
+    return Town(folder, toml, parted(one.columns))
+
+
+@pytest.mark.parametrize("name", ["Pontius", "NoInt1", "NoInt2", "Filip"])
+def test_certified_digits_over_the_network(name: str, tmp_path: Path) -> None:
+    """Three processes and a coordinator; of NoInt2 each party has one row, of Filip a sum has some 700 bits."""
+    told = public_study(tmp_path, nist.BY_NAME[name]).together("--rows-are-public")
+
+    assert [code for code, _ in told] == [0, 0, 0], told
+    for _, said in told:
+        check_certified(said, nist.BY_NAME[name])
+
+
 def test_longley_is_for_rows_that_are_public(tmp_path: Path) -> None:
     """More sums than rows: refused by every party that does not say itself that its rows are public."""
-    bounds = {"employed": 80000, "gnp": 600000, "unemployed": 5000, "army": 4000, "people": 140000, "year": 2000}
-    columns = "".join(decimals(name, 0, high) for name, high in bounds.items()) + decimals("deflator", 0, 200, 1)
-    model = '[[models]]\nmodel = "ols"\nformula = "employed ~ deflator + gnp + unemployed + army + people + year"\n'
-    town = Town(tmp_path, head(least_rows=1, ratio=100) + columns + model, parted(LONGLEY))
+    town = public_study(tmp_path, nist.BY_NAME["Longley"])
     with town.serving() as url:
         look = CliRunner().invoke(main, ["party", "look", url, "--home", str(town.folder / "p0")]).output
         code, refused = command(*town.join(0, url))
@@ -257,7 +234,7 @@ def test_longley_is_for_rows_that_are_public(tmp_path: Path) -> None:
     assert look.splitlines()[1].startswith("- WARNING: more sums than rows") and town.study.exact_sums > 36
     assert [code for code, _ in told] == [0, 0, 0], told
     for _, said in told:
-        check_certified(said, LONGLEY_CERTIFIED)
+        check_certified(said, nist.BY_NAME["Longley"])
 
 
 def test_robust_errors_ask_a_second_time(tmp_path: Path) -> None:

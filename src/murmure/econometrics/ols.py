@@ -14,6 +14,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from murmure.core.domain import Categories, Integers
@@ -72,7 +73,7 @@ class OLS:
                 raise InvalidParameter("OLS.likelihood is a question about weights, and there are none.")
             _ = self._logarithms
 
-    @property
+    @cached_property
     def _asks(self) -> CrossProducts:
         return CrossProducts(self.design.domain, (*self.design.terms, self.design.outcome), self.weights)
 
