@@ -20,12 +20,12 @@ from murmure.core.schema import Schema
 from murmure.core.show import drawing, save
 from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import kept, listed, numbers_in
-from murmure.econometrics.covariances import Floats, Scatter, products_of, scatter_of
+from murmure.econometrics.covariances import Floats, OfScatter, Scatter, products_of, scatter_of
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.exact import root, to_floats
 from murmure.econometrics.model import Example
 from murmure.econometrics.moments import signed_root
-from murmure.econometrics.shown import Shown, Table
+from murmure.econometrics.shown import Table
 from murmure.statistics.crossed import Crossed
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class PCA:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Components(Shown):
+class Components(OfScatter):
     """`eigenvalues`, `explained` (shares), `loadings` (a column for each component), `project(rows)`."""
 
     scatter: Scatter
@@ -104,14 +104,6 @@ class Components(Shown):
             if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
                 vectors[:, k] *= -1
         return cls(scatter=scatter, scaled=scaled, eigenvalues=values, loadings=vectors + 0.0, noisy=noisy)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scatter.columns
-
-    @property
-    def n(self) -> int:
-        return round(self.scatter.n)
 
     @property
     def explained(self) -> Floats:

@@ -135,12 +135,10 @@ class Correlation(Covariance):
         return Correlated(scatter=scatter)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Covaried(Shown):
-    """`covariance` (an array, divisor n - 1), `mean`, `n`; `scatter` holds the exact fractions."""
+class OfScatter(Shown):
+    """What results share that are read off a scatter."""
 
     scatter: Scatter
-    how: How | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -149,6 +147,14 @@ class Covaried(Shown):
     @property
     def n(self) -> int:
         return round(self.scatter.n)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Covaried(OfScatter):
+    """`covariance` (an array, divisor n - 1), `mean`, `n`; `scatter` holds the exact fractions."""
+
+    scatter: Scatter
+    how: How | None = None
 
     @property
     def mean(self) -> Floats:
@@ -190,19 +196,11 @@ class Covaried(Shown):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Correlated(Shown):
+class Correlated(OfScatter):
     """`correlation`, `statistic` (Student's t with `df` degrees of freedom), `pvalue`: arrays, NaN on the diagonal."""
 
     scatter: Scatter
     how: How | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.scatter.columns
-
-    @property
-    def n(self) -> int:
-        return round(self.scatter.n)
 
     @property
     def title(self) -> str:

@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, designed
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewRows
@@ -33,7 +32,7 @@ from murmure.econometrics.exact import (
     times,
     transpose,
 )
-from murmure.econometrics.model import Example
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
 from murmure.econometrics.results import Regression
 from murmure.econometrics.words import listed_columns
@@ -48,7 +47,7 @@ WITHIN = "R-squared and F are within parties: their own levels are taken out fir
 
 
 @dataclass(frozen=True)
-class FixedEffects:
+class FixedEffects(OneRound):
     """Least squares with a level for every party; an intercept in the formula is one of these."""
 
     design: Design
@@ -74,14 +73,6 @@ class FixedEffects:
     @property
     def protects(self) -> str | None:
         return NOISE
-
-    @property
-    def domain(self) -> Schema:
-        return self._asks.domain
-
-    @property
-    def rounds(self) -> int:
-        return 1
 
     def in_words(self) -> tuple[str, str]:
         en, fr = listed_columns(self.slopes)

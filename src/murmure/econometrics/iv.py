@@ -41,7 +41,7 @@ from murmure.econometrics.exact import (
     transpose,
 )
 from murmure.econometrics.iv_tests import first_stages, sargan
-from murmure.econometrics.model import Example
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.ols import check_columns, check_rows
 from murmure.econometrics.results import Regression
 from murmure.econometrics.words import listed_columns
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class IV:
+class IV(OneRound):
     """Two-stage least squares. instruments: a design without outcome; columns that stand in both are exogenous."""
 
     design: Design
@@ -108,18 +108,6 @@ class IV:
     @property
     def _asks(self) -> CrossProducts:
         return CrossProducts(self._schema, (*self.design.terms, *self.excluded, self.design.outcome))
-
-    @property
-    def protects(self) -> str | None:
-        return None
-
-    @property
-    def domain(self) -> Schema:
-        return self._asks.domain
-
-    @property
-    def rounds(self) -> int:
-        return 1
 
     def in_words(self) -> tuple[str, str]:
         en, fr = listed_columns(self.design)

@@ -39,6 +39,24 @@ class Model(Protocol):
     def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve
 
 
+class OneRound:
+    """What models share that ask one question, `_asks`, which noise may protect."""
+
+    _asks: Any
+
+    @property
+    def protects(self) -> str | None:
+        return None
+
+    @property
+    def domain(self) -> Schema:
+        return self._asks.domain  # type: ignore[no-any-return]
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+
 @dataclass(frozen=True)
 class Example:
     """A model and some rows, for the checks that find it."""

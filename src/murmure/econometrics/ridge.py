@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, designed
 from murmure.econometrics.design import Design
 from murmure.econometrics.exact import (
     part,
 )
-from murmure.econometrics.model import Example
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
 from murmure.econometrics.ridge_path import RidgePath, penalty
 from murmure.econometrics.words import listed_columns
@@ -33,7 +32,7 @@ LAMBDAS = ("0", "0.01", "0.1", "1", "10", "100", "1000", "10000")
 
 
 @dataclass(frozen=True)
-class Ridge:
+class Ridge(OneRound):
     """Least squares with a penalty on the squares of coefficients. lambdas: penalties, as decimals or fractions."""
 
     design: Design
@@ -51,18 +50,6 @@ class Ridge:
     @property
     def _asks(self) -> CrossProducts:
         return CrossProducts(self.design.domain, (*self.design.terms, self.design.outcome))
-
-    @property
-    def protects(self) -> str | None:
-        return None
-
-    @property
-    def domain(self) -> Schema:
-        return self._asks.domain
-
-    @property
-    def rounds(self) -> int:
-        return 1
 
     def in_words(self) -> tuple[str, str]:
         en, fr = listed_columns(self.design)
