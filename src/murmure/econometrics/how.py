@@ -24,6 +24,7 @@ class How:
     bits: int | None = None  # of the longest sum
     grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before they were added up
     revealed: tuple[str, ...] = ()
+    in_french: tuple[str, ...] = field(default=(), repr=False)  # `privacy`, then `revealed`, for French pages
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
@@ -41,6 +42,27 @@ class How:
         if self.seeded:
             out.append("SEEDED RANDOMNESS: an experiment, not for real people.")
         return [*out, *self.revealed]
+
+    def lines_in_french(self) -> list[str]:
+        """The same, for French pages."""
+        if not self.in_french:
+            return self.lines()
+        where, *revealed = self.in_french
+        rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" ligne{'s' * (self.rows > 1)}, "
+        sums = f"{counted(self.sums, 'somme', 'sommes')} en {counted(self.rounds, 'tour', 'tours')}"
+        longest = f", la plus longue de {self.bits} bits" if self.bits else ""
+        out = [f"Obtenu {where} : {rows}{sums}{longest}."]
+        if self.parties is not None and self.present not in (None, self.parties):
+            out.append(
+                f"Des {self.parties} participants, {self.present} sont dans les sommes ; les autres ont disparu."
+            )
+        if self.grid:
+            out.append(
+                f"Les nombres de {', '.join(self.grid)} ont été arrondis à leur grille ; tout le reste est exact."
+            )
+        if self.seeded:
+            out.append("HASARD À GRAINE : une expérience, pas pour de vraies personnes.")
+        return [*out, *revealed]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -84,6 +106,7 @@ def how_of(
         bits=max(bits, default=None),
         grid=tuple(grid),
         revealed=tuple(_revealed(privacy, guarantees, plans)),
+        in_french=(_where_in_french(privacy, parties), *_revealed_in_french(privacy, guarantees, plans)),
         guarantees=guarantees,
         plans=tuple(plan.digest for plan in plans),
         seeded=seeded and noise is not None,
@@ -116,9 +139,46 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     else:
         who = "Whoever ran this saw every row."
     if noise is None:
-        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ()))
+        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ())[:1])
         return [who, *(more if isinstance(privacy, Secure) else ()), "The sums are exact: no differential privacy."]
     read = guarantees["reader"]
     delta = f", delta = {read.delta:g}" if read.delta else ""
     person = "one row" if noise.unit == "row" else f"one person ({noise.unit})"
     return [who, f"Differential privacy of {person}: epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]
+
+
+def _where_in_french(privacy: Privacy, parties: int | None) -> str:
+    noise = noise_in(privacy)
+    if isinstance(privacy, Secure):
+        shares = "" if noise is None else ", avec un bruit jeté par parts"
+        return f"par sommes masquées entre {parties} participants{shares}"
+    if noise is not None:
+        return "avec du bruit chez le dépositaire"
+    return "en clair" if parties is None else f"en clair, de {counted(parties, 'table', 'tables')}"
+
+
+def _revealed_in_french(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:
+    noise = noise_in(privacy)
+    if isinstance(privacy, Secure):
+        sharing = privacy.sharing
+        see = "voient" if sharing.colluders > 1 else "voit"
+        who = "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle"
+        if sharing.colluders:
+            some = counted(sharing.colluders, "participant", "participants")
+            who += f" ; {some} de connivence avec le coordinateur {see} les sommes des autres"
+        who += ". Là où ces autres ont peu de lignes, ou ne sont que deux, une seule ligne peut en découler."
+        trust = "" if sharing.coordinator == "lying" else ", ou si le coordinateur enfreint les règles"
+        many = counted(sharing.colluders, "participant", "participants")
+        who += f" Rien de plus n’est dit, sauf connivence de plus de {many}{trust}."
+    elif isinstance(privacy, Central):
+        who = "Le dépositaire voit chaque ligne ; qui lit le résultat voit les sommes bruitées."
+    else:
+        who = "Qui a fait ce calcul a vu chaque ligne."
+    if noise is None:
+        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ())[1:])
+        exact = "Les sommes sont exactes : aucune confidentialité différentielle."
+        return [who, *(more if isinstance(privacy, Secure) else ()), exact]
+    read = guarantees["reader"]
+    delta = f", delta = {read.delta:g}" if read.delta else ""
+    person = "d’une ligne" if noise.unit == "row" else f"d’une personne ({noise.unit})"
+    return [who, f"Confidentialité différentielle {person} : epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from murmure.core.show import STYLE
+from murmure.econometrics.french import in_french
 from murmure.econometrics.text_tables import UNKNOWN, cells_of, facts_in_pairs
 
 if TYPE_CHECKING:
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
 # -- HTML -------------------------------------------------------------------------------------------------------------
 
 
-def summary_html(result: Shown) -> str:
+def summary_html(result: Shown, language: str = "en") -> str:
+    say = in_french if language == "fr" else str
     parts = [f"<p><b>{html.escape(result.title)}</b></p>"]
-    facts = "".join(f"<tr>{_fact(*left)}{_fact(*right)}</tr>" for left, right in facts_in_pairs(result.facts()))
+    pairs = facts_in_pairs(result.facts())
+    facts = "".join(f"<tr>{_fact(say(a), v)}{_fact(say(b), w)}</tr>" for (a, v), (b, w) in pairs)
     if facts:
         parts.append(f"<table>{facts}</table>")
-    parts += [_table_html(table) for table in result.tables()]
-    parts += [f"<p class='note'>{html.escape(note)}</p>" for note in (*result.notes, *result.origin)]
+    parts += [_table_html(table, say) for table in result.tables()]
+    french = language == "fr" and result.how is not None
+    origin = result.how.lines_in_french() if french else result.origin  # type: ignore[union-attr]
+    parts += [f"<p class='note'>{html.escape(note)}</p>" for note in (*result.notes, *origin)]
     return f"{STYLE}<div class='murmure'>{''.join(parts)}</div>"
 
 
@@ -30,13 +35,14 @@ def _fact(name: str, text: str) -> str:
     return f"<td class='name'>{html.escape(name)}</td><td>{html.escape(text)}</td>"
 
 
-def _table_html(table: Table) -> str:
+def _table_html(table: Table, say: Callable[[str], str]) -> str:
     def line(cells: Sequence[str], tag: str) -> str:
         first = f"<{tag} class='name'>{html.escape(cells[0])}</{tag}>"
         return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
 
-    title = f"<p>{html.escape(table.title)}</p>" if table.title else ""
-    return f"{title}<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in cells_of(table))}</table>"
+    title = f"<p>{html.escape(say(table.title))}</p>" if table.title else ""
+    body = "".join(line(row, "td") for row in cells_of(table))
+    return f"{title}<table>{line([say(name) for name in table.head], 'th')}{body}</table>"
 
 
 # -- LaTeX ------------------------------------------------------------------------------------------------------------

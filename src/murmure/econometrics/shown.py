@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -86,10 +86,10 @@ class Shown:
 
         return summary_text(self)
 
-    def to_html(self) -> str:
+    def to_html(self, language: Literal["en", "fr"] = "en") -> str:
         from murmure.econometrics.markup import summary_html
 
-        return summary_html(self)
+        return summary_html(self, language)
 
     def to_latex(self) -> str:
         """Plain tabulars: no package is needed."""

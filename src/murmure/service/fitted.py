@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.core.show import STYLE
 from murmure.service.shown import visible
@@ -24,10 +24,10 @@ def lines_of(fit: Fitted) -> list[str]:
     return [f"{type(fit.model).__name__}: not finished."]
 
 
-def html_of(fit: Fitted) -> str:
+def html_of(fit: Fitted, language: Literal["en", "fr"] = "en") -> str:
     """The same for a page, which has a style of its own. Names are escaped where tables are made."""
     if fit.result is not None:
-        return str(fit.result.to_html()).replace(STYLE, "", 1)
+        return str(fit.result.to_html(language)).replace(STYLE, "", 1)
     return f'<p class="warn">{"<br>".join(html.escape(line.strip()) for line in lines_of(fit))}</p>'
 
 

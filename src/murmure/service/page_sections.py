@@ -242,14 +242,16 @@ def _results(seen: Seen, w: Words) -> str:
 
 
 def _model(fit: Fitted, w: Words) -> str:
-    """A model's own summary; while it is being asked, that it is. Its tables are in English."""
+    """A model's own summary; while it is being asked, that it is. Remarks and reasons are in English."""
     said = html.escape(visible(w(*fit.model.in_words())))
     title = f"<h3>{said[:1].upper()}{said[1:]}</h3>"
     if not fit.over:
         return f'{title}<p class="note">{w("Not finished yet.", "Pas encore terminé.")}</p>'
     rounds = len(fit.rounds)
     took = w(f"It took {rounds} round{'s' * (rounds != 1)}.", f"Il a fallu {rounds} tour{'s' * (rounds > 1)}.")
-    return f'{title}<p class="note">{took}</p><div lang="en">{html_of(fit)}</div>'
+    if fit.result is None:
+        return f'{title}<p class="note">{took}</p><div lang="en">{html_of(fit)}</div>'
+    return f'{title}<p class="note">{took}</p>{html_of(fit, "fr" if w.french else "en")}'
 
 
 def _table(figures: Figures, w: Words) -> str:

@@ -65,7 +65,10 @@ class Within(Curated):
     reveals = (
         "Sums of products less each party's own means, beside the sums over all rows that another question asks for, "
         "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose.",
-    )
+        "Les sommes de produits moins les moyennes de chaque participant, à côté des sommes de toutes les lignes "
+        "qu’une autre question demande, disent les effectifs et les moyennes des participants honnêtes à une rotation "
+        "entre eux près, sans dire qui est qui.",
+    )  # in English, and in French
 
     def __post_init__(self) -> None:
         said = check_factors("Within", self.domain, self.factors)
@@ -179,7 +182,9 @@ class Scattered(Curated):
     reveals = (
         "Errors by clusters take the squares of each party's own scores, added up: whoever reads them knows the scores "
         "of the honest parties up to a rotation among them, and not whose is whose.",
-    )
+        "Les erreurs par grappes prennent les carrés des scores de chaque participant, additionnés : qui les lit "
+        "connaît les scores des participants honnêtes à une rotation entre eux près, sans savoir qui est qui.",
+    )  # in English, and in French
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, Evaluated):
