@@ -108,8 +108,10 @@ def robust_in_fractions(Z: list[list[F]], y: list[F], kind: str) -> list[float]:
 def test_robust_errors_of_longley_are_those_of_statsmodels(kind: str) -> None:
     theirs = sm.OLS.from_formula(FORMULA, LONGLEY).fit(cov_type=kind)
     for ours in both(ols, LONGLEY, FORMULA, errors=kind):
-        equal(ours, theirs, ("params", "bse", "tvalues", "rsquared", "fvalue"), rtol=1e-8)
-        equal(ours, theirs, ("pvalues",), rtol=1e-7)  # their t is off by 1e-9, and its tail by as much times t^2
+        equal(ours, theirs, ("params", "bse", "tvalues", "rsquared"), rtol=1e-8)
+        # their t is off by 1e-9, its tail by as much times t^2; their F inverts this covariance in floats, and is
+        # 1.1e-8 off with the NumPy of Python 3.13 (our errors are compared with fractions below)
+        equal(ours, theirs, ("pvalues", "fvalue"), rtol=1e-7)
         np.testing.assert_allclose(ours.bse, exact_errors(kind), rtol=2e-11)
         assert ours.cov_type == kind and not ours.use_t
 
