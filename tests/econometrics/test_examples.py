@@ -51,7 +51,7 @@ def figures(result: Any) -> Any:
 
 def test_every_model_is_an_example() -> None:
     """Each name of the catalogue is the type of at least one example, so the checks reach all of them."""
-    assert {type(param.values[0].model).__name__ for param in examples()} >= set(MODELS)
+    assert {type(param.values[0].model).__name__ for param in examples()} == set(MODELS)
 
 
 def test_every_function_is_there() -> None:
@@ -90,8 +90,6 @@ def _asks_about_parties(model: Any) -> bool:
 @pytest.mark.parametrize("example", examples())
 def test_travels_as_json(example: Example) -> None:
     """A model is data: back from JSON it is the same, and has the same digest."""
-    if type(example.model).__name__ not in MODELS:
-        pytest.skip("a function of one's own runs in one place")
     text = json.dumps(model_to_dict(example.model))
 
     again = model_from_dict(json.loads(text))

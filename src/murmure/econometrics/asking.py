@@ -74,7 +74,8 @@ def ask(
         try:
             statistic = next(questions)
             while True:
-                asked.append(plan_of(privacy, statistic, next(noises)))
+                noise_now = next(noises)
+                asked.append(privacy.plan(on_grid(statistic, noise_now), noise_now))
                 answers.append((yield asked[-1]))
                 statistic = questions.send(answers[-1])
         except StopIteration as end:
@@ -124,11 +125,9 @@ def check_sharing(model: Any, sharing: Any) -> None:
         )
 
 
-def plan_of(privacy: Any, statistic: Any, noise: Any) -> Plan:
-    """One question as a plan; where there is noise, on a grid that leaves room for it."""
-    if noise is not None and hasattr(statistic, "coarse"):
-        statistic = statistic.coarse(COARSE)
-    return privacy.plan(statistic, noise)  # type: ignore[no-any-return]
+def on_grid(statistic: Any, noise: Any) -> Any:
+    """The question as it is asked: where there is noise, on a grid that leaves room for it."""
+    return statistic.coarse(COARSE) if noise is not None and hasattr(statistic, "coarse") else statistic
 
 
 def _name(model: Any) -> str:

@@ -24,6 +24,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.econometrics.columns import ends_of, inside, values_of
 from murmure.econometrics.errors import TooFewRows
+from murmure.econometrics.shown import Shown
 from murmure.econometrics.tails import normal_point
 from murmure.statistics.cells import Cells
 from murmure.statistics.counted import Counted
@@ -129,3 +130,17 @@ class Cumulated:
             if total >= rank:
                 return j
         return len(self.cells) - 1
+
+
+class OfCumulated(Shown):
+    """What results share that are read off cumulated counts of one column."""
+
+    held: Cumulated
+
+    @property
+    def column(self) -> str:
+        return self.held.column
+
+    @property
+    def n(self) -> int:
+        return round(self.held.n)

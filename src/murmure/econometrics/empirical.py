@@ -14,7 +14,7 @@ from murmure.core.schema import Schema
 from murmure.core.show import drawing, save
 from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import covering, cuts_in, exactly, is_number, kept
-from murmure.econometrics.cumulated import Cumulated, Floats, cells_of
+from murmure.econometrics.cumulated import Cumulated, Floats, OfCumulated, cells_of
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import check_alpha
 from murmure.statistics.cells import Cells
@@ -63,19 +63,11 @@ class ECDF:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Distributed(Shown):
+class Distributed(OfCumulated):
     """`points` and `shares` (F at each), `band(alpha)`; calling it reads F at a point of the grid."""
 
     held: Cumulated
     how: How | None = None
-
-    @property
-    def column(self) -> str:
-        return self.held.column
-
-    @property
-    def n(self) -> int:
-        return round(self.held.n)
 
     @property
     def points(self) -> Floats:

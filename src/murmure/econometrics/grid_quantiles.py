@@ -19,7 +19,7 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import covering, cuts_in, decimal_text, exactly
-from murmure.econometrics.cumulated import Cumulated, Floats
+from murmure.econometrics.cumulated import Cumulated, Floats, OfCumulated
 from murmure.econometrics.empirical import ECDF, NOISE_TOO
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import check_alpha
@@ -59,20 +59,12 @@ class Quantiles(ECDF):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Quantiled(Shown):
+class Quantiled(OfCumulated):
     """`values`, each within `bounds` for certain, and `conf_int(alpha)` for the population; `error` is half a bound."""
 
     held: Cumulated
     shares: tuple[Fraction, ...]
     how: How | None = None
-
-    @property
-    def column(self) -> str:
-        return self.held.column
-
-    @property
-    def n(self) -> int:
-        return round(self.held.n)
 
     @property
     def bounds(self) -> Floats:

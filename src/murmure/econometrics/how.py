@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.core.types import Certificate, counted
 from murmure.plan import Plan
 from murmure.privacy import Central, Privacy, Secure, guarantees_of, noise_in
+
+Say = Callable[[str, str], str]  # picks one of two languages
+
+
+def english(one: str, other: str) -> str:
+    return one
+
+
+def french(one: str, other: str) -> str:
+    return other
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ def how_of(
     grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
     guarantees = guarantees_of(plans, privacy)
     return How(
-        privacy=_where(privacy, parties),
+        privacy=_where(privacy, parties, english),
         rounds=len(plans),
         sums=sum(plan.statistic.width for plan in plans) + (between and noise is None) * len(plans),
         parties=parties,
@@ -105,80 +115,77 @@ def how_of(
         rows=None if noise is not None else rows,
         bits=max(bits, default=None),
         grid=tuple(grid),
-        revealed=tuple(_revealed(privacy, guarantees, plans)),
-        in_french=(_where_in_french(privacy, parties), *_revealed_in_french(privacy, guarantees, plans)),
+        revealed=tuple(_revealed(privacy, guarantees, plans, english)),
+        in_french=(_where(privacy, parties, french), *_revealed(privacy, guarantees, plans, french)),
         guarantees=guarantees,
         plans=tuple(plan.digest for plan in plans),
         seeded=seeded and noise is not None,
     )
 
 
-def _where(privacy: Privacy, parties: int | None) -> str:
+def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        shares = "" if noise is None else ", with noise that they threw in shares"
-        return f"by masked sums between {parties} parties{shares}"
+        masked = say("by masked sums between {} parties", "par sommes masquées entre {} participants").format(parties)
+        thrown = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
+        return masked if noise is None else masked + thrown
     if noise is not None:
-        return "with noise at the curator"
-    return "in the clear" if parties is None else f"in the clear from {counted(parties, 'table', 'tables')}"
+        return say("with noise at the curator", "avec du bruit chez le dépositaire")
+    clear = say("in the clear", "en clair")
+    return clear if parties is None else clear + say(" from ", ", de ") + counted(parties, "table", "tables")
 
 
-def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:
+def _between(sharing: Any, say: Say) -> str:
+    """What coordinator, parties and colluders see of exact or noisy sums between parties."""
+    c = sharing.colluders
+    out = say(
+        "The coordinator and every party see the sums over all parties, and what follows from these",
+        "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle",
+    )
+    if c:
+        out += say(
+            "; {} with the coordinator, the sums over the others",
+            " ; {} avec le coordinateur, les sommes des autres",
+        ).format(
+            say(
+                counted(c, "party that colludes", "parties that collude"),
+                counted(c, "participant de connivence", "participants de connivence"),
+            )
+        )
+    out += say(
+        ". Where these are few rows, or two parties, single ones may follow.",
+        ". Là où ces autres ont peu de lignes, ou ne sont que deux, un seul peut en découler.",
+    )
+    more = say(
+        " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
+    )
+    many = say(counted(c, "party", "parties"), counted(c, "participant", "participants"))
+    trust = say(", or the coordinator breaks the protocol", ", ou si le coordinateur enfreint les règles")
+    return out + more.format(many, "" if sharing.coordinator == "lying" else trust)
+
+
+def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        sharing = privacy.sharing
-        some = counted(sharing.colluders, "party that colludes", "parties that collude")
-        who = "The coordinator and every party see the sums over all parties, and what follows from these"
-        if sharing.colluders:
-            who += f"; {some} with the coordinator, the sums over the others"
-        who += ". Where these are few rows, or two parties, single ones may follow."
-        trust = "" if sharing.coordinator == "lying" else ", or the coordinator breaks the protocol"
-        who += f" More is told only if more than {counted(sharing.colluders, 'party', 'parties')} collude{trust}."
+        who = _between(privacy.sharing, say)
     elif isinstance(privacy, Central):
-        who = "The curator sees every row; whoever reads the result sees the noisy sums."
+        who = say(
+            "The curator sees every row; whoever reads the result sees the noisy sums.",
+            "Le dépositaire voit chaque ligne ; qui lit le résultat voit les sommes bruitées.",
+        )
     else:
-        who = "Whoever ran this saw every row."
+        who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
     if noise is None:
-        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ())[:1])
-        return [who, *(more if isinstance(privacy, Secure) else ()), "The sums are exact: no differential privacy."]
+        told = [plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")]  # English and French
+        more = dict.fromkeys(say(*both) for both in told) if isinstance(privacy, Secure) else {}
+        exact = say(
+            "The sums are exact: no differential privacy.",
+            "Les sommes sont exactes : aucune confidentialité différentielle.",
+        )
+        return [who, *more, exact]
     read = guarantees["reader"]
     delta = f", delta = {read.delta:g}" if read.delta else ""
-    person = "one row" if noise.unit == "row" else f"one person ({noise.unit})"
-    return [who, f"Differential privacy of {person}: epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]
-
-
-def _where_in_french(privacy: Privacy, parties: int | None) -> str:
-    noise = noise_in(privacy)
-    if isinstance(privacy, Secure):
-        shares = "" if noise is None else ", avec un bruit jeté par parts"
-        return f"par sommes masquées entre {parties} participants{shares}"
-    if noise is not None:
-        return "avec du bruit chez le dépositaire"
-    return "en clair" if parties is None else f"en clair, de {counted(parties, 'table', 'tables')}"
-
-
-def _revealed_in_french(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:
-    noise = noise_in(privacy)
-    if isinstance(privacy, Secure):
-        sharing = privacy.sharing
-        see = "voient" if sharing.colluders > 1 else "voit"
-        who = "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle"
-        if sharing.colluders:
-            some = counted(sharing.colluders, "participant", "participants")
-            who += f" ; {some} de connivence avec le coordinateur {see} les sommes des autres"
-        who += ". Là où ces autres ont peu de lignes, ou ne sont que deux, une seule ligne peut en découler."
-        trust = "" if sharing.coordinator == "lying" else ", ou si le coordinateur enfreint les règles"
-        many = counted(sharing.colluders, "participant", "participants")
-        who += f" Rien de plus n’est dit, sauf connivence de plus de {many}{trust}."
-    elif isinstance(privacy, Central):
-        who = "Le dépositaire voit chaque ligne ; qui lit le résultat voit les sommes bruitées."
-    else:
-        who = "Qui a fait ce calcul a vu chaque ligne."
-    if noise is None:
-        more = dict.fromkeys(said for plan in plans for said in getattr(plan.statistic, "reveals", ())[1:])
-        exact = "Les sommes sont exactes : aucune confidentialité différentielle."
-        return [who, *(more if isinstance(privacy, Secure) else ()), exact]
-    read = guarantees["reader"]
-    delta = f", delta = {read.delta:g}" if read.delta else ""
-    person = "d’une ligne" if noise.unit == "row" else f"d’une personne ({noise.unit})"
-    return [who, f"Confidentialité différentielle {person} : epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]
+    row = say("one row", "d’une ligne")
+    person = row if noise.unit == "row" else say("one person", "d’une personne") + f" ({noise.unit})"
+    promise = say("Differential privacy of {}:", "Confidentialité différentielle {} :").format(person)
+    return [who, f"{promise} epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]

@@ -140,13 +140,12 @@ def check_work(words: int) -> None:
 
 
 def _plan_of(statistic: Any, privacy: Secure, noise: Any, masks: PairwiseMasks) -> Plan:
-    from murmure.econometrics.asking import COARSE
+    from murmure.econometrics.asking import on_grid
 
     if noise is None:
         return Plan(statistic, parties=masks)
-    coarse = statistic.coarse(COARSE) if hasattr(statistic, "coarse") else statistic
     protects = {name: getattr(privacy, name) for name in ("relation", "unit", "rows_per_person")}
-    return Plan(coarse, parties=masks, curator=noise, **protects)
+    return Plan(on_grid(statistic, noise), parties=masks, curator=noise, **protects)
 
 
 def privacy_with(masks: PairwiseMasks, noise: Central | None) -> Secure:
