@@ -156,7 +156,12 @@ NAMES = [
     (Decimal("1.5"), Decimal("2.5")),
     (b"\xff", b"\xfe"),
     ("\ud800", "?"),
-    (1, "1"),
+    ("01", "1"),
+    (7, "007"),
+    ("1", "1.0"),
+    (Decimal("1.5"), "3/2"),
+    (2**53, 2**53 + 1),
+    ("9007199254740993", 2**53),
     (date(2020, 1, 1), date(2020, 1, 2)),
 ]
 
@@ -169,6 +174,14 @@ def test_two_people_have_two_names(names: tuple[Any, Any]) -> None:
 
     assert total(plan, {"id": [one, other], "smoker": ["no", "yes"]}, None, mu.Random.seeded(1)).sum.tolist() == [1, 1]
     assert total(plan, {"id": [one, one], "smoker": ["no", "yes"]}, None, mu.Random.seeded(1)).sum.tolist() == [1, 0]
+
+
+def test_one_person_has_one_name_whatever_type_a_reader_gave_it() -> None:
+    """pandas reads a large file in chunks: the ids of one may be numbers, and those of another, with a word, text."""
+    plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE, unit="id", rows_per_person=1)
+    rows = {"id": [1, "1", b"1", "x", np.int64(1)], "smoker": ["no"] * 5}
+
+    assert total(plan, rows, None, mu.Random.seeded(1)).sum.tolist() == [2, 0]
 
 
 def test_one_and_one_point_nought_are_one_person_and_an_object_is_nobody() -> None:

@@ -18,7 +18,7 @@ from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.engines.memory import Memory
 from murmure.engines.parsing import laid_bare, parse, parsed_type, plain_type
-from murmure.engines.people import Invalid, RowsPerPerson, with_unit
+from murmure.engines.people import Invalid, RowsPerPerson, refuse_inexact_names, with_unit
 from murmure.engines.progress import watched
 from murmure.engines.tables import MARK, Table, open_table, write_table
 from murmure.engines.task import Task
@@ -165,7 +165,9 @@ class _Rows:
         kinds = schema.kinds
         if invalid == "drop":  # a CSV is then read as text: what is no number is dropped with its row
             kinds = dict.fromkeys(kinds, "text")
-        self.table: Table = open_table(source, wanted, kinds)
+        self.table: Table = open_table(source, wanted, kinds if unit == "row" else {unit: "name"} | kinds)
+        if unit != "row":
+            refuse_inexact_names(self.table, unit)
         types = {name: self.table.schema.field(name).type for name in schema.open}
         open_fields = {name: parsed_type(plain_type(kind), schema.kinds[name]) for name, kind in types.items()}
         self.work = Sanitiser(plan, open_fields, invalid)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, PlanRefused
 from murmure.core.random import Random
-from murmure.core.schema import Schema, kind_of
+from murmure.core.schema import Schema, kind_of, lenient_kind_of
 from murmure.core.types import Total
 from murmure.engines.frames import batches, pick
 from murmure.engines.memory import Memory
@@ -88,10 +88,24 @@ def engine_for(frame: Any) -> Any:
     return Memory()
 
 
+def _kind(domain: Any, lenient: bool) -> str:
+    return lenient_kind_of(domain) if lenient else kind_of(domain)
+
+
+def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
+    """What the cells of the columns are to be, those of the column that names people too."""
+    domain = plan.statistic.domain
+    if not isinstance(domain, Schema):
+        known = {columns[0]: _kind(domain, plan.lenient)}
+    else:
+        known = domain.lenient_kinds if plan.lenient else domain.kinds
+    return {plan.unit: "name"} | known if plan.unit != "row" else known
+
+
 def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
-    from murmure.engines.people import RowsPerPerson, with_unit
-    from murmure.engines.tables import open_table
+    from murmure.engines.people import RowsPerPerson, refuse_inexact_names, with_unit
+    from murmure.engines.tables import column_names, open_table
 
     domain, lenient = plan.statistic.domain, plan.lenient
     source: Iterable[Any]
@@ -106,14 +120,14 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
                 f"Plan refused: its unit is column {plan.unit!r}, and its domain names no column of that table.",
                 hint="take the domain from a schema",
             )
-        kinds = domain.kinds if isinstance(domain, Schema) else {columns[0]: kind_of(domain)}
-        table = open_table(frame, with_unit(columns, plan.unit), kinds, lenient=lenient)
+        table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
+        if people is not None:
+            refuse_inexact_names(table, plan.unit)
         source, rows = table.batches(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
         what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
-        names = list(frame) if isinstance(frame, Mapping) else list(open_table(frame, lenient=lenient).names)
-        column = pick(names, domain.column, what)
-        table = open_table(frame, [column], {column: kind_of(domain)}, lenient=lenient)
+        column = pick(column_names(frame), domain.column, what)
+        table = open_table(frame, [column], {column: _kind(domain, lenient)}, lenient=lenient)
         source, rows = (batch.column(0) for batch in table.batches()), table.rows
     else:
         source, rows = batches(frame, domain.column), rows_of(frame)

@@ -80,19 +80,21 @@ def test_decimals_and_their_floats(x: Decimal) -> None:
 
 @given(st.floats(-99, 99), st.integers(0, 16))
 @example(1.015, 2)  # its product with 100 lies below the middle, and what it prints as is the middle
+@example(2.6750000000000003, 2)  # one unit in the last place from the middle: a reader may have been off
 @example(-98.76543210987654, 16)
-def test_floats_are_rounded_by_floats_and_what_is_written_exactly(x: float, places: int) -> None:
+def test_a_number_is_rounded_alike_whatever_holds_it(x: float, places: int) -> None:
+    """By 15 digits, to the nearest, the even one of two; where the domain has more digits, by arithmetic of floats."""
     domain = Decimals(-100, 100, places, rounding="nearest")
-    meant = Fraction(round(Fraction(x * 10.0**places)), 10**places)
-    assert abs(meant - Fraction(x)) <= domain.step / 2 + abs(Fraction(x)) / 2**53
+    if domain.short:
+        meant = Fraction(round(Fraction(f"{x:.15g}") * 10**places), 10**places)
+    else:
+        meant = Fraction(round(Fraction(x * 10.0**places)), 10**places)
+        assert abs(meant - Fraction(x)) <= domain.step / 2 + abs(Fraction(x)) / 2**53
 
-    for held in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x])):
-        assert exact(domain, held)[0] == meant
+    written = [[repr(x)], pa.array([repr(x)]), [Decimal(repr(x)), "x"], [f"  {x!r}"]] if domain.short else []
+    for held in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x]), *written):
+        assert domain.exact(domain.read(held).codes[0]) == meant
         assert domain.exact(stand(domain, held)[0]) == meant
-    printed = Fraction(round(Fraction(repr(x)) * 10**places), 10**places)
-    if abs(x) > 1e-5:
-        assert domain.exact(stand(domain, pa.array([repr(x)]))[0]) == printed
-        assert exact(domain, [Decimal(repr(x)), Decimal(1)])[0] == printed
 
 
 def test_narrow_floats_are_rounded_and_kept_within_bounds() -> None:
@@ -114,6 +116,8 @@ def test_rounding_at_the_widest_and_the_farthest() -> None:
     assert stand(far, np.array([-np.inf, np.inf])).tolist() == [0, far.size - 1]
     with pytest.raises(OutsideDomain, match="row 0"):
         far.encode([1e17 + 112])
+    short = Decimals(0, 1, 2, rounding="nearest")
+    assert short.encode([math.nextafter(1.0, 2.0)]).tolist() == [100]
 
 
 def test_rounding_looks_at_what_is_written_and_refuses_what_is_beyond_before_it_rounds() -> None:
@@ -184,13 +188,11 @@ def test_floats_of_codes_are_the_nearest() -> None:
     ("values", "said"),
     [
         ([0.5, 0.25], r"row 1 holds 0.25 \(1 outside"),
-        (np.array([0.5, 0.1 + 0.2]), "row 1 holds 0.30000000000000004"),
         ([Decimal("0.11")], "row 0 holds"),
         (pa.array([Decimal("0.50"), Decimal("0.11")]), "row 1 holds"),
         ([0.0, 100.1], r"row 1 holds 100.1 \(1 outside"),
         ([101], "row 0 holds 101"),
         ([Decimal("1e999999999")], "row 0 holds"),
-        ([Decimal("1e-999999999")], "row 0 holds"),
         ([10**5000 // 10**4990], "row 0 holds"),
         ([1.0, math.inf], "row 1 holds inf"),
         ([1.0, -math.inf, "x"], "row 1 holds -inf"),
@@ -200,10 +202,9 @@ def test_floats_of_codes_are_the_nearest() -> None:
         ([Decimal("NaN"), Decimal("sNaN")], r"row 0 is missing \(2 in all"),
         (pd.Series([1, None], dtype="Int64"), "row 1 is missing"),
         (pa.array([Decimal("0.5"), None]), "row 1 is missing"),
-        ([True, False], "got values of type bool"),
-        ([1, True], "row 1 holds True"),
-        (["0.5"], "got values of type"),
-        ([0.5, "0.5"], "row 1 holds '0.5'"),
+        (["0.5", "0,5"], "row 1 holds '0,5'"),
+        (["0.5", "0.55"], "row 1 holds '0.55'"),
+        (np.array([0.5, 0.300000000000001]), "row 1 holds 0.300000000000001"),
         (np.array([2**64 - 1], np.uint64), "row 0 holds 18446744073709551615"),
         (np.array([1.0 + 2.0j]), "got values of type complex"),
     ],
@@ -297,8 +298,12 @@ def test_text_of_a_csv_is_read_digit_by_digit(tmp_path) -> None:
 
     total = mu.run(mu.Plan(mu.Sums(schema, ["x"])), path).estimate
     assert list(total.sums) == [sum(meant)]
-    lenient = [stand_schema(schema, b)[0] for b in open_table(path, ["x"], schema.kinds, lenient=True).batches()]
-    assert [schema["x"].exact(code) for code in np.concatenate(lenient)] == meant
+    lenient = [
+        stand_schema(schema, b)[0] for b in open_table(path, ["x"], schema.lenient_kinds, lenient=True).batches()
+    ]
+    assert [float(schema["x"].exact(code)) for code in np.concatenate(lenient)] == pytest.approx(
+        list(map(float, meant)), rel=1e-15
+    )
 
 
 @pytest.mark.parametrize("text", ["1e30", "abc", "inf", "0x1", "123456789012345678901234567890"])
@@ -311,8 +316,19 @@ def test_text_of_a_csv_that_is_no_such_number(tmp_path, text: str) -> None:
         mu.run(mu.Plan(mu.Sums(Schema({"x": TENTHS}), ["x"])), path)
 
 
-@pytest.mark.parametrize("text", ["0.05", "0.1000000000000000000000001", "0.1000000000000000055511151231257827"])
-def test_text_with_more_decimals_is_refused_though_its_float_would_not_be(tmp_path, text: str) -> None:
+@pytest.mark.parametrize("text", ["0.1000000000000000000000001", "0.1000000000000000055511151231257827"])
+def test_digits_beyond_the_fifteenth_are_not_looked_at(tmp_path, text: str) -> None:
+    """A frame would have made a float of it, and both must say the same. A domain with more digits looks at all."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"x,y\n0.5,1\n{text},1\n", encoding="utf-8")
+
+    assert mu.run(mu.Plan(mu.Sums(Schema({"x": TENTHS}), ["x"])), path).estimate.sums[0] == Fraction("0.6")
+    with pytest.raises(OutsideDomain, match="row 1"):
+        mu.run(mu.Plan(mu.Sums(Schema({"x": Decimals(0, 1, 16)}), ["x"])), path)
+
+
+@pytest.mark.parametrize("text", ["0.05", "0.10000000000001"])
+def test_text_with_more_decimals_is_refused(tmp_path, text: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"x,y\n0.5,1\n{text},1\n", encoding="utf-8")
 
@@ -345,7 +361,8 @@ def test_every_row_stands_for_a_value() -> None:
     assert stand(domain, np.array([-5, 3, 200])).tolist() == [0, 30, 100]
     assert stand(domain, np.array([0, 2**64 - 1], np.uint64)).tolist() == [0, 100]
     assert stand(Decimals("0.2", "0.8", 1), np.array([-1, 0, 1])).tolist() == [0, 0, 6]
-    assert stand(domain, pa.array(["0.1", "12", "x", None, "9.94999999999999999999"])).tolist() == [1, 100, 50, 50, 99]
+    assert stand(domain, pa.array(["0.1", "12", "x", None, "9.949999999999"])).tolist() == [1, 100, 50, 50, 99]
+    assert stand(domain, pa.array(["9.94999999999999999999"])).tolist() == stand(domain, [9.95]).tolist() == [100]
     assert stand(domain, pa.array([Decimal("0.25"), None, Decimal("99.00")])).tolist() == [2, 50, 100]
 
 
@@ -379,8 +396,8 @@ def test_statistics_of_few_values_and_the_refusal_of_many() -> None:
 
     assert mu.run(mu.Plan(mu.Mean(few)), held).estimate.mean[0] == pytest.approx(37.85)
     assert mu.run(mu.Plan(mu.Sum(few)), held).estimate.mean[0] == pytest.approx(151.4)
-    far = mu.Sum(Decimals(10**15, 10**15 + 9, 1, column="t"))
-    assert mu.run(mu.Plan(far), {"t": [10**15] * 2}).estimate.mean[0] == pytest.approx(2e15)
+    with pytest.raises(InvalidParameter, match="at most 15 digits"):
+        mu.Sum(Decimals(10**15, 10**15 + 9, 1, column="t"))
     assert mu.run(mu.Plan(mu.Quantile(few)), held).estimate.mean[0] == pytest.approx(36.6)
     assert mu.run(mu.Plan(mu.Where(mu.Count(few), column=few, between=(36.6, 37))), held).estimate.mean[0] == 3
     for make in (

@@ -6,7 +6,6 @@ Every refusal is a MurmureError that says what, whose, what was wanted and what 
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -279,12 +278,9 @@ NOT_LABELS = [
     pa.array([0, 1], pa.timestamp("us")),
     pa.array([0, 1], pa.date32()),
     pa.array([0, 1], pa.duration("s")),
-    pa.array([Decimal(0), Decimal(1)]),
-    pa.array([Decimal(0), Decimal(1)]).dictionary_encode(),
     pa.array([0, 1], pa.timestamp("ns")).dictionary_encode(),
     pa.array([[0], [1]]),
     pa.array([{"x": 0}, {"x": 1}]),
-    pa.array([b"0", b"1"]),
     np.array([0, 1], "datetime64[ns]"),
     np.array([0, 1], "timedelta64[ns]"),
     np.array([0, 1], complex),
@@ -300,16 +296,13 @@ def test_dates_and_the_like_are_refused(column: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series, pa.array], ids=lambda m: m.__module__)
-def test_true_is_not_one_in_any_container(make: Any) -> None:
-    """Nor is False 0: refused both ways, in dictionaries too, unless nobody holds them."""
-    for values, domain in (([True, False], Categories([0, 1])), ([1, 0], Categories([False, True]))):
-        with pytest.raises(OutsideDomain, match=r"got booleans such as True|got numbers"):
-            domain.encode(make(values))
-        with pytest.raises(OutsideDomain, match=r"got booleans such as True|got numbers"):
-            domain.encode(pa.array(values).dictionary_encode())
-    assert Categories([0, 1]).encode(pa.array([], pa.bool_()).dictionary_encode()).tolist() == []
-    mixed = pd.Series(pd.Categorical(["no", "no"], categories=["no", True]))
-    assert Categories(["no", 1]).encode(mixed).tolist() == [0, 0]
+def test_true_is_one_in_any_container(make: Any) -> None:
+    """And False is 0, in every domain: a reader makes one type of both, for the sake of one row."""
+    domains = (Categories([0, 1]), Categories([False, True]), Categories(["0", "1"]), Categories(["false", "true"]))
+    for domain in (*domains, Categories(2), Integers(0, 1)):
+        for values in ([True, False], [1, 0], [1.0, 0.0], ["true", "False"], ["1", "0"]):
+            assert domain.encode(make(values)).tolist() == [1, 0]
+            assert domain.encode(pa.array(values).dictionary_encode()).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -318,18 +311,15 @@ def test_true_is_not_one_in_any_container(make: Any) -> None:
         ([5, 1, -3], np.array([1, -3, 5], np.int8), [1, 2, 0]),
         ([5, 1, 300], np.array([1, 5], np.int8), [1, 0]),
         ([5, 1, -3], np.array([1, 5], np.uint64), [1, 0]),
-        ([2**63, 1], np.array([1, 2**63], np.uint64), [1, 0]),
-        ([2**53, 2**53 + 1], np.array([2**53 + 1, 2**53]), [1, 0]),
-        ([2**53 + 1, 2**53], np.array([2.0**53]), [1]),
-        ([10**400, 1], np.array([1.0]), [1]),
         ([1, 2.5, "x"], np.array([2.5, 1.0]), [1, 0]),
         ([1.0, 2.0], np.array([2, 1], ">i4"), [1, 0]),
+        ([10**18, 1], np.array([1, 10**18], np.uint64), [1, 0]),
         ([0.5, math.inf], pa.array([math.inf, 0.5]), [1, 0]),
         (["x", False, True], pa.array([True, False]), [2, 1]),
     ],
 )
 def test_numbers_among_labels(labels: list[Any], column: Any, codes: list[int]) -> None:
-    """Equal as Python's numbers are equal: exactly, whatever the type that holds them."""
+    """Numbers are looked for among labels by what they are, whatever the type that holds them."""
     domain = Categories(labels)
 
     assert domain.encode(column).tolist() == codes == [labels.index(v) for v in column.tolist()]
@@ -339,13 +329,10 @@ def test_numbers_among_labels(labels: list[Any], column: Any, codes: list[int]) 
 @pytest.mark.parametrize(
     ("labels", "column"),
     [
-        ([2**53 + 1, 5], np.array([5.0, 2.0**53])),
         ([1, 0.1], np.array([1, 0.1], np.float32)),
         ([1, 2], np.array([1, 2**64 - 2], np.uint64)),
         ([1, -1], np.array([1, 255], np.uint8)),
         ([1, 2.5], np.array([1, 2])),
-        (["1", "2"], np.array([1, 2])),
-        (["1", 1], np.array([1, 2])),
     ],
 )
 def test_numbers_not_among_labels(labels: list[Any], column: Any) -> None:
@@ -438,7 +425,6 @@ OUTSIDE: list[tuple[str, Any, Any, str, str]] = [
     ("label in another case", LABELS, ["once", "Often"], "row 1 holds 'Often'", "one of"),
     ("label with a space", LABELS, pd.Series(["once", "often "]), "row 1 holds 'often '", "one of"),
     ("number for a label", LABELS, ["once", 2], "row 1 holds 2", "one of"),
-    ("text for a numbered label", Categories([1, 2], column="drinks"), [1, "2"], "row 1 holds '2'", "one of [1, 2]"),
     ("above k", NUMBERED, [0, 4], "row 1 holds 4", "a whole number from 0 to 3"),
     ("negative code", NUMBERED, [0, -1], "row 1 holds -1", "from 0 to 3"),
     ("negative int8 code", NUMBERED, np.array([0, -1], np.int8), "row 1 holds -1", "from 0 to 3"),
@@ -451,12 +437,14 @@ OUTSIDE: list[tuple[str, Any, Any, str, str]] = [
     ("infinity for an integer", AGES, [50, math.inf], "row 1 holds inf", "a whole number"),
     ("infinity for a number", WEIGHTS, [50.0, math.inf], "row 1 holds inf", "a number from 0 to 100"),
     ("minus infinity", WEIGHTS, [50.0, -math.inf], "row 1 holds -inf", "a number from 0 to 100"),
-    ("just above", WEIGHTS, [50.0, math.nextafter(100.0, 200.0)], "row 1 holds 100.00000000000001", "from 0 to 100"),
     ("just below", WEIGHTS, [50.0, -5e-324], "row 1 holds -5e-324", "from 0 to 100"),
     ("too large to be a whole float", AGES, [50.0, 1e300], "row 1 holds 1e+300", "a whole number"),
-    ("text among numbers", AGES, np.array([50, "51"], object), "row 1 holds '51'", "a whole number"),
+    ("a little above", WEIGHTS, [50.0, 100.000000000001], "row 1 holds 100.000000000001", "from 0 to 100"),
+    ("text among numbers", AGES, np.array([50, "51a"], object), "row 1 holds '51a'", "a whole number"),
+    ("digits of other scripts", AGES, ["50", "\u0665\u0661"], "row 1 holds '\u0665\u0661'", "a whole number"),
+    ("complex numbers", WEIGHTS, [1.0, 1 + 2j], "row 1 holds (1+2j)", "a number"),
+    ("a list for a label", LABELS, ["often", ["once"]], "row 1 holds ['once']", "one of"),
     ("a boolean among objects", AGES, np.array([50, True], object), "row 1 holds True", "a whole number"),
-    ("a decimal", WEIGHTS, np.array([1.0, Decimal("1.5")], object), "row 1 holds Decimal('1.5')", "a number"),
 ]
 
 
@@ -464,7 +452,7 @@ OUTSIDE: list[tuple[str, Any, Any, str, str]] = [
     ("domain", "values", "got", "wanted"), [pytest.param(*case[1:], id=case[0]) for case in OUTSIDE]
 )
 def test_a_value_outside_is_refused(domain: Any, values: Any, got: str, wanted: str) -> None:
-    """Nothing is clipped, rounded, parsed or guessed: the column, the row, what it holds, what was wanted, a hint."""
+    """Nothing is clipped or guessed: the column, the row, what it holds, what was wanted, a hint."""
     with pytest.raises(OutsideDomain) as refusal:
         domain.encode(values)
 
@@ -473,20 +461,8 @@ def test_a_value_outside_is_refused(domain: Any, values: Any, got: str, wanted: 
 
 
 WRONG_TYPE: list[tuple[str, Any, Any, str]] = [
-    ("booleans for codes", NUMBERED, [True, False], "got booleans"),
-    ("booleans for integers", AGES, np.array([True, False]), "got booleans"),
-    ("booleans for integers in pandas", AGES, pd.Series([True, False]), "got booleans"),
-    ("booleans for numbers", WEIGHTS, [True, False], "got values of type bool"),
-    ("booleans for numbered labels", Categories([0, 1], column="n"), pd.Series([True, False]), "got booleans"),
-    ("booleans for numbered labels in a list", Categories([0, 1], column="n"), [True, False], "True"),
-    ("a boolean among integers in a list", AGES, [50, True], "True"),
-    ("a boolean among codes in a list", NUMBERED, [3, True], "True"),
-    ("a boolean among numbers in a list", WEIGHTS, [0.5, True], "True"),
-    ("text for integers", AGES, ["50", "51"], "got values of type <U2"),
-    ("text for numbers", WEIGHTS, ["50.0"], "got values of type <U4"),
     ("dates for integers", AGES, pd.Series(pd.to_datetime(["2020-01-01"])), "got values of type datetime64"),
-    ("complex numbers", WEIGHTS, [1 + 2j], "got values of type complex128"),
-    ("lists for labels", LABELS, [["once"], ["often"]], "no label"),
+    ("complex numbers", WEIGHTS, np.array([1 + 2j]), "got values of type complex128"),
     ("two columns", NUMBERED, np.zeros((3, 2), int), "one dimension, got shape (3, 2)"),
     ("a frame of two columns", NUMBERED, pd.DataFrame({"x": [1], "y": [2]}), "one dimension, got shape (1, 2)"),
 ]
@@ -494,7 +470,7 @@ WRONG_TYPE: list[tuple[str, Any, Any, str]] = [
 
 @pytest.mark.parametrize(("domain", "values", "got"), [pytest.param(*case[1:], id=case[0]) for case in WRONG_TYPE])
 def test_the_wrong_type_is_refused(domain: Any, values: Any, got: str) -> None:
-    """Text is not parsed and booleans are no numbers: refused as a whole, with what was got."""
+    """Dates and the like are refused as a whole, with what was got."""
     with pytest.raises(OutsideDomain) as refusal:
         domain.encode(values)
 
@@ -562,7 +538,19 @@ def test_a_long_value_is_cut() -> None:
         (lambda: Categories([1, True]), r"labels must differ"),
         (lambda: Categories(["yes", None]), r"may not be None or NaN"),
         (lambda: Categories(["yes", math.nan]), r"may not be None or NaN"),
+        (lambda: Categories(["yes", "NaN"]), r"may not be None or NaN, got 'NaN'"),
+        (lambda: Categories(["1", 1]), r"labels must differ, got \('1', 1\): '1' and 1 mean the same"),
+        (lambda: Categories(["1", "1.0"]), r"'1' and '1\.0' mean the same"),
+        (lambda: Categories(["01", "x", "1"]), r"'01' and '1' mean the same"),
+        (lambda: Categories(["true", "True"]), r"'true' and 'True' mean the same"),
+        (lambda: Categories(["true", "1"]), r"'true' and '1' mean the same"),
+        (lambda: Categories([2**53 + 1, 5]), r"at most 15 digits, got 9007199254740993"),
+        (lambda: Categories(["0.1234567890123456", "5"]), r"at most 15 digits, got '0\.1234567890123456'"),
+        (lambda: Categories([0.1 + 0.2, 5]), r"at most 15 digits, got 0\.30000000000000004"),
         (lambda: Categories([["yes"], ["no"]]), r"label"),
+        (lambda: Integers(2**53, 2**53 + 3), r"numbers of at most 15 digits, got 9007199254740992 to"),
+        (lambda: Integers(-(10**15), 3), r"at most 2\*\*31 values"),
+        (lambda: Integers(-(10**15), 5 - 10**15), r"numbers of at most 15 digits"),
         (lambda: Integers(5, 5), r"Integers needs low < high, got 5 and 5"),
         (lambda: Integers(9, 5), r"low < high, got 9 and 5"),
         (lambda: Integers(0.5, 9), r"Integers\.low must be a whole number, got 0\.5"),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +254,8 @@ def test_nothing_is_read_twice_or_mixed(tmp_path: Path) -> None:
 
 CSV = {
     "not a number": ("age,yes\n1,1\n\nx y,1\n", r"'t.csv': row 1, column 'age' holds 'x y', wanted a whole number"),
-    "a decimal": ("age,yes\n1,1\n2.0,1\n", r"row 1, column 'age' holds '2.0', wanted a whole number"),
+    "a decimal": ("age,yes\n1,1\n2.5,1\n", r"row 1, column 'age' holds '2.5', wanted a whole number"),
+    "hexadecimal": ("age,yes\n1,1\n0x10,1\n", r"row 1, column 'age' holds '0x10', wanted a whole number"),
     "no truth": ("age,yes\n1,1\n2,oui\n", r"row 1, column 'yes' holds 'oui', wanted true or false"),
     "NA": (
         "size,x\n1,1\nNA,1\n",
@@ -432,7 +434,10 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     """Kinds, columns and sizes that cannot be meant; a reader that was read."""
     path = write(tmp_path / "t.csv")
     for arguments, words in (
-        ({"kinds": {"age": "int"}}, r"kinds\['age'\] must be one of text, integer, real, decimal, boolean, got 'int'"),
+        (
+            {"kinds": {"age": "int"}},
+            r"kinds\['age'\] must be one of text, integer, real, decimal, boolean, name, got 'int'",
+        ),
         ({"columns": []}, "names no column"),
         ({"columns": ["age", "age"]}, "two columns called 'age'"),
         ({"rows": 0}, "rows must be at least 1"),
@@ -506,8 +511,19 @@ def test_a_bad_cell_is_found_in_its_own_column(wanted: tuple[str, ...], tmp_path
         list(open_table(path, wanted, {"a": "integer", "b": "boolean"}).batches())
 
 
-def test_whole_numbers_as_pandas_writes_them_get_a_hint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [1, 100_000])
+def test_numbers_mean_the_same_however_they_are_written(tmp_path: Path, rows: int) -> None:
+    """Whole numbers as pandas writes them when one is missing, with a sign, with an exponent, anywhere in a file."""
     path = tmp_path / "t.csv"
-    path.write_text("a\n24.0\n")
-    with pytest.raises(InvalidParameter, match=r"pandas writes 24\.0"):
-        list(open_table(path, ("a",), {"a": "integer"}).batches())
+    kinds = {"a": "integer", "b": "boolean", "c": "real", "d": "decimal"}
+    plain = "1,true,0.5,0.5\n" * rows
+    path.write_text(f"a,b,c,d\n{plain}24.0,TRUE,1e0,1e0\n+3, 1 ,nan,NaN\n1e1,0.0,+.5,+.5\n{plain}", encoding="utf-8")
+
+    read = [row for batch in open_table(path, kinds=kinds).batches() for row in batch.to_pylist()]
+    usual = {"a": 1, "b": True, "c": 0.5, "d": Decimal("0.5")}
+    odd = [
+        {"a": 24, "b": True, "c": 1.0, "d": Decimal(1)},
+        {"a": 3, "b": True, "c": None, "d": None},
+        {"a": 10, "b": False, "c": 0.5, "d": Decimal("0.5")},
+    ]
+    assert read == [usual] * rows + odd + [usual] * rows

@@ -407,7 +407,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     from murmure.engines.tables import open_table
 
     held = Schema.load(file)
-    table = open_table(data, columns=list(held), kinds=held.kinds)
+    table = open_table(data, columns=list(held), kinds=dict.fromkeys(held, "text"))  # no cell ends the reading
     rows = valid = 0
     invalid = dict.fromkeys(held, 0)
     first: dict[str, Any] = {}

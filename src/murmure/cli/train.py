@@ -325,7 +325,7 @@ def scored(made: Any, test: str) -> Score:
 
     click.echo(EXACT, err=True)
     schema = made.schema_
-    table = open_table(test, list(schema.private), schema.kinds, lenient=True)
+    table = open_table(test, list(schema.private), schema.lenient_kinds, lenient=True)
     batches, rows = [], 0
     for batch in table.batches():
         _, kept = schema.encode_valid(batch)

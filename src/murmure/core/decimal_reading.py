@@ -1,17 +1,20 @@
 """A column of numbers as exact decimals, whatever holds it: whole numbers, floats, Decimal objects, Arrow's decimals.
 
-Everything is brought to whole numbers v with s decimals (value = v / 10**s), and from there to codes. Floats with up to
-15 digits take the fast way: two decimals of 15 digits never share a nearest float, so the one found is the one that
-Python prints, and `c / 10**places` is rounded once (both are floats exactly). Longer ones are read as they print.
+Everything is brought to whole numbers v with s decimals (value = v / 10**s), and from there to codes.
 
-Where rounding="nearest" says that numbers are moved anyway, a float is moved by arithmetic of floats, whole arrays at a
-time, and nothing is printed: c = rint(x * 10**places), a product that is rounded once. It is the same on every machine,
-and differs from the nearest value of what is printed by one step at most, next to the middle of two, or by what the
-float itself leaves open where it has more than 15 digits (2**-53 of it). Texts and Decimals are rounded exactly.
+A *short* domain counts fewer than 10**15 steps. Its numbers have at most 15 digits, and a cell is its float, rounded
+to 15 digits, as everywhere (core/cells.py): `c / 10**places` is rounded once (both are floats exactly), and two
+decimals of 15 digits never share a float. Where rounding="nearest" moves a number, c = rint(x * 10**places), a product
+that is rounded once; next to the middle of two steps x is rounded to 15 digits first, and of two steps the even one is
+taken.
+
+A *long* domain is for exact sums only (few_values). Texts, whole numbers and decimals are read by all of their digits,
+floats as they print.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -19,23 +22,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells import CLOSE, LONGEST, Mask, meaning, rounded_all
 from murmure.core.reading import (
     PARSE,
     WIDEN,
-    Mask,
+    Objects,
     Read,
+    Words,
     add_outside,
     any_of,
-    array_of,
+    beyond,
+    cell_at,
     chunks,
+    is_arrow,
     joined,
-    library,
+    numbers_of,
     one_column,
-    refuse_type,
+    pieces,
 )
 
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
-UNIQUE = 10**15  # a decimal of at most 15 digits is the only one of its float; of a narrow float 6
+UNIQUE = LONGEST  # a decimal of at most 15 digits is the only one of its float; of a narrow float 6
 UNIQUE_NARROW = 10**6
 WORD = (1 << 63) - 1
 ROOM = 1 << 62  # steps that a float may count: int64 holds its neighbours too
@@ -96,9 +103,9 @@ def decimal_text(value: Any) -> str | None:
     return plain_text(*held) if held[0] else "0"
 
 
-def _shown(value: Any) -> Any:
+def _shown(values: Any, row: int) -> Any:
     """A Decimal as the number that people write, for messages."""
-    value = value.as_py() if hasattr(value, "as_py") else value
+    value = cell_at(values, row)
     text = decimal_text(value) if isinstance(value, Decimal) else None
     return (
         value if text is None else int(text) if "." not in text else float(text) if len(text) <= 16 else Decimal(text)
@@ -133,22 +140,25 @@ def code_of(domain: Any, v: int, s: int, nearest: bool) -> tuple[int, int]:
 
 def read_decimals(domain: Any, values: Any) -> Read:
     values = one_column(values)
-    if library(values) == "pyarrow" and hasattr(values, "null_count"):
-        kind = str(getattr(values.type, "value_type", values.type))
-        if kind.startswith("decimal"):
-            return _joined([_read_arrow(domain, chunk) for chunk in chunks(values)], values)
-    if isinstance(values, list | tuple) and len(set(map(type, values))) > 1:
-        return _read_objects(domain, values, None)  # as they are: NumPy would make floats of all
-    array, missing = array_of(domain, values)
-    kind = array.dtype.kind
-    if kind == "O":
-        return _read_objects(domain, array.tolist(), missing)
-    if kind == "f":
-        return _read_floats(domain, array, missing)
-    if kind not in "iu":
-        raise refuse_type(domain, array.dtype, "use Categories([False, True]) for booleans" if kind == "b" else PARSE)
-    read = Read(array, missing, [], array.__getitem__)
-    return _place(domain, read, _int64(array), 0)
+    if is_arrow(values) and str(getattr(values.type, "value_type", values.type)).startswith("decimal"):
+        parts = [_read_arrow(domain, chunk) for chunk in chunks(values)]
+        exact = [part for part in parts if part is not None]
+        if len(exact) == len(parts):
+            return _joined(exact, values)
+    if not domain.short and any(isinstance(piece, Objects | Words) for piece in pieces(domain, values)):
+        items = (
+            values.to_pylist()
+            if hasattr(values, "to_pylist")
+            else values.tolist()
+            if hasattr(values, "tolist")
+            else values
+        )
+        return _read_objects(domain, list(items))
+    read = numbers_of(domain, values).read(values)
+    read.held = functools.partial(_shown, values)
+    if read.codes.dtype.kind == "f":
+        return _read_floats(domain, read)
+    return _place(domain, read, _int64(read.codes), 0)
 
 
 def _int64(array: NDArray[Any]) -> NDArray[np.int64]:
@@ -168,7 +178,7 @@ def _joined(parts: list[Read], values: Any) -> Read:
         assert mask is not None
         outside.append((mask, hint))
     codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
-    return Read(codes, joined([part.missing for part in parts], lengths), outside, lambda row: _shown(values[row]))
+    return Read(codes, joined([part.missing for part in parts], lengths), outside, functools.partial(_shown, values))
 
 
 def _place(domain: Any, read: Read, v: NDArray[np.int64], s: int) -> Read:
@@ -196,48 +206,50 @@ def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64]
     return codes, bad
 
 
-def _read_objects(domain: Any, items: Sequence[Any], masked: Mask | None) -> Read:
-    """Python's own values, one by one."""
+def _read_objects(domain: Any, items: Sequence[Any]) -> Read:
+    """The cells of a long domain, one by one, by all of their digits."""
     nearest = domain.rounding == "nearest"
-    codes = np.zeros(len(items), np.int64)
-    missing = np.zeros(len(items), bool) if masked is None else masked.copy()
+    codes, missing = np.zeros(len(items), np.int64), np.zeros(len(items), bool)
     bad = {hint: np.zeros(len(items), bool) for hint in (PARSE, WIDEN, places_hint(domain))}
     kinds = tuple(bad.values())
     for i, item in enumerate(items):
-        if missing[i] or _is_missing(item):
+        meant = meaning(item)
+        if meant is None:
             missing[i] = True
-            continue
-        held = scaled(item)
-        if held is None:
-            infinite = isinstance(item, float | np.floating | Decimal)
-            kinds[1 if infinite else 0][i] = True
-            continue
-        if nearest and isinstance(item, float | np.floating):
+        elif not isinstance(meant, float):
+            kinds[0][i] = True
+        elif not np.isfinite(float(Decimal(item)) if isinstance(item, Decimal) else meant):
+            kinds[1][i] = True
+        elif nearest and isinstance(item, float | np.floating):
             found, beyond = _rounded(domain, np.atleast_1d(item))  # as in an array of floats
-            codes[i], said = found[0], INSIDE if beyond is None else OUTSIDE
+            codes[i], kinds[1][i] = found[0], beyond is not None
         else:
-            codes[i], said = code_of(domain, *held, nearest)
-        if said != INSIDE:
-            kinds[said][i] = True
-    read = Read(codes, any_of(missing), [], lambda row: _shown(items[row]))
+            codes[i], said = code_of(domain, *_digits(item, meant), nearest)
+            if said != INSIDE:
+                kinds[said][i] = True
+    read = Read(codes, any_of(missing), [], functools.partial(_shown, items))
     for hint, mask in bad.items():
         add_outside(read, mask, hint)
     return read
 
 
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_nan()  # a signalling one would raise when it is compared
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA has no truth about it
-        return True
+def _digits(item: Any, meant: float) -> tuple[int, int]:
+    """v and s of a cell that means a number."""
+    if isinstance(item, str | bytes):
+        text = item.decode() if isinstance(item, bytes) else item
+        try:
+            item = Decimal(text.strip())
+        except ArithmeticError:  # true and false
+            item = meant
+    found = scaled(item)
+    return found if found is not None else scaled_text(repr(meant))  # booleans, fractions
 
 
 # -- Arrow's decimals --------------------------------------------------------------------------------------------------
 
 
-def _read_arrow(domain: Any, chunk: Any) -> Read:
+def _read_arrow(domain: Any, chunk: Any) -> Read | None:
+    """Exactly; None: some number has more decimals or digits than can be read at once."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(chunk.type):
@@ -249,28 +261,27 @@ def _read_arrow(domain: Any, chunk: Any) -> Read:
         except pa.ArrowInvalid:  # some number has more decimals
             held = None
     if held is None or not pa.types.is_decimal128(held.type) or held.type.scale < 0 or not len(held):
-        return _read_objects(domain, chunk.to_pylist(), None)
+        return None if domain.short else _read_objects(domain, chunk.to_pylist())
     missing = held.is_null().to_numpy(zero_copy_only=False) if held.null_count else None
     words = np.frombuffer(held.buffers()[1], "<i8").reshape(-1, 2)[held.offset : held.offset + len(held)]
     low, sign = words[:, 0], words[:, 1]
     if missing is not None:
         low, sign = np.where(missing, 0, low), np.where(missing, 0, sign)
     if (low >> 63 != sign).any():  # some number needs more than 64 bits
-        return _read_objects(domain, chunk.to_pylist(), None)
-    read = Read(low, missing, [], chunk.__getitem__)
+        return None if domain.short else _read_objects(domain, chunk.to_pylist())
+    read = Read(low, missing, [], functools.partial(_shown, chunk))
     return _place(domain, read, low.astype(np.int64, copy=False), held.type.scale)
 
 
 # -- floats ------------------------------------------------------------------------------------------------------------
 
 
-def _read_floats(domain: Any, array: NDArray[Any], missing: Mask | None) -> Read:
-    read = Read(array, missing, [], array.__getitem__)
+@np.errstate(over="ignore")  # what is too large for a float is outside
+def _read_floats(domain: Any, read: Read) -> Read:
+    array = read.codes
     if len(array) and not np.isfinite(array.min() + array.max()):  # NaN passes through both
-        nothing, infinite = np.isnan(array), np.isinf(array)
-        read.missing = any_of(nothing if missing is None else missing | nothing)
-        add_outside(read, infinite, WIDEN)
-        array = np.where(nothing | infinite, array.dtype.type(0), array)
+        add_outside(read, np.isinf(array), WIDEN)
+        array = np.where(np.isfinite(array), array, array.dtype.type(0))
     if domain.rounding == "nearest":
         read.codes, beyond = _rounded(domain, array)
         if beyond is not None:
@@ -280,12 +291,17 @@ def _read_floats(domain: Any, array: NDArray[Any], missing: Mask | None) -> Read
     v, longer, slow = np.empty(len(x), np.int64), np.zeros(len(x), bool), np.zeros(len(x), bool)
     for a in range(0, len(x), BLOCK):
         here = slice(a, a + BLOCK)
-        v[here] = _steps(domain.places, x[here], False, longer[here], slow[here])
+        v[here] = _steps(domain.places, x[here], longer[here], slow[here])
+    if domain.short and longer.any():  # perhaps by one unit in the last place
+        again = np.flatnonzero(longer)
+        found, still = np.zeros(len(again), bool), np.zeros(len(again), bool)
+        v[again] = _steps(domain.places, rounded_all(x[again]), found, still)
+        longer[again], slow[again] = found, still
     codes, bad = _codes(domain, v, domain.places)
     bad = np.zeros(len(x), bool) if bad is None else bad
     if slow.any():
-        found = np.array([_of_float(domain, value, False) for value in x[slow].tolist()], np.int64)
-        codes[slow], bad[slow], longer[slow] = found[:, 0], found[:, 1] == OUTSIDE, found[:, 1] == LONGER
+        each = np.array([_of_float(domain, value) for value in x[slow].tolist()], np.int64)
+        codes[slow], bad[slow], longer[slow] = each[:, 0], each[:, 1] == OUTSIDE, each[:, 1] == LONGER
     read.codes = codes
     add_outside(read, bad, WIDEN)
     add_outside(read, longer, places_hint(domain))
@@ -293,60 +309,67 @@ def _read_floats(domain: Any, array: NDArray[Any], missing: Mask | None) -> Read
 
 
 def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask | None]:
-    """The codes of rint(x * 10**places), and which floats lie outside before they are rounded (None: none do)."""
+    """The code of the nearest step of every float, and which of them lie outside (None: none do)."""
     kind = array.dtype.type if array.dtype == np.float32 else np.float64  # 0.1 of 32 bits is no more than 0.1
     low, high = kind(float(domain.low)), kind(float(domain.high))
     below = above = None
     if len(array) and not (array.min() >= low and array.max() <= high):
-        below, above = array < low, array > high
+        below, above = beyond(array, low, high) if domain.short else (array < low, array > high)
         array = np.clip(array, low, high)
     first, last = domain.first, domain.first + domain.size - 1
     if not -ROOM <= first <= last <= ROOM:  # no float counts such steps
         found = (_of_float(domain, value, True)[0] for value in _doubles(domain.places, array).tolist())
         codes = np.fromiter(found, np.int64, len(array))
     else:
-        codes = _steps_of_floats(array, float(10**domain.places), first, last)
+        codes = _steps_of_floats(array, float(10**domain.places), first, last, domain.short)
     if below is None or above is None:
         return codes, None
     codes[below], codes[above] = 0, domain.size - 1
     return codes, any_of(below | above)
 
 
-def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int) -> NDArray[np.int64]:
+def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> NDArray[np.int64]:
     codes, room = np.empty(len(array), np.int64), np.empty(min(BLOCK, len(array)))
     close = max(-first, last) >= SHORT or array.dtype == np.float32
     for a in range(0, len(array), BLOCK):
         x, out = array[a : a + BLOCK], codes[a : a + BLOCK]
         y = np.multiply(x, ten, out=room[: len(x)], dtype=np.float64)
-        out[:] = np.rint(y, out=y)
+        steps = np.rint(y)
+        if short and len(middle := np.flatnonzero(np.abs(y - steps) >= 0.5 - CLOSE * np.abs(y))):
+            steps[middle] = _by_digits(x[middle].astype(np.float64), y[middle], ten)
+        out[:] = steps
         if close:
             np.clip(out, first, last, out=out)
         out -= first
     return codes
 
 
-def _steps(places: int, x: NDArray[np.float64], nearest: bool, longer: Mask, slow: Mask) -> NDArray[np.float64]:
+def _by_digits(x: NDArray[np.float64], y: NDArray[np.float64], ten: float) -> NDArray[np.float64]:
+    """The nearest steps of numbers that lie near the middle of two; in the middle, the even one."""
+    twice = 2 * np.floor(y) + 1  # the middle, in half steps
+    middle = rounded_all(twice / (2 * ten))
+    x = rounded_all(x)
+    return np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
+
+
+def _steps(places: int, x: NDArray[np.float64], longer: Mask, slow: Mask) -> NDArray[np.float64]:
     """The nearest number of steps of each float; marks those with more decimals, and those to be read as they print.
 
-    The latter have more than 15 digits, or are to be rounded and lie next to the middle of two values:
-    2.675 prints so, and lies a little below.
+    The latter have more than 15 digits.
     """
     ten = float(10**places)
-    y = x * ten
-    c = np.rint(y)
+    c = np.rint(x * ten)
     if (c / ten == x).all():
         if len(c) and max(-c.min(), c.max()) < UNIQUE:
             return c
     else:
         np.not_equal(c / ten, x, out=longer)
     slow |= np.abs(c) >= UNIQUE
-    if nearest:
-        slow |= np.abs(y - c) >= 0.5 - np.abs(y) * 2.0**-50
     c[slow] = 0
     return c
 
 
-def _of_float(domain: Any, value: float, nearest: bool) -> tuple[int, int]:
+def _of_float(domain: Any, value: float, nearest: bool = False) -> tuple[int, int]:
     return code_of(domain, *scaled_text(repr(value)), nearest)
 
 
@@ -366,40 +389,11 @@ def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
 # -- where every row is read -------------------------------------------------------------------------------------------
 
 
-def stand_decimals(domain: Any, array: NDArray[Any], written: bool = False) -> NDArray[np.int64]:
-    """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value.
-
-    written: the floats are what a text of at most 15 digits says, and are rounded as it is written.
-    """
-    if array.dtype.kind == "f" and domain.rounding == "nearest" and not written:
+def stand_decimals(domain: Any, array: NDArray[Any]) -> NDArray[np.int64]:
+    """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value."""
+    if array.dtype.kind == "f":
         return _rounded(domain, array)[0]
-    if array.dtype.kind != "f":
-        v = _int64(array)
-        codes, bad = _codes(domain, v, 0)
-        top = v >= -(-domain.first // 10**domain.places)
-        return codes if bad is None else np.where(bad, np.where(top, domain.size - 1, 0), codes)
-    x = np.clip(_doubles(domain.places, array), float(domain.low), float(domain.high))
-    out, longer, slow = np.empty(len(x), np.int64), np.zeros(len(x), bool), np.zeros(len(x), bool)
-    first = domain.first if abs(domain.first) <= WORD else 0  # then no number is short enough for the fast way
-    for a in range(0, len(x), BLOCK):
-        here = slice(a, a + BLOCK)
-        c = _steps(domain.places, x[here], True, longer[here], slow[here]).astype(np.int64)
-        out[here] = np.clip(c - first, 0, domain.size - 1)
-    if slow.any():
-        out[slow] = [_of_float(domain, value, True)[0] for value in x[slow].tolist()]
-    return out
-
-
-def stand_text(domain: Any, text: str) -> int | None:
-    """The same of the text of a number, in every digit that it has; None: it is no number."""
-    try:
-        value = Decimal(text)
-    except ArithmeticError:
-        return None
-    if value.is_nan():
-        return None
-    if value.is_infinite():
-        return domain.size - 1 if value > 0 else 0
-    held = scaled(value)
-    assert held is not None
-    return code_of(domain, *held, True)[0]
+    v = _int64(array)
+    codes, bad = _codes(domain, v, 0)
+    top = v >= -(-domain.first // 10**domain.places)
+    return codes if bad is None else np.where(bad, np.where(top, domain.size - 1, 0), codes)

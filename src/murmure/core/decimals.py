@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells import LONGEST
 from murmure.core.decimal_reading import decimal_text, plain_text, read_decimals, stand_decimals
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.reading import Codes, Read
@@ -35,9 +36,9 @@ Rounding = Literal["refuse", "nearest"]
 class Decimals:
     """A number with at most `places` decimals between two public bounds: `Decimals(0, "99.9", places=1)`.
 
-    A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Floats
-    are moved by arithmetic of floats, rint(x * 10**places): fast, the same on every machine, and within one unit of the
-    last place of the exact nearest (core/decimal_reading.py).
+    A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits
+    beyond the fifteenth are looked at only where the domain itself has more, and then only exact sums take it
+    (core/decimal_reading.py).
     """
 
     low: Decimal  # given as a whole number, a float, a text or a Decimal; 0.1 is a tenth
@@ -113,6 +114,11 @@ class Decimals:
     def size(self) -> int:
         return int((self.high_exact - self.low_exact) * 10**self.places) + 1
 
+    @cached_property
+    def short(self) -> bool:
+        """Whether all values have at most 15 digits, as floats do."""
+        return max(-self.first, self.first + self.size - 1) < LONGEST
+
     def exact(self, code: int) -> Fraction:
         """The value of a code."""
         return Fraction(self.first + int(code), 10**self.places)
@@ -132,9 +138,9 @@ class Decimals:
     def read(self, values: Any) -> Read:
         return read_decimals(self, values)
 
-    def nearest(self, array: NDArray[Any], written: bool = False) -> NDArray[np.int64]:
-        """A code for every number, none of them NaN: the nearest value (core/standing.py). written: in a text."""
-        return stand_decimals(self, array, written)
+    def nearest(self, array: NDArray[Any]) -> NDArray[np.int64]:
+        """A code for every number, none of them NaN: the nearest value (core/standing.py)."""
+        return stand_decimals(self, array)
 
     # -- all values, one by one
 

@@ -6,7 +6,7 @@ what the domain does not hold: nothing is clipped, rounded away or guessed in si
 
 from __future__ import annotations
 
-import itertools
+import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,34 +16,28 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells import CLOSE, LONGEST, fits, meaning, rounded_all
 from murmure.core.decimals import Decimals as Decimals
-from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.reading import (
     ADD,
-    ARROW_NUMBERS,
-    ARROW_TEXT,
     WIDEN,
     Codes,
-    Mask,
+    Labels,
     Read,
     add_outside,
     any_of,
-    array_of,
-    chunks,
+    beyond,
+    cell_at,
     either,
-    from_arrow,
-    joined,
-    library,
-    missing_objects,
     numbers_of,
     one_column,
-    refuse_type,
     whole_numbers,
-    whose,
 )
 from murmure.core.said import check_absent, column_words, named_column, said_absent, whole
 
 MAX_SIZE = 1 << 31
+BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
 
 
 @runtime_checkable
@@ -66,18 +60,21 @@ class Domain(Protocol):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Categories:
-    """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1."""
+    """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1.
+
+    A cell is a label if both mean the same (core/cells.py): "1", 1, 1.0, " 01" and true are one label.
+    """
 
     values: tuple[Hashable, ...] | int
     column: str | None = None
     absent: Any = None  # the label that a missing answer counts as, where a curator reads every row
-    _table: dict[Hashable, int] | None = field(init=False, repr=False, compare=False, default=None)
+    _labels: Labels | None = field(init=False, repr=False, compare=False, default=None)
 
     def __init__(self, values: Sequence[Hashable] | int, column: str | None = None, absent: Any = None) -> None:
         hint = "a question with one possible answer has nothing to protect; give at least two"
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
             stored: tuple[Hashable, ...] | int = whole("Categories", "k", values, 2, hint)
-            table = None
+            meanings = None
             if values > MAX_SIZE:
                 raise InvalidParameter(f"Categories.k must be at most 2**31, got {values}.")
         elif isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
@@ -92,21 +89,14 @@ class Categories:
                     f"Categories labels must be text, numbers or booleans, got {shorten(items)}.",
                     hint="write dates and the like as text: they travel in JSON",
                 )
-            if any(v is None or v != v for v in items):
-                raise InvalidParameter(
-                    "Categories labels may not be None or NaN.",
-                    hint='give missing answers a label of their own, such as "no answer"',
-                )
-            table = {label: code for code, label in enumerate(items)}
-            if len(table) != len(items):
-                raise InvalidParameter(f"Categories labels must differ, got {shorten(items)}.")
+            meanings = Labels(_meanings(items))
             if len(items) < 2:
                 raise InvalidParameter(f"Categories needs at least two labels, got {len(items)}.", hint=hint)
             stored = items
         object.__setattr__(self, "values", stored)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "absent", absent)
-        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_labels", meanings)
         check_absent(self)
 
     def _identity(self) -> tuple[Any, ...]:
@@ -128,123 +118,15 @@ class Categories:
         return self.read(values).all_valid(self)
 
     def read(self, values: Any) -> Read:
-        if self._table is None:
+        if self._labels is None:
             return whole_numbers(self, values, 0, self.size - 1)
         values = one_column(values)
-        if library(values) == "pyarrow" and hasattr(values, "null_count"):
-            parts = [self._read_arrow(chunk) for chunk in chunks(values)]
-            lengths = [len(part.codes) for part in parts]
-            outside = joined([part.beyond for part in parts], lengths)
-            return Read(
-                parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts]),
-                joined([part.missing for part in parts], lengths),
-                [] if outside is None else [(outside, ADD)],
-                values.__getitem__,
-            )
-        inner = getattr(values, "array", values)
-        if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical; its code of nothing is -1
-            codes = np.asarray(inner.codes)
-            return self._look_up(codes, any_of(codes < 0), inner.categories.tolist())
-        if isinstance(values, list | tuple):
-            return self._read_items(values)  # as it is: NumPy would turn [1, "a"] into text
-        array, missing = array_of(self, values)
-        if array.dtype.kind in "biuf":
-            return self._read_numbers(array, missing)
-        if array.dtype.kind not in "OUST":
-            raise refuse_type(self, array.dtype, "write dates and the like as text, as in the labels")
-        if missing is not None:
-            array = np.where(missing, None, array)  # type: ignore[call-overload]
-        return self._read_items(array.tolist())
-
-    def _read_items(self, items: Sequence[Any]) -> Read:
-        """Python's own values, one by one (in C, but one by one)."""
-        assert self._table is not None
-        self._refuse_other_kinds(set(map(type, items)))
-        try:
-            codes = np.fromiter(map(self._table.get, items, itertools.repeat(-1)), np.int64, len(items))
-        except TypeError:  # a list or a dictionary where a label should be
-            raise OutsideDomain(f"{whose(self)}: some rows hold no label at all; wanted {self.describe()}.") from None
-        if not len(codes) or codes.min() >= 0:
-            return Read(codes, None, [], items.__getitem__)
-        array = np.empty(len(items), object)
-        array[:] = items
-        read = Read(codes, any_of(missing_objects(array)), [], items.__getitem__)
-        add_outside(read, codes < 0, ADD)
+        codes = self._labels.codes(self, values)
+        read = Read(codes, None, [], functools.partial(cell_at, values))
+        if len(codes) and codes.max() >= self.size:
+            read.missing = any_of(codes == self.size)
+            add_outside(read, codes > self.size, ADD)
         return read
-
-    def _read_arrow(self, chunk: Any) -> Read:
-        kind = str(chunk.type)
-        if kind in ARROW_TEXT:
-            try:
-                chunk = chunk.dictionary_encode()
-            except NotImplementedError:  # string_view, where pyarrow is old
-                chunk = chunk.cast("large_string").dictionary_encode()
-        elif not kind.startswith("dictionary<"):
-            return self._read_numbers(*from_arrow(self, chunk))
-        if str(chunk.dictionary.type) not in ARROW_TEXT | ARROW_NUMBERS | {"bool", "null"}:
-            raise refuse_type(self, chunk.dictionary.type, "write dates and the like as text, as in the labels")
-        indices, missing = from_arrow(self, chunk.indices)
-        return self._look_up(indices, missing, chunk.dictionary.to_pylist())
-
-    def _look_up(self, indices: NDArray[Any], missing: Mask | None, labels: list[Any]) -> Read:
-        """Rows that number their labels: each label is looked up once, and one that nobody holds may be anything."""
-        assert self._table is not None
-        nothing, outside = self.size, self.size + 1
-        table = np.full(max(1, len(labels)), outside, np.min_scalar_type(outside))
-        for i, label in enumerate(labels):
-            table[i] = nothing if label is None or label != label else self._table.get(label, outside)
-        codes = table[indices]
-        if missing is not None:
-            codes[missing] = nothing
-        if missing is None and table.max() < self.size:
-            read = Read(codes, None, [], lambda row: labels[indices[row]])
-        else:
-            read = Read(codes, any_of(codes == nothing), [], lambda row: labels[indices[row]])
-            add_outside(read, codes == outside, ADD)
-        used = set(map(type, labels)) - {NoneType}
-        if self._other_kinds(used) and len(codes):
-            numbers = np.unique(indices if read.missing is None else indices[~read.missing])
-            self._refuse_other_kinds({type(labels[i]) for i in numbers})
-        return read
-
-    def _read_numbers(self, array: NDArray[Any], missing: Mask | None) -> Read:
-        """Numbers or booleans, looked for among the labels that are numbers or booleans."""
-        assert self._table is not None
-        if array.dtype.kind == "b":
-            return self._look_up(array.view(np.uint8), missing, [False, True])
-        if array.dtype.kind == "f":
-            array = array.astype(np.float64, copy=False)
-            missing = either(missing, any_of(np.isnan(array)))
-        if len(array) and (missing is None or not missing.all()):
-            self._refuse_other_kinds({float if array.dtype.kind == "f" else int})
-        kind = array.dtype.newbyteorder("=")
-        known = sorted((v, code) for v, code in self._table.items() if _fits(v, kind))  # type: ignore[type-var]
-        if not known:
-            read = Read(np.zeros(len(array), np.uint8), missing, [], array.__getitem__)
-            add_outside(read, np.ones(len(array), bool), ADD)
-            return read
-        keys = np.array([v for v, _ in known], kind)
-        numbered = np.array([code for _, code in known], np.min_scalar_type(self.size - 1))
-        at = np.minimum(np.searchsorted(keys, array), len(keys) - 1)
-        read = Read(numbered[at], missing, [], array.__getitem__)
-        found = keys[at] == array
-        if not found.all():
-            add_outside(read, ~found, ADD)
-        return read
-
-    def _other_kinds(self, kinds: set[type]) -> bool:
-        """True is equal to 1 for Python; as an answer it is another thing."""
-        ours = {type(v) for v in self._table or ()}
-        mixed = (bool in kinds) != (bool in ours)
-        return mixed and bool(bool in kinds or kinds & {int, float}) and bool(ours & {bool, int, float})
-
-    def _refuse_other_kinds(self, kinds: set[type]) -> None:
-        if self._other_kinds(kinds):
-            raise OutsideDomain(
-                f"{whose(self)}: got {'booleans such as True' if bool in kinds else 'numbers'}; "
-                f"wanted {self.describe()}.",
-                hint="use Categories([False, True]) for booleans, and numbers for numbers",
-            )
 
     def label(self, code: int) -> str:
         return str(code if isinstance(self.values, int) else self.values[code])
@@ -283,13 +165,41 @@ class Categories:
         return f"Categories({shown}{named_column(self)})"
 
 
-def _fits(label: Any, kind: np.dtype[Any]) -> bool:
-    """Whether an array of this type can hold exactly this label."""
-    if isinstance(label, bool) or not isinstance(label, int | float):
-        return False
-    if kind.kind == "f":
-        return isinstance(label, float) or (abs(label) <= 2**1023 and float(label) == label)
-    return label == label // 1 and np.iinfo(kind).min <= label <= np.iinfo(kind).max
+def _meanings(labels: Sequence[Any]) -> list[float | str]:
+    """What each label means; refuses those that mean nothing, or the same."""
+    out: dict[float | str, Any] = {}
+    for label in labels:
+        meant = float(label) if type(label) is int and -LONGEST < label < LONGEST else meaning(label)
+        if meant is None:
+            got = "" if label is None or label != label else f", got {label!r}"
+            raise InvalidParameter(
+                f"Categories labels may not be None or NaN{got}.",
+                hint='give missing answers a label of their own, such as "no answer"',
+            )
+        assert isinstance(meant, float | str)
+        if isinstance(meant, float) and not fits(_number(label)):
+            raise InvalidParameter(
+                f"Categories labels that are numbers have at most 15 digits, got {shorten(label)}: readers turn "
+                "numbers into floats, which hold no more.",
+                hint="put a letter in front of long numbers, here and in the data",
+            )
+        if meant in out:
+            other = out[meant]
+            alike = "" if type(other) is type(label) and other == label else f": {other!r} and {label!r} mean the same"
+            raise InvalidParameter(
+                f"Categories labels must differ, got {shorten(tuple(labels))}{alike}.",
+                hint="text that is a number is that number, and true is 1: a reader may turn one into the other"
+                if alike
+                else None,
+            )
+        out[meant] = label
+    return list(out)
+
+
+def _number(label: Any) -> Any:
+    """A label that means a number, without its spelling as a boolean."""
+    truth = isinstance(label, bool) or (isinstance(label, str) and label.strip().lower() in ("true", "false"))
+    return 0 if truth else label
 
 
 @dataclass(frozen=True, repr=False)
@@ -313,6 +223,12 @@ class Integers:
             )
         if self.high - self.low >= MAX_SIZE:
             raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
+        if max(-self.low, self.high) >= LONGEST:
+            raise InvalidParameter(
+                f"Integers holds numbers of at most 15 digits, got {self.low} to {self.high}: readers turn numbers "
+                "into floats, which hold no more.",
+                hint="for exact sums of longer numbers: Decimals(low, high, places=0)",
+            )
         check_absent(self)
 
     @property
@@ -404,17 +320,39 @@ class Interval:
         return self.read(values).all_valid(self)
 
     def read(self, values: Any) -> Read:
-        read = numbers_of(self, values)
-        if read.codes.dtype.kind == "b":
-            raise refuse_type(self, read.codes.dtype)
+        values = one_column(values)
+        read = numbers_of(self, values).read(values)
         real = read.codes.astype(np.float64, copy=False)
         if len(real) and not (real.min() >= self.low and real.max() <= self.high):  # also where one is NaN
-            add_outside(read, (real < self.low) | (real > self.high), WIDEN)
+            below, above = beyond(real, self.low, self.high)
+            add_outside(read, below | above, WIDEN)
             bad = either(read.missing, read.beyond)
             real = real if bad is None else np.where(bad, self.low, real)
-        cell = (real - self.low) * (self.cells / (self.high - self.low))
-        read.codes = np.minimum(cell, self.cells - 1).astype(np.min_scalar_type(self.cells - 1))
+        read.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
         return read
+
+    def cells_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The cell of every number, none of them NaN; beyond the bounds the first or the last.
+
+        A number next to the edge of a cell is rounded to 15 digits first: a reader may be off by one unit in the last
+        place, and must not move everybody who holds that number to the next cell.
+        """
+        out = np.empty(len(x))
+        times = self.cells / (self.high - self.low)
+        close = CLOSE * (max(abs(self.low), abs(self.high)) * times + self.cells)
+        for a in range(0, len(x), BLOCK):
+            some, cell = x[a : a + BLOCK], out[a : a + BLOCK]
+            np.subtract(some, self.low, out=cell)
+            with np.errstate(over="ignore"):
+                cell *= times
+            np.clip(cell, 0, self.cells, out=cell)
+            edge = np.rint(cell)
+            near = np.flatnonzero((np.abs(cell - edge) <= close) & (edge > 0) & (edge < self.cells))
+            if len(near):
+                cell[near] = (rounded_all(some[near]) - self.low) * times
+            np.minimum(cell, self.cells - 1, out=cell)
+            np.floor(cell, out=cell)
+        return out
 
     def label(self, code: int) -> str:
         return f"{self.low + (code + 0.5) * self.step:.6g}"
@@ -461,7 +399,13 @@ DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval] | type[Dec
 
 
 def few_values(owner: str, domain: Any) -> None:
-    """Noise on single values, and floats, are for codes of 32 bits; Decimals may have more."""
+    """Noise on single values, and floats, are for codes of 32 bits and numbers of 15 digits; Decimals may have more."""
+    if isinstance(domain, Decimals) and not domain.short:
+        raise InvalidParameter(
+            f"{owner} takes numbers of at most 15 digits, got {domain!r}: readers turn numbers into floats, which hold "
+            "no more.",
+            hint="use fewer places or narrower bounds; only exact sums, Sums(schema, [...]), take longer numbers",
+        )
     if domain.size > MAX_SIZE:
         raise InvalidParameter(
             f"{owner} takes at most 2**31 values in a column, got {domain.size} of {domain!r}.",

@@ -1,23 +1,24 @@
 """A column, whatever holds it, as codes: which rows are missing, which are outside, and how that is said.
 
 Lists, NumPy, pandas, Polars and Arrow are read through their own methods, so nothing here imports them, and no loop
-goes over people: labels are looked up once per distinct value.
+goes over people: labels are looked up once per distinct value. What a cell means is said in core/cells.py; nothing here
+depends on the type of the column, but for types that hold neither numbers nor text (dates, lists), which are refused.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells import CLOSE, Mask, meaning, numbers_in_cells, numbers_in_text, rounded_all
 from murmure.core.errors import OutsideDomain, shorten
 
-Mask = NDArray[np.bool_]
 Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
 
 
@@ -25,14 +26,15 @@ def whose(domain: Any) -> str:
     return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
 
 
-PARSE = "convert the column to numbers first: nothing is parsed here"
+PARSE = "correct those rows, or write them as numbers"
 WIDEN = "widen the domain to public bounds, or correct those rows before they are randomised"
 ROUND = "round the column yourself, or use Interval for numbers with fractions"
 ADD = "add that label to the domain, or correct those rows"
+DATES = "write dates and the like as text or as numbers"
 
 
-def refuse_type(domain: Any, kind: object, hint: str = PARSE) -> OutsideDomain:
-    return OutsideDomain(f"{whose(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=hint)
+def refuse_type(domain: Any, kind: object) -> OutsideDomain:
+    return OutsideDomain(f"{whose(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=DATES)
 
 
 # -- what becomes of a column: codes, rows that are missing, rows that are outside -------------------------------------
@@ -77,8 +79,7 @@ class Read:
             raise OutsideDomain.at(
                 whose(domain),
                 row,
-                f"holds {shorten(_plain(self.held(row)))} ({int(bad.sum())} outside in all here); "
-                f"wanted {domain.describe()}.",
+                f"holds {shorten(self.held(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
                 next(hint for mask, hint in self.outside if mask[row]),
             )
 
@@ -92,9 +93,13 @@ def _first(bad: Mask) -> int:
     return int(np.argmax(bad))
 
 
-def _plain(value: Any) -> Any:
-    """A NumPy or Arrow scalar as Python's own."""
-    return value.item() if hasattr(value, "item") else value.as_py() if hasattr(value, "as_py") else value
+def add_outside(read: Read, bad: Mask, hint: str) -> None:
+    """A reason to refuse rows, for those that hold something and were not refused before."""
+    for known in (read.missing, read.beyond):
+        if known is not None:
+            bad = bad & ~known
+    if bad.any():
+        read.outside.append((bad, hint))
 
 
 # -- whatever holds a column -------------------------------------------------------------------------------------------
@@ -104,11 +109,15 @@ ARROW_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
     "float",
     "double",
 }
-ARROW_TEXT = {"string", "large_string", "string_view"}
+ARROW_TEXT = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
 
 
 def library(values: Any) -> str:
     return type(values).__module__.partition(".")[0]
+
+
+def is_arrow(values: Any) -> bool:
+    return library(values) == "pyarrow" and hasattr(values, "null_count")
 
 
 def one_column(values: Any) -> Any:
@@ -128,9 +137,10 @@ def one_column(values: Any) -> Any:
         if len(shape) == 2:
             _refuse_shape(shape)
             values = values.to_series()
-        if str(values.dtype) != "Object":
-            with contextlib.suppress(ImportError):  # no pyarrow: by way of NumPy
-                return values.to_arrow()
+        if str(values.dtype) in ("Object", "Int128", "UInt128"):  # Arrow does not know them
+            return values.to_list()
+        with contextlib.suppress(ImportError):  # no pyarrow: by way of NumPy
+            return values.to_arrow()
     return values
 
 
@@ -144,41 +154,152 @@ def chunks(column: Any) -> list[Any]:
     return column.chunks or [column.combine_chunks()] if hasattr(column, "chunks") else [column]
 
 
-def from_arrow(domain: Any, chunk: Any) -> tuple[NDArray[Any], Mask | None]:
-    """An Arrow array of numbers or booleans: without a copy where nothing is missing."""
-    if str(chunk.type).startswith("dictionary<"):
-        chunk = chunk.dictionary_decode()
-    kind = str(chunk.type)
-    if kind == "null":
-        return np.zeros(len(chunk), np.int8), any_of(np.ones(len(chunk), bool))
-    if kind not in ARROW_NUMBERS and kind != "bool":
-        raise refuse_type(domain, kind)
-    missing = None
-    if chunk.null_count:
-        missing = chunk.is_null().to_numpy(zero_copy_only=False)
-        chunk = chunk.fill_null(False if kind == "bool" else 0)
-    if kind == "bool":  # bits, which no array of NumPy's holds
-        return chunk.to_numpy(zero_copy_only=False), missing
-    return np.from_dlpack(chunk), missing  # to_numpy would import pandas where it is installed: 0.2 s
-
-
 def joined(parts: Sequence[Mask | None], lengths: Sequence[int]) -> Mask | None:
     if all(part is None for part in parts):
         return None
     return np.concatenate([np.zeros(n, bool) if p is None else p for p, n in zip(parts, lengths, strict=True)])
 
 
-def array_of(domain: Any, values: Any) -> tuple[NDArray[Any], Mask | None]:
-    """Whatever holds a column, as an array of one dimension, and the rows that its holder calls missing."""
+def cell_at(values: Any, row: int) -> Any:
+    """What a row holds, as Python's own value, for a message."""
+    try:
+        cell = (values.iloc if hasattr(values, "iloc") else values)[row]
+        return cell.item() if hasattr(cell, "item") else cell.as_py() if hasattr(cell, "as_py") else cell
+    except UnicodeDecodeError:
+        return "bytes that are no text"
+    except (TypeError, IndexError):  # a single value is a column of one
+        return values
+
+
+# A column comes in pieces of four kinds, and every domain reads these four.
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Numbers of one type, booleans among them (as 0 and 1)."""
+
+    array: NDArray[Any]
+    missing: Mask | None
+
+
+@dataclass(frozen=True)
+class Words:
+    """Arrow's text, or bytes."""
+
+    chunk: Any
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Python's own values, each of a type of its own."""
+
+    items: Sequence[Any]
+    missing: Mask | None
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Rows that number what they hold."""
+
+    indices: NDArray[Any]
+    missing: Mask | None
+    cells: Any  # the different things, as a column of their own
+
+
+Piece = Typed | Words | Objects | Coded
+
+
+def pieces(domain: Any, values: Any) -> list[Piece]:
+    """values: what `one_column` gave."""
+    if is_arrow(values):
+        return [_piece_of_arrow(domain, chunk) for chunk in chunks(values)]
+    inner = getattr(values, "array", values)
+    if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical; its code of nothing is -1
+        indices = np.asarray(inner.codes)
+        return [Coded(indices, any_of(indices < 0), one_column(inner.categories))]
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        raise refuse_type(domain, values.dtype)
+    if not isinstance(values, np.ndarray) and not hasattr(values, "to_numpy"):
+        return [_piece_of_items(values)]
+    array, missing = _array_of(values)
+    if array.dtype.kind in "biuf":
+        return [_typed(array, missing)]
+    if array.dtype.kind not in "OUST":
+        raise refuse_type(domain, array.dtype)
+    return [Objects(array.tolist(), missing)]
+
+
+def _piece_of_arrow(domain: Any, chunk: Any) -> Piece:
+    kind = str(chunk.type)
+    if kind.startswith("dictionary<"):
+        indices = _from_arrow(chunk.indices)
+        return Coded(indices.array, indices.missing, chunk.dictionary)
+    if kind in ARROW_TEXT:
+        return Words(chunk)
+    if kind.startswith("decimal"):
+        chunk, kind = chunk.cast("double"), "double"
+    if kind not in ARROW_NUMBERS and kind not in ("bool", "null"):
+        raise refuse_type(domain, kind)
+    return _from_arrow(chunk)
+
+
+def _from_arrow(chunk: Any) -> Typed:
+    """Arrow's numbers or booleans: without a copy where nothing is missing."""
+    kind = str(chunk.type)
+    if kind == "null":
+        return Typed(np.zeros(len(chunk), np.int8), any_of(np.ones(len(chunk), bool)))
     missing = None
-    if library(values) == "pyarrow" and hasattr(values, "null_count"):
-        arrays, masks = zip(*(from_arrow(domain, chunk) for chunk in chunks(values)), strict=True)
-        array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-        return _wide(array), joined(masks, list(map(len, arrays)))
-    if isinstance(values, list | tuple) and bool in set(map(type, values)):
-        array = np.empty(len(values), object)  # NumPy would make numbers of booleans among numbers
-        array[:] = values
-        return (array.astype(bool) if set(map(type, values)) == {bool} else array), None
+    if chunk.null_count:
+        missing = chunk.is_null().to_numpy(zero_copy_only=False)
+        chunk = chunk.fill_null(False if kind == "bool" else 0)
+    if kind == "bool":  # bits, which no array of NumPy's holds
+        return _typed(chunk.to_numpy(zero_copy_only=False), missing)
+    return _typed(np.from_dlpack(chunk), missing)  # to_numpy would import pandas where it is installed: 0.2 s
+
+
+def _typed(array: NDArray[Any], missing: Mask | None) -> Typed:
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    elif array.dtype.kind == "f":
+        array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+        if len(array) and np.isnan(array.min()):  # one NaN makes the minimum NaN
+            missing = either(missing, np.isnan(array))
+    return Typed(array, missing)
+
+
+def _piece_of_items(values: Any) -> Piece:
+    """A list and the like. NumPy makes an array only where no cell can change another's meaning."""
+    items = values if isinstance(values, list | tuple) else _items_of(values)
+    kinds = set(map(type, items))
+    kind = next(iter(kinds)) if len(kinds) == 1 else object
+    if kind in (int, float, bool) or (issubclass(kind, np.number | np.bool_) and np.dtype(kind).kind in "biuf"):
+        with contextlib.suppress(OverflowError):  # a whole number that no machine word holds
+            return _typed(np.array(items, np.int64 if kind is int else None), None)
+    return Objects(items, None)
+
+
+def _items_of(values: Any) -> list[Any]:
+    """Of any sequence; a single value is a column of one."""
+    if np.isscalar(values) or values is None:
+        return [values]
+    try:
+        if not isinstance(values, Mapping):
+            return list(values)
+    except (TypeError, ValueError, KeyError):
+        pass
+    raise _no_column(values, "it is no sequence")
+
+
+def _no_column(values: Any, why: str) -> OutsideDomain:
+    return OutsideDomain(
+        f"cannot read a column of values from {type(values).__name__} ({shorten(why, 80)}).",
+        hint="pass a list, an array or one column of a frame",
+    )
+
+
+def _array_of(values: Any) -> tuple[NDArray[Any], Mask | None]:
+    """A column of NumPy, pandas or Polars as an array of one dimension, and the rows that its holder calls missing."""
+    missing = None
     try:
         if isinstance(values, np.ma.MaskedArray):
             missing, values = np.ma.getmaskarray(values).reshape(-1), np.ma.getdata(values)
@@ -191,84 +312,87 @@ def array_of(domain: Any, values: Any) -> tuple[NDArray[Any], Mask | None]:
             values = values.to_numpy()
         array = np.atleast_1d(np.asarray(values))
     except (TypeError, ValueError) as error:
-        raise OutsideDomain(
-            f"cannot read a column of values from {type(values).__name__} ({shorten(str(error), 80)}).",
-            hint="pass a list, an array or one column of a frame",
-        ) from None
+        raise _no_column(values, str(error)) from None
     _refuse_shape(array.shape)
-    return _wide(array.reshape(-1)), any_of(missing)
-
-
-def _wide(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(np.float64) if array.dtype == np.float16 else array
-
-
-def missing_objects(array: NDArray[Any]) -> Mask:
-    """None, NaN, NaT and pandas.NA: what is not equal to itself, or has no truth about it."""
-
-    def missing(value: object) -> bool:
-        try:
-            return value is None or bool(value != value)
-        except (TypeError, ValueError):
-            return True
-
-    return np.fromiter(map(missing, array.tolist()), bool, len(array))
+    return array.reshape(-1), any_of(missing)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def numbers_of(domain: Any, values: Any) -> Read:
-    """A column of numbers as they come (not yet codes). Text is not parsed: that would be a guess."""
-    array, missing = array_of(domain, one_column(values))
-    kind = array.dtype.kind
-    if kind == "O":
-        return _numbers_of_objects(array, missing)
-    if kind not in "biuf":
-        raise refuse_type(domain, array.dtype)
-    if kind == "f" and len(array) and np.isnan(array.min()):  # one NaN makes the minimum NaN
-        missing = either(missing, np.isnan(array))
-    return Read(array, missing, [], array.__getitem__)
+@dataclass(frozen=True)
+class Numbers:
+    """A column as numbers, as they come: whole ones exactly, others as floats that are not yet rounded to 15 digits."""
+
+    array: NDArray[Any]  # any number where there is none
+    missing: Mask | None
+    unreadable: Mask | None  # text that is no number, and the like
+
+    def read(self, values: Any) -> Read:
+        outside = [] if self.unreadable is None else [(self.unreadable, PARSE)]
+        return Read(self.array, self.missing, outside, functools.partial(cell_at, values))
 
 
-def _numbers_of_objects(array: NDArray[Any], masked: Mask | None) -> Read:
-    missing = missing_objects(array)
-    missing = missing if masked is None else missing | masked
-    number = np.fromiter(
-        (isinstance(v, int | float | np.number) and not isinstance(v, bool | complex) for v in array.tolist()),
-        bool,
-        len(array),
+def numbers_of(domain: Any, values: Any) -> Numbers:
+    """values: what `one_column` gave."""
+    parts = [_numbers_in(domain, piece) for piece in pieces(domain, values)]
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [len(part.array) for part in parts]
+    return Numbers(
+        np.concatenate([part.array for part in parts]),
+        joined([part.missing for part in parts], lengths),
+        joined([part.unreadable for part in parts], lengths),
     )
-    numbers = np.where(number & ~missing, array, 0)
-    whole = all(isinstance(v, int | np.integer) for v in numbers.tolist())
-    outside = [(mask, hint) for mask, hint in ((~number & ~missing, PARSE),) if mask.any()]
-    try:
-        read = numbers.astype(np.int64 if whole else np.float64)
-    except OverflowError:  # beyond any domain
-        huge = np.fromiter((abs(v) > 2**62 for v in numbers.tolist()), bool, len(numbers))
-        outside.append((huge, WIDEN))
-        read = np.where(huge, 0, numbers).astype(np.int64 if whole else np.float64)
-    return Read(read, any_of(missing), outside, array.__getitem__)
+
+
+def _numbers_in(domain: Any, piece: Piece) -> Numbers:
+    match piece:
+        case Typed(array, missing):
+            return Numbers(array, missing, None)
+        case Words(chunk):
+            found, gone = numbers_in_text(chunk)
+            array, nothing = _from_arrow(found).array, gone.to_numpy(zero_copy_only=False)
+            return _readable(array, found.is_null().to_numpy(zero_copy_only=False), nothing)
+        case Objects(items, missing):
+            array, nothing = numbers_in_cells(items)
+            nothing = nothing if missing is None else nothing | missing
+            return _readable(array, np.isnan(array), nothing)
+        case Coded(indices, missing, cells):
+            inner = numbers_of(domain, cells)
+            array = np.append(inner.array, inner.array.dtype.type(0))  # a number without a thing is the last
+            at = np.where((indices < 0) | (indices >= len(inner.array)), len(inner.array), indices)
+            gone, odd = (
+                None if m is None else any_of(np.append(m, False)[at]) for m in (inner.missing, inner.unreadable)
+            )
+            return _clear(array[at], either(missing, gone), odd)
+
+
+def _readable(array: NDArray[Any], none: Mask, missing: Mask) -> Numbers:
+    return _clear(array, any_of(missing), any_of(none & ~missing))
+
+
+def _clear(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> Numbers:
+    """What a missing cell would have held is neither read nor refused."""
+    if missing is not None and unreadable is not None:
+        unreadable = any_of(unreadable & ~missing)
+    return Numbers(array, missing, unreadable)
 
 
 def whole_numbers(domain: Any, values: Any, low: int, high: int) -> Read:
     """A column of integers between low and high, from integers or from floats that are whole."""
-    read = numbers_of(domain, values)
+    values = one_column(values)
+    read = numbers_of(domain, values).read(values)
     array = read.codes
-    if array.dtype.kind == "b":
-        raise OutsideDomain(
-            f"{whose(domain)}: got booleans; wanted {domain.describe()}.",
-            hint="use Categories([False, True]) for booleans",
-        )
     if array.dtype.kind == "f":
+        array = whole_floats(array)
         whole = array == np.floor(array)  # NaN is not; infinity is
         if not whole.all() or np.abs(array).max(initial=0) > 2**53:
             with np.errstate(invalid="ignore"):
-                fraction = ~whole | np.isinf(array)
                 large = np.abs(array) > 2**53
-            add_outside(read, fraction, ROUND)
+            add_outside(read, ~whole, ROUND)
             add_outside(read, large, WIDEN)
-            array = np.where(fraction | large, 0, array)
+            array = np.where(whole & ~large, array, 0)
         array = array.astype(np.int64)
     if len(array):
         if low == 0 and array.dtype == np.int64:
@@ -284,10 +408,110 @@ def whole_numbers(domain: Any, values: Any, low: int, high: int) -> Read:
     return read
 
 
-def add_outside(read: Read, bad: Mask, hint: str) -> None:
-    """A reason to refuse rows, for those that hold something and were not refused before."""
-    for known in (read.missing, read.beyond):
-        if known is not None:
-            bad = bad & ~known
-    if bad.any():
-        read.outside.append((bad, hint))
+def whole_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Floats, those next to a whole number rounded to 15 digits: a reader may be off by one unit in the last place."""
+    x = array.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(x - np.rint(x))
+        near = (off > 0) & (off <= CLOSE * np.abs(x))
+    if near.any():
+        x = x.copy()
+        x[near] = rounded_all(x[near])
+    return x
+
+
+def beyond(array: NDArray[Any], low: Any, high: Any) -> tuple[Mask, Mask]:
+    """Which lie below and above. Those next to a bound are rounded to 15 digits first."""
+    below, above = array < low, array > high
+    close = CLOSE * max(abs(low), abs(high))
+    at = np.flatnonzero((below & (array >= low - close)) | (above & (array <= high + close)))
+    x = rounded_all(array[at].astype(np.float64))
+    below[at], above[at] = x < low, x > high
+    return below, above
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+class Labels:
+    """The meanings of public labels, numbered. A missing cell has the code `size`, any other cell `size + 1`."""
+
+    def __init__(self, meanings: Sequence[float | str]) -> None:
+        self.size = len(meanings)
+        self.table = {meant: code for code, meant in enumerate(meanings)}
+        self.kind = np.min_scalar_type(self.size + 1)
+        known = sorted((meant, code) for meant, code in self.table.items() if not isinstance(meant, str))
+        self.numbers = np.array([number for number, _ in known], np.float64)
+        self.numbered = np.array([code for _, code in known], self.kind)
+
+    def code(self, cell: Any) -> int:
+        meant = meaning(cell)
+        return self.size if meant is None else self.table.get(meant, self.size + 1)  # type: ignore[arg-type]
+
+    def codes(self, domain: Any, values: Any) -> Codes:
+        """values: what `one_column` gave."""
+        parts = [self._codes_of(domain, piece) for piece in pieces(domain, values)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _codes_of(self, domain: Any, piece: Piece) -> Codes:
+        match piece:
+            case Typed(array, missing):
+                out = self._numbers(array)
+            case Words(chunk):
+                coded = chunk.cast("large_binary").dictionary_encode()  # text may hold bytes that are no letters
+                indices = _from_arrow(coded.indices)
+                out, missing = self._items(coded.dictionary.to_pylist(), indices.array), indices.missing
+            case Objects(items, missing):
+                out = self._objects(items)
+            case Coded(indices, missing, cells):
+                inner = np.append(self.codes(domain, cells), self.kind.type(self.size))
+                out = inner[np.where((indices < 0) | (indices >= len(inner) - 1), len(inner) - 1, indices)]
+        if missing is not None:
+            out[missing] = self.size
+        return out
+
+    def _items(self, cells: list[Any], indices: NDArray[Any]) -> Codes:
+        """Each different cell is looked up once."""
+        return np.array([*map(self.code, cells), self.size], self.kind)[indices]
+
+    def _objects(self, items: Sequence[Any]) -> Codes:
+        found: dict[tuple[type, Any], int] = {}
+
+        def code(cell: Any) -> int:
+            if type(cell) not in PLAIN:
+                return self.code(cell)
+            key = type(cell), cell
+            if key not in found:
+                found[key] = self.code(cell)
+            return found[key]
+
+        kinds = set(map(type, items))
+        if len(kinds) == 1 and kinds <= PLAIN:
+            known = {cell: self.code(cell) for cell in set(items)}
+            return np.fromiter(map(known.__getitem__, items), self.kind, len(items))
+        return np.fromiter(map(code, items), self.kind, len(items))
+
+    def _numbers(self, array: NDArray[Any]) -> Codes:
+        outside = self.kind.type(self.size + 1)
+        if not len(self.numbers):
+            return np.full(len(array), outside, self.kind)
+        x = array.astype(np.float64, copy=False)
+        at = np.minimum(np.searchsorted(self.numbers, x), len(self.numbers) - 1)
+        found = self.numbers[at] == x
+        if found.all():
+            return self.numbered[at]
+        out = np.where(found, self.numbered[at], outside)
+        rest = np.flatnonzero(~found)
+        with np.errstate(invalid="ignore"):
+            near = [
+                np.abs(self.numbers[np.maximum(at[rest] - i, 0)] - x[rest]) <= CLOSE * np.abs(x[rest]) for i in (0, 1)
+            ]
+        rest = rest[near[0] | near[1]]
+        if len(rest):  # next to a label: off by one unit in the last place, perhaps
+            y = rounded_all(x[rest])
+            at = np.minimum(np.searchsorted(self.numbers, y), len(self.numbers) - 1)
+            out[rest] = np.where(self.numbers[at] == y, self.numbered[at], outside)
+        return out
+
+
+PLAIN = {str, bytes, int, float, bool}  # these compare and hash as one expects

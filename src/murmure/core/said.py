@@ -27,6 +27,8 @@ def check_absent(domain: Any) -> None:
     if domain.absent is None:
         return
     try:
+        if isinstance(domain.absent, str | bool) and not hasattr(domain, "values"):
+            raise OutsideDomain("a public constant of a column of numbers is a number.")
         domain.encode([domain.absent])
     except OutsideDomain:
         raise InvalidParameter(

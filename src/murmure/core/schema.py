@@ -29,9 +29,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from murmure.core.cells import LONGEST, Mask, meaning_of_text
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, absent_as, domain_from_dict, named
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
-from murmure.core.reading import Codes, Mask, Read
+from murmure.core.reading import Codes, Read
 
 Missing = Literal["refuse", "value", "constant"]
 LABEL = "missing"  # of a missing answer, unless the column names another
@@ -93,8 +94,12 @@ class Column:
             value = LABEL
         if not isinstance(value, str) or not value:
             raise InvalidParameter(f"Column.missing_value must be a label, as text, got {shorten(value)}.")
-        taken = value.isdecimal() and int(value) < self.domain.size and str(int(value)) == value
-        if taken if isinstance(self.domain.values, int) else value in map(str, self.domain.values):
+        meant, known = meaning_of_text(value), self.domain._labels
+        if meant is None:
+            raise InvalidParameter(
+                f"Column.missing_value {value!r} is no label: it stands for nothing in every column."
+            )
+        if _is_code(meant, self.domain.size) if known is None else meant in known.table:
             raise InvalidParameter(
                 f"Column.missing_value {value!r} is a label already, of {self.domain.describe()}.",
                 hint='name another, such as missing_value = "no answer"',
@@ -246,6 +251,11 @@ class Schema(Mapping[str, Domain]):
         """How the text of a CSV file is read, column by column: as text, integer, real, decimal or boolean."""
         return {name: kind_of(column.domain) for name, column in self.about.items()}
 
+    @property
+    def lenient_kinds(self) -> dict[str, str]:
+        """The same where every row is read, whatever it holds: an unknown label must not become a missing one."""
+        return {name: lenient_kind_of(column.domain) for name, column in self.about.items()}
+
     # -- codes
 
     def encode(self, batch: Any) -> tuple[Codes, ...]:
@@ -395,9 +405,18 @@ class Schema(Mapping[str, Domain]):
         return "\n".join(_column_to_toml(name, column) for name, column in self.about.items())
 
 
+def _is_code(meant: float | str, size: int) -> bool:
+    return isinstance(meant, float) and meant.is_integer() and 0 <= meant < size
+
+
 def _holds(domain: Domain, value: object) -> bool:
+    kinds = (str, int, float) if isinstance(domain, Categories) else (int, float, Decimal)
     try:
-        return isinstance(value, str | int | float | Decimal) and len(domain.encode([value])) == 1
+        return (
+            isinstance(value, kinds)
+            and (isinstance(domain, Categories) or not isinstance(value, bool))
+            and len(domain.encode([value])) == 1
+        )
     except MurmureError:
         return False
 
@@ -407,8 +426,13 @@ def kind_of(domain: Domain) -> str:
         return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
     types = {int} if isinstance(domain.values, int) else {type(value) for value in domain.values}
     if types <= {int, float}:
-        return "integer" if types == {int} else "real"
+        long = not isinstance(domain.values, int) and any(abs(value) >= LONGEST for value in domain.values)  # type: ignore[arg-type]
+        return "integer" if types == {int} and not long else "real"
     return "boolean" if types == {bool} else "text"
+
+
+def lenient_kind_of(domain: Domain) -> str:
+    return "text" if isinstance(domain, Categories) else "real"
 
 
 def _bare(domain: Domain) -> Domain:

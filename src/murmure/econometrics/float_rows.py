@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter
-from murmure.core.reading import numbers_of
+from murmure.core.reading import numbers_of, one_column
 from murmure.core.schema import Schema, _refuse_unequal, _taken
 from murmure.statistics.expression_text import parsed
 from murmure.statistics.expressions import columns_in, read_expression
@@ -69,7 +69,9 @@ def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
         return schema._read(name, values, strict=True)[0]
     about, domain = schema.about[name], schema[name]
-    read = numbers_of(domain, values)
+    values = one_column(values)
+    read = numbers_of(domain, values).read(values)
+    read.refuse_outside(domain)
     numbers = read.codes.astype(np.float64)
     if read.missing is not None:
         if about.missing != "constant":

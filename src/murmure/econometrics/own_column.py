@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells import LONGEST
 from murmure.core.decimals import BOUND, MOST_PLACES, MOST_VALUES, Decimals
 from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
@@ -244,7 +245,7 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
         if low == high:
             low, high = (Decimal(0), high) if high == 1 else (low, high + 1)
         if places is not None and places <= MOST_PLACES and (high - low) * 10**places < MOST_VALUES:
-            if whole and places == 0 and high - low < MAX_SIZE:
+            if whole and places == 0 and high - low < MAX_SIZE and max(abs(low), abs(high)) < LONGEST:
                 return Integers(int(low), int(high))
             return Decimals(low, high, places)
         places = min(MOST_PLACES, max(0, GRID - 1 - most.adjusted()))

@@ -1,6 +1,8 @@
 """CSV files as Arrow batches: UTF-8 with a header and commas, also gzipped, and nothing inferred.
 
-A column is read as its kind, or as text. A field without a character is missing, of every kind; a quoted "" is the
+A column is read as its kind, or as text. Numbers are parsed by pyarrow as long as all of them are plainly written;
+where one is not ("1.0" for a whole number, "+1", "0x1"), what is left of the file is read as text, and its cells mean
+what they mean everywhere (core/cells.py). A field without a character is missing, of every kind; a quoted "" is the
 empty text. What pyarrow would pass over in silence (a quote that is never closed, a file that grows) is refused.
 """
 
@@ -13,14 +15,14 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from murmure.core.cells import numbers_in_text
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.core.standing import numbers_in_text
 from murmure.engines.parsing import decimal_type, parse
 from murmure.engines.table import File, choose_names
 from murmure.engines.writing import MARK
@@ -53,6 +55,7 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
         "real": pa.float64(),
         "decimal": decimal_type(),
         "boolean": pa.bool_(),
+        "name": pa.string(),
     }
     for name, kind in kinds.items():
         if kind not in types:
@@ -60,15 +63,15 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
     header = _header(path, lenient)
     names = choose_names(header, wanted, path.name)
     if lenient:
-        types["integer"] = types["boolean"] = pa.float64()  # one row may hold a fraction; all rows share one type
-        types["decimal"] = pa.string()  # digit by digit, where they are read (core/standing.py)
+        types |= dict.fromkeys(("integer", "boolean", "decimal"), pa.float64())  # one row may hold a fraction
     chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
-    told = {name for name, kind in kinds.items() if kind == "decimal" or (lenient and kind != "text")}
-    as_read = pa.schema([(f.name, pa.string() if f.name in told else f.type) for f in chosen])
+    words = pa.schema([(f.name, f.type if _is_words(f.type) else pa.string()) for f in chosen])
+    plain = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
 
-    def opened(threads: bool, block: int = BLOCK) -> Any:
+    def opened(threads: bool, as_read: Any, block: int = BLOCK) -> Any:
+        whole = any(f.type == pa.int64() for f in as_read)
         return pc.open_csv(
-            pa.PythonFile(_Lenient(path) if lenient else _Text(path), "r"),
+            pa.PythonFile(_Lenient(path) if lenient else _Text(path, whole), "r"),
             read_options=pc.ReadOptions(block_size=block, use_threads=threads),
             # In a file of one column an empty line is a person who did not answer.
             parse_options=pc.ParseOptions(
@@ -86,16 +89,40 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
         )
 
     def read() -> Iterator[Any]:
+        done = 0
         try:
             if lenient:
-                yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda block: opened(True, block)))
+                yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda b: opened(True, words, b)))
                 return
-            with opened(True) as reader:
-                yield from reader if as_read == chosen else _with_decimals(reader, chosen, path)
+            try:
+                with opened(True, plain) as reader:
+                    for batch in _typed(reader, chosen, kinds, path, 0):
+                        yield batch
+                        done += batch.num_rows
+            except (pa.ArrowInvalid, _InHexadecimal) as error:
+                if isinstance(error, pa.ArrowInvalid) and "conversion error to" not in str(error):
+                    raise
+                with opened(True, words) as reader:
+                    yield from _typed(_after(reader, done), chosen, kinds, path, done)
         except pa.ArrowInvalid as error:
-            raise _explained(path, header, error, lambda: opened(False)) from error
+            raise _explained(path, header, error, lambda: opened(False, words)) from error
 
     return File(header, chosen, None, _beside(path), read)
+
+
+def _is_words(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _after(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """All but the first rows."""
+    for batch in batches:
+        known = min(rows, batch.num_rows)
+        rows -= known
+        if batch.num_rows > known:
+            yield batch.slice(known)
 
 
 def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
@@ -106,13 +133,9 @@ def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
     while True:
         try:
             with opened(block) as reader:
-                before = done
-                for batch in reader:
-                    known = min(before, batch.num_rows)
-                    before -= known
-                    done += batch.num_rows - known
-                    if batch.num_rows > known:
-                        yield batch.slice(known)
+                for batch in _after(reader, done):
+                    done += batch.num_rows
+                    yield batch
             return
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error) or block >= LARGEST_BLOCK:
@@ -130,33 +153,44 @@ def _parsed(batch: Any, schema: Any) -> Any:
     import pyarrow as pa
 
     columns = [
-        column if f.type == column.type else numbers_in_text(column)
+        column if f.type == column.type else numbers_in_text(column)[0]
         for column, f in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _with_decimals(batches: Iterator[Any], schema: Any, path: Path) -> Iterator[Any]:
-    """The columns that are still text as decimals: pyarrow would read 1e30 as some other number."""
+def _typed(batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: Path, before: int) -> Iterator[Any]:
+    """The columns that are still text as what they are to be; the first cell that is no such thing is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    before = 0
     for batch in batches:
         columns = []
         for column, f in zip(batch.columns, schema, strict=True):
             if column.type != f.type:
-                text, (column, bad) = column, parse(column, "decimal")
+                text, (column, bad) = column, parse(column, kinds[f.name])
                 if bad is not None:
                     row = pc.index(bad, True).as_py()
                     raise InvalidParameter(
                         f"{path.name!r}: row {before + row}, column {f.name!r} holds {shorten(text[row].as_py())}, "
-                        "wanted a number below 10**18.",
+                        f"wanted {WANTED[kinds[f.name]]}.",
                         hint="a missing value is an empty field; rows count from 0, after the header",
                     )
             columns.append(column)
         before += batch.num_rows
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+WANTED = {
+    "integer": "a whole number",
+    "real": "a number",
+    "decimal": "a number below 10**18",
+    "boolean": "true or false",
+}
+
+
+class _InHexadecimal(Exception):
+    """pyarrow takes 0x1f for a whole number; nobody else does."""
 
 
 class _Text(io.RawIOBase):
@@ -168,9 +202,10 @@ class _Text(io.RawIOBase):
 
     file: Any = None  # until it is open: Python 3.13 closes what could not be built
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, whole: bool = False) -> None:
+        """whole: pyarrow parses whole numbers."""
         super().__init__()
-        self.path, self.lines, self.bytes, self.quotes = path, 1, 0, 0
+        self.path, self.lines, self.bytes, self.quotes, self.whole = path, 1, 0, 0, whole
         self.last = b"\n"  # the byte before those that come
         self.file = open(path, "rb")  # noqa: SIM115
         self.size: int | None = os.fstat(self.file.fileno()).st_size
@@ -184,6 +219,8 @@ class _Text(io.RawIOBase):
         data: bytes = self.file.read(size)
         if b"\0" in data:
             raise self.no_text(data)
+        if self.whole and ((both := self.last + data).find(b"0x") >= 0 or both.find(b"0X") >= 0):
+            raise _InHexadecimal
         self.lines += data.count(b"\n")
         self.look_at_quotes(data)
         self.bytes += len(data)
@@ -318,15 +355,6 @@ def _explained(path: Path, header: list[str], error: Exception, again: Callable[
         where += f", column {header[int(column[1])]!r}"  # pyarrow counts the columns of the file
     if "UTF8" in said:
         return _not_utf8(path, where)
-    if bad := re.search(r"conversion error to (\w+)[^:]*: invalid value '(.*)'", said, re.DOTALL):
-        pandas = bad[1] == "int64" and re.fullmatch(r"-?[0-9]+\.0+", bad[2])
-        kind = {"int64": "a whole number", "double": "a number", "bool": "true or false"}.get(bad[1], bad[1])
-        return InvalidParameter(
-            f"{path.name!r}: {where} holds {shorten(bad[2])}, wanted {kind}.",
-            hint="pandas writes 24.0 for whole numbers when a column has gaps: make it .astype('Int64') first"
-            if pandas
-            else "a missing value is an empty field; rows count from 0, after the header",
-        )
     if "straddling" in said:
         return InvalidParameter(
             f"{path.name!r}: a row is longer than {BLOCK} bytes.",

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.engines.parsing import cells_of, typed_cells
+from murmure.core.reading import library, one_column
+from murmure.engines.parsing import cells_of
 from murmure.engines.table import BUFFER, Table, choose_names, fit, ours, part_of, readable
 
 
 def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None = None) -> Table:
-    """kinds: what the columns are to be, where no row may decide whether they can be read."""
+    """kinds: what the columns are to be; their cells are then read each by itself, whatever the others hold."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -76,8 +77,11 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict
                 hint="pass a pandas, Polars or Arrow table, a DuckDB relation, a mapping of columns, or a path",
             ) from None
     some = frame.select(names)
+    kept = some.collect_schema()
+    if some.implementation.is_polars():  # whole numbers of 128 bits, which Arrow does not know, by their digits
+        some = some.with_columns(nw.col(n).cast(nw.String) for n in names if kept[n] in (nw.Int128, nw.UInt128))
     if not isinstance(some, nw.LazyFrame):
-        if kinds is not None and some.implementation.is_pandas():
+        if kinds and (some.implementation.is_pandas() or nw.Object in kept.values()):
             native = some.to_native()
             return from_frame({name: native[name] for name in names}, names, rows, kinds)
         return from_frame(_in_memory(some), names, rows)
@@ -115,12 +119,8 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[st
 
     columns = {}
     for name in choose_names(list(source), wanted, "the mapping"):
-        values = source[name]
         try:
-            arrow = isinstance(values, pa.Array | pa.ChunkedArray)
-            if kinds is not None:
-                values, arrow = _lenient(values, kinds.get(str(name), "name")), True
-            columns[str(name)] = values if arrow else pa.array(values, from_pandas=True)
+            columns[str(name)] = _column(source[name], (kinds or {}).get(str(name)))
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InvalidParameter(
                 f"column {name!r} of the mapping is no column: {shorten(str(error), 160)}",
@@ -135,16 +135,19 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[st
     return pa.table(columns)
 
 
-def _lenient(values: Any, kind: str) -> Any:
-    """A column of a fixed type as Arrow has it; one of Python's own values cell by cell."""
+def _column(values: Any, kind: str | None) -> Any:
+    """A column of a fixed type as Arrow has it; one of Python's own values cell by cell. kind None: as Arrow likes."""
     import pyarrow as pa
 
+    values = one_column(values) if library(values) == "polars" else values
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    if kind is None:
+        return pa.array(values, from_pandas=True)
     inner = getattr(values, "array", values)
     if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical
         codes = np.asarray(inner.codes)
-        return _lenient(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
+        return _column(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
     typed = getattr(values, "dtype", None)
     if hasattr(typed, "pyarrow_dtype") or getattr(typed, "storage", None) == "pyarrow":
         return inner.__arrow_array__()
@@ -156,13 +159,9 @@ def _lenient(values: Any, kind: str) -> Any:
         if missing is not None:
             items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
         return cells_of(items, kind)
-    if (
-        isinstance(values, np.ndarray)
-        and values.dtype == np.float64
-        and kind in ("integer", "real", "decimal", "boolean")
-    ):
-        return pa.array(values)  # as it lies in memory: NaN is missing to whoever reads numbers leniently
-    return typed_cells(pa.array(values, from_pandas=True), kind)
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return pa.array(values)  # as it lies in memory: NaN is missing to whoever reads numbers
+    return pa.array(values, from_pandas=True)
 
 
 def _once(reader: Any) -> Callable[[], Iterator[Any]]:

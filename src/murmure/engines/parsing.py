@@ -1,4 +1,4 @@
-"""Text as numbers, row by row: what cannot be read is marked, so that it can be dropped and counted."""
+"""Cells as Arrow arrays, each by itself (core/cells.py): what cannot be read is marked, so that it can be dropped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.standing import numbers_in_cells
+from murmure.core.cells import BLANKS, NUMBER, meaning, meaning_of_text, numbers_in_cells, numbers_in_text
+from murmure.core.errors import InvalidParameter
 
 UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
 SPACIOUS = 19  # digits on each side of the point in a column of decimals: those of any domain, and one to tell of more
 PLAIN = rf"^[+-]?(?:[0-9]{{1,{SPACIOUS - 1}}}(?:\.[0-9]{{0,{SPACIOUS}}})?|\.[0-9]{{1,{SPACIOUS}}})$"
-PATTERNS = {"integer": r"^[+-]?[0-9]+$", "real": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"}
-TRUE, FALSE = ("1", "true", "True", "TRUE"), ("0", "false", "False", "FALSE")  # as pyarrow reads a CSV
+WHOLE = 2.0**63  # beyond it no word of 64 bits counts
+INEXACT = 2.0**53  # beyond it a float stands for several whole numbers
+
+
+def inexact_names(kind: Any, hint: str, unit: str | None = None) -> InvalidParameter:
+    """Whole numbers that were made floats, for the sake of one missing cell: beyond 2**53 different people are one."""
+    whose = "the column of people's names" if unit is None else f"column {unit!r}"
+    return InvalidParameter(
+        f"{whose} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.", hint=hint
+    )
 
 
 def parse(column: Any, kind: str) -> tuple[Any, Any]:
@@ -28,22 +37,20 @@ def parse(column: Any, kind: str) -> tuple[Any, Any]:
     wanted = parsed_type(column.type, kind)
     if wanted == column.type:
         return column, None
-    column = pc.utf8_trim_whitespace(decoded(column))
+    column = decoded(column)
     if kind == "decimal":
-        return decimals_in(column)
+        return decimals_in(pc.utf8_trim(column, BLANKS))
+    found, missing = numbers_in_text(column)
+    x = found.to_numpy(zero_copy_only=False)
     if kind == "boolean":
-        yes, no = pc.is_in(column, pa.array(TRUE)), pc.is_in(column, pa.array(FALSE))
-        good, values = pc.or_(yes, no), yes
+        good, values = (x == 0) | (x == 1), x == 1
+    elif kind == "integer":
+        good = (x == np.floor(x)) & (np.abs(x) < WHOLE)
+        values = np.where(good, x, 0).astype(np.int64)
     else:
-        # eighteen digits always fit; a longer number belongs to no domain
-        short = pc.less_equal(pc.utf8_length(column), 18 if kind == "integer" else 400)
-        good = pc.and_(pc.match_substring_regex(column, PATTERNS[kind]), short)
-        text = pc.replace_substring(pc.if_else(good, column, pa.scalar(None, column.type)), "+", "", max_replacements=1)
-        values = text.cast(wanted)
-    good = pc.if_else(column.is_null(), True, good)  # missing is another matter
-    values = pc.if_else(pc.and_(good, column.is_valid()), values, pa.scalar(None, wanted))
-    bad = pc.invert(good)
-    return values, bad if pc.any(bad).as_py() else None
+        good, values = ~np.isnan(x), x
+    bad = ~good & ~missing.to_numpy(zero_copy_only=False)
+    return pa.array(values, wanted, mask=~good), pa.array(bad) if bad.any() else None
 
 
 def decimal_type() -> Any:
@@ -62,10 +69,14 @@ def decimals_in(column: Any) -> tuple[Any, Any]:
     if pc.all(plain).as_py() is not False:  # nulls are left out
         return pc.utf8_ltrim(column, "+").cast(decimal_type()), None
     odd = pc.invert(plain).fill_null(False)
-    read = [_decimal(text) for text in column.filter(odd).to_pylist()]
+    texts = column.filter(odd).to_pylist()
+    read = [_decimal(text) for text in texts]
     values = pc.utf8_ltrim(pc.if_else(plain, column, pa.scalar(None, column.type)), "+").cast(decimal_type())
     values = pc.replace_with_mask(values, odd, pa.array(read, decimal_type()))
-    bad = pc.and_(values.is_null(), column.is_valid())
+    nothing = pc.replace_with_mask(
+        column.is_null(), odd, pa.array([meaning_of_text(text) is None for text in texts], pa.bool_())
+    )
+    bad = pc.and_(values.is_null(), pc.invert(nothing))
     return values, bad if pc.any(bad).as_py() else None
 
 
@@ -75,8 +86,11 @@ def _decimal(text: str) -> Decimal | None:
     What is cut off leaves a mark: the last digit is then neither 0 nor 5, so that whoever counts decimals or rounds to
     fewer sees that there was more.
     """
-    if len(text) > 400 or re.fullmatch(PATTERNS["real"], text, re.ASCII) is None:
+    meant = meaning_of_text(text)
+    if not isinstance(meant, float) or len(text) > 400 or not np.isfinite(meant):
         return None
+    if re.fullmatch(NUMBER, text) is None:  # true or false
+        return Decimal(meant)
     sign, digits, exponent = Decimal(text).as_tuple()
     assert isinstance(exponent, int)
     size = len(digits) + exponent  # it is below 10**size
@@ -95,52 +109,58 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def cells_of(items: Sequence[Any], kind: str) -> Any:
-    """Python's own values as an Arrow array, each by itself: text, names (text too, and numbers as text), or numbers.
+    """Python's own values as an Arrow array, each by itself: numbers, text, or names of people (text too).
 
     Arrow would look at all of them to find their type, and refuse them all for the sake of one.
     """
     import pyarrow as pa
 
-    if kind in ("text", "name"):
-        read = _text if kind == "text" else _name
-        return pa.array([read(item) for item in items], pa.large_string())
-    return pa.array(numbers_in_cells(items), from_pandas=True)
-
-
-def typed_cells(column: Any, kind: str) -> Any:
-    """Numbers and booleans of Arrow as cells_of has them: a frame makes whole numbers floats, or objects, for the sake
-    of one row, and that must not change what the others are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)
-    if kind == "name" or not number:
-        return column
-    if kind == "text":
-        return pc.if_else(column.is_valid(), UNKNOWN, pa.scalar(None, pa.large_string()))
-    return column.cast(pa.float64(), safe=False)
+    if kind == "name":
+        if any(isinstance(item, float | np.floating) and abs(float(item)) >= INEXACT for item in items):
+            raise inexact_names("among other values", "load the column as text")
+        return pa.array([_name(item) for item in items], pa.large_string())
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        try:
+            return pa.array(items, pa.int64())
+        except (OverflowError, pa.ArrowInvalid):  # a number that no word holds: the others stay what they are
+            pass
+    if kind in ("integer", "real", "boolean"):
+        found, missing = numbers_in_cells(items)
+        if not (np.isnan(found) & ~missing).any():
+            return pa.array(found, mask=missing)
+    if kinds <= {str, type(None)}:
+        try:
+            return pa.array(items, pa.large_string())
+        except UnicodeEncodeError:  # half a surrogate pair is no letter
+            pass
+    if kinds <= {bytes, type(None)}:  # reports of a sanitised table, or text as it lies in a file
+        return pa.array(items, pa.large_binary())
+    return pa.array([_text(item) for item in items], pa.large_string())
 
 
 def _text(cell: Any) -> str | None:
-    if type(cell) is str:
-        return cell.encode("utf-8", "replace").decode()  # half a surrogate pair is no letter
-    if cell is None:
+    """A text that means the same."""
+    if isinstance(cell, str):
+        return str(cell).encode("utf-8", "replace").decode()
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    meant = meaning(cell)
+    if meant is None:
         return None
-    try:
-        if cell != cell:
-            return None
-        if isinstance(cell, bytes):
-            return cell.decode("utf-8", "replace")
-        return str(cell) if isinstance(cell, str) else UNKNOWN
-    except Exception:  # pandas.NA has no truth about it
-        return None
+    if not isinstance(meant, float):
+        return UNKNOWN
+    if isinstance(cell, Decimal) or (isinstance(cell, int | np.integer) and not isinstance(cell, bool)):
+        return str(cell)  # by all of its digits: only exact sums look at more than 15
+    return f"{meant:.15g}" if not isinstance(cell, float) else repr(float(cell))
 
 
 def _name(cell: Any) -> str | None:
-    """Who a row is about: two cells have one name exactly if they are equal (1 and 1.0 are, 1 and "1" are not).
+    """Who a row is about: its text, or the digits of a whole number, so that 7 and "7" are one person.
 
-    Were two people one name, adding one of them would decide which rows of the other are read. A cell that is neither
-    text nor a number, nor one of a few other things with a value of their own, names nobody.
+    Were two people one name, adding one of them would decide which rows of the other are read; so a text is a name byte
+    for byte, and "007" is somebody else. A cell that is neither text nor a whole number, nor one of a few other things
+    with a value of their own, names nobody.
     """
     try:
         if cell is None or cell != cell:
@@ -148,11 +168,14 @@ def _name(cell: Any) -> str | None:
         cell = cell.item() if isinstance(cell, np.generic) else cell
         if isinstance(cell, str | bytes):
             plain = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else cell
-            return f"{'text' if isinstance(cell, str) else 'bytes'} {plain.hex()}"
+            try:
+                return f"={plain.decode()}"
+            except UnicodeDecodeError:
+                return f"!{plain.hex()}"
         if isinstance(cell, bool | int | float | Decimal | Fraction):
-            return f"number {Fraction(cell)}"
-        kind = type(cell).__name__
-        return f"{kind} {cell}" if isinstance(cell, date | time) or kind == "UUID" else None
+            number = Fraction(cell)
+            return f"={number}" if number.denominator == 1 else f"#{number}"
+        return f"@{cell}" if isinstance(cell, date | time) or type(cell).__name__ == "UUID" else None
     except Exception:  # pandas.NA has no truth about it; infinity is no fraction
         return None
 

@@ -8,14 +8,28 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, OutsideDomain
-from murmure.engines.parsing import decoded, is_text
+from murmure.engines.parsing import decoded, inexact_names, is_text, plain_type
 
 Invalid = Literal["refuse", "drop"]
+TEXT = (".csv", ".csv.gz")
 
 
 def with_unit(columns: Sequence[str], unit: str) -> list[str]:
     """The columns to read when rows are counted by this one."""
     return [*columns] if unit == "row" or unit in columns else [*columns, unit]
+
+
+def refuse_inexact_names(table: Any, unit: str) -> None:
+    """Whole numbers that were made floats, for the sake of one missing cell, are not whole any more beyond 2**53.
+
+    Different people then have one name, and one person decides how many others are counted. So a column of floats names
+    nobody, whatever is in it. A CSV holds text, which no reader of ours makes a float of.
+    """
+    import pyarrow as pa
+
+    kind = plain_type(table.schema.field(unit).type)
+    if pa.types.is_floating(kind) and not any(path.name.lower().endswith(TEXT) for path in table.paths):
+        raise inexact_names(kind, f'load the column as text: dtype={{"{unit}": "string"}} in pandas', unit)
 
 
 class RowsPerPerson:

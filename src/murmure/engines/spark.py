@@ -33,6 +33,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Total
 from murmure.engines.frames import ROWS, pick
 from murmure.engines.java import java_home
+from murmure.engines.parsing import inexact_names
 from murmure.engines.rowgroups import Group, Piece, read, row_groups, scanned
 from murmure.engines.tables import Table, open_table
 from murmure.engines.task import Task, rows_in
@@ -117,9 +118,11 @@ class Spark:
             frame = _narrow(frame, [*columns, *(() if unit in columns else (unit,))])
             plain = _unnamed(frame)
             who = plain.columns[frame.columns.index(unit)]
-            named = F.col(who).isNotNull()
             if dict(plain.dtypes)[who] in ("float", "double"):
-                named &= ~F.isnan(who)
+                raise inexact_names(
+                    dict(plain.dtypes)[who], "read it from the source as text or as whole numbers", unit
+                )
+            named = F.col(who).isNotNull()
             order = Window.partitionBy(who).orderBy(F.xxhash64(*plain.columns), *plain.columns)
             kept = plain.where(named).withColumn("number", F.row_number().over(order)).where(F.col("number") <= rows)
             return kept.drop("number").toDF(*frame.columns)

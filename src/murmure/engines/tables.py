@@ -17,7 +17,21 @@ from murmure.engines.frames import ROWS
 from murmure.engines.table import Table, wanted_names
 from murmure.engines.writing import MARK, Writer, write_table
 
-__all__ = ["MARK", "Table", "Writer", "open_table", "write_table"]
+__all__ = ["MARK", "Table", "Writer", "column_names", "open_table", "write_table"]
+
+
+def column_names(source: Any) -> list[str]:
+    """The columns of whatever holds a table; of a frame without a look at its cells."""
+    if isinstance(source, Mapping):
+        return list(source)
+    if isinstance(source, str | os.PathLike | list | tuple):
+        return list(open_table(source).names)
+    for names in (getattr(source, "column_names", None), getattr(getattr(source, "schema", None), "names", None)):
+        if isinstance(names, list):  # Arrow
+            return names
+    import narwhals as nw
+
+    return list(nw.from_native(source).collect_schema().names())
 
 
 def open_table(
@@ -29,13 +43,15 @@ def open_table(
 ) -> Table:
     """The wanted columns of a path, a pattern, a folder, several of these, a frame, a relation or a mapping.
 
-    `kinds` says how the text of a CSV is read ("text", "integer", "real", "decimal", "boolean"); columns of kind "text"
-    come as dictionary arrays from CSV and Parquet, where that saves reading the same words again and again.
+    `kinds` says what cells are ("text", "integer", "real", "decimal", "boolean", and "name" of a person); no type is
+    guessed. Columns of kind "text" come as dictionary arrays from CSV and Parquet, where that saves reading the same
+    words again and again. A column that a CSV or Python's own values bring, and that `kinds` does not mention, is text
+    or what Arrow makes of it.
 
-    lenient: no row decides whether the table can be read (see core/standing.py). A cell that is not of its kind is
+    lenient: no row decides whether the table can be read (see core/standing.py). A cell of a number that is none is
     null, bytes that are no text are an unknown label, a row with too many or too few fields is left out; a column of
-    numbers or booleans is double (exact to 2**53), since one row may hold a fraction. What still fails: no file, no
-    table, no such column, quotes of a CSV that do not close.
+    numbers is double, since one row may hold a fraction. What still fails: no file, no table, no such column, quotes of
+    a CSV that do not close.
     """
     try:
         import pyarrow  # noqa: F401
@@ -48,4 +64,4 @@ def open_table(
         return from_files([source], wanted, dict(kinds or {}), rows, lenient)
     if isinstance(source, list | tuple) and source and all(isinstance(s, str | os.PathLike) for s in source):
         return from_files(source, wanted, dict(kinds or {}), rows, lenient)
-    return from_frame(source, wanted, rows, dict(kinds or {}) if lenient else None)
+    return from_frame(source, wanted, rows, dict(kinds or {}))

@@ -203,7 +203,7 @@ class Learner:
         if isinstance(X, str):
             from murmure.engines.tables import open_table
 
-            table = open_table(X, features, self.schema_.kinds, lenient=True)
+            table = open_table(X, features, self.schema_.lenient_kinds, lenient=True)
             import pyarrow as pa
 
             whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)

@@ -34,11 +34,11 @@ def _rows(columns: Mapping[str, Any]) -> int:
 
 
 def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
-    from murmure.core.standing import numbers_in_cells
+    from murmure.core.cells import numbers_in_cells
 
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
-        array = numbers_in_cells(array.tolist())
+        array = numbers_in_cells(array.tolist())[0]
     array = array.astype(np.float64)
     about = schema.about[name]
     if about.missing == "constant":

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -155,17 +154,7 @@ def _columns(described: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[str,
             columns[name].extend(values)
     if not columns[names[0]]:
         raise EmptySource("--query gives no rows: there is nobody to add up.", hint="check the table and its filter")
-    return {name: _plain(values) for name, values in columns.items()}
-
-
-def _plain(values: list[Any]) -> list[Any]:
-    """NUMERIC comes as Decimal: whole numbers become integers, exactly; others the nearest floats."""
-    decimals = [v for v in values if isinstance(v, Decimal)]
-    if not decimals:
-        return values
-    whole = all(v == v.to_integral_value() for v in decimals if v.is_finite()) and all(v.is_finite() for v in decimals)
-    turned: Callable[[Decimal], Any] = int if whole else float
-    return [turned(v) if isinstance(v, Decimal) else v for v in values]
+    return columns
 
 
 def _first_line(error: BaseException) -> str:
