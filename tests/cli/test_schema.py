@@ -398,7 +398,7 @@ def test_check_looks_at_every_row_whatever_it_holds(tmp_path: Path) -> None:
     """Text among numbers is a row that is not valid, and does not end the reading."""
     (tmp_path / "schema.toml").write_text('[columns.age]\ntype = "integers"\nlow = 0\nhigh = 9\n')
     (tmp_path / "people.csv").write_text("age,x\n1,a\nmany,a\n2.0,a\n,a\n7.5,a\n")
-    result = run("check", str(tmp_path / "schema.toml"), str(tmp_path / "people.csv"), "--json")
+    result = call("check", str(tmp_path / "schema.toml"), str(tmp_path / "people.csv"), "--json")
 
     said = json.loads(result.stdout)
     assert (said["rows"], said["valid"], said["columns"]["age"]["invalid"]) == (5, 2, 3)
