@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
 from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
-from murmure.secure.messages import AGREE_SIZE, KEYS_SIZE, OVERHEAD, RECORD, Kind, read, write
+from murmure.secure.messages import KEYS_SIZE, OVERHEAD, RECORD, SIGNATURE, Kind, read, write
 from murmure.secure.party import Party
 from murmure.secure.session import Session, derive
 from murmure.service.asking import Numbers
@@ -318,7 +318,7 @@ class Round:
     def _largest(self) -> int:
         """Bytes that a whole round can have for one party; whoever sends more is no coordinator."""
         n = len(self.session.members) + 1
-        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + AGREE_SIZE + RECORD + 24) + 8 * self.session.encoder.words
+        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + RECORD + 2 * SIGNATURE + 32) + 8 * self.session.encoder.words
 
 
 def rows_mark(identity: Identity, study: bytes, own: Sequence[Own]) -> bytes:
