@@ -156,7 +156,7 @@ def test_no_setting_is_weaker_than_a_quorum(trust):
 
 
 def test_a_refusal_says_how_many_may_vanish():
-    with pytest.raises(InvalidParameter, match="at most 3 dropouts with 1 colluders"):
+    with pytest.raises(InvalidParameter, match="at most 3 dropouts with 1 colluder;"):
         PairwiseMasks(9, dropouts=4)
     with pytest.raises(InvalidParameter, match="at most 49 dropouts"):
         PairwiseMasks(100, dropouts=50, graph="sparse")

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
+from murmure.core.types import counted
 
 FEWEST = 3  # with two parties each knows the other's part; with three, two may not collude
 SECURITY = 41  # bits for each of two bad events, 2**-40 together
@@ -37,13 +38,12 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     _check(n, colluders, dropouts)
     q = (n + colluders) // 2 + 1
     if q > n - dropouts:
-        most = most_dropouts(n, colluders)
+        left = most_dropouts(n, colluders)
+        most = f"at most {counted(left, 'dropout', 'dropouts')} with {counted(colluders, 'colluder', 'colluders')}; or "
         raise InvalidParameter(
             f"of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
             f"lists; when {dropouts} vanish {n - dropouts} are left.",
-            hint="fewer colluders, or more parties"
-            if most < 0
-            else f"at most {most} dropouts with {colluders} colluders; or fewer colluders, or more parties",
+            hint=(most if left >= 0 else "") + "fewer colluders, or more parties",
         )
     return q
 
