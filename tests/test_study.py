@@ -536,7 +536,7 @@ def test_a_party_reads_all_that_it_decides_by() -> None:
         "how many rows they have together (an exact sum too)",
         "compare their keys too",
         "your software sees only that they are possible",
-        "at least 3 of the 5 organisations answer to the end",
+        "at least 4 of the 5 organisations answer to the end",
         "at least 10 rows, and at most 4,294,967,296",
         "You may refuse",
     ):

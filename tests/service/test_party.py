@@ -706,7 +706,7 @@ def test_a_cohort_that_shrinks_after_the_vector(tmp_path: Path) -> None:
     world = World(tmp_path, parties=4, dropouts=1)
     earlier = world.asks([mu.Plan(AGE, parties=mu.PairwiseMasks(4, dropouts=0, rows=999))], "Earlier")
     release_first(world, earlier, [0, 1, 2, 3])
-    with world.hub(late=0.7) as url:
+    with world.hub(late=2.0) as url:
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(3)
 
