@@ -146,7 +146,7 @@ FITS = [
 SECURE = [
     Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=100),
     Masked("secure.long", "100 parties, 100,000 entries, everybody with everybody", server=10),
-    Masked("secure.many", "1,000 parties, 1,000 entries, a sparse graph", server=10, client=0.2),
+    Masked("secure.many", "1,000 parties, 1,000 entries, a sparse graph", server=10, client=0.5),
 ]
 
 WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums; three killed")]

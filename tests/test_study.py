@@ -404,17 +404,17 @@ def test_noise_protects_alike_in_all_questions() -> None:
 
 
 def test_so_many_exact_sums_that_rows_could_be_solved_for_are_refused() -> None:
-    """At most a third of the rows that are surely there: 3 parties with 10 rows each carry 10 sums, and not 11."""
-    ten = tuple(f"age > {k}" for k in range(10))
+    """At most a third of the rows that are surely there: 4 parties with 10 rows each carry 13 sums, and not 14."""
+    most = tuple(f"age > {k}" for k in range(13))
 
-    small(asked(*ten)).check_ratio()
+    small(asked(*most)).check_ratio()
     with pytest.raises(CohortRefused):
-        small(asked(*ten, "stay")).check_ratio()
+        small(asked(*most, "stay")).check_ratio()
     with pytest.raises(CohortRefused):
-        small(asked(*ten), asked("stay")).check_ratio()  # over all questions
-    small(asked(*ten), asked("stay"), least_rows=11).check_ratio()
+        small(asked(*most), asked("stay")).check_ratio()  # over all questions
+    small(asked(*most), asked("stay"), least_rows=11).check_ratio()
     with pytest.raises(CohortRefused):
-        small(asked(*ten), ratio=Fraction(1, 4)).check_ratio()
+        small(asked(*most), ratio=Fraction(1, 4)).check_ratio()
 
 
 WIDE = mu.Schema(
@@ -529,13 +529,14 @@ def test_a_party_reads_all_that_it_decides_by() -> None:
         "* multiplies",
         "From you 5 numbers leave in all, and no row",
         "and one of the organisations put together all that they know",
-        "who are at least 2",
+        "who are at least 3",
+        "before anything is unmasked, 4 of the 5 organisations have signed the same lists",
         "The totals are exact, without differential privacy",
-        "there are 4 exact sums for at least 30 rows in all; at most 10 are allowed",
+        "there are 4 exact sums for at least 40 rows in all; at most 13 are allowed",
         "how many rows they have together (an exact sum too)",
         "compare their keys too",
         "your software sees only that they are possible",
-        "at least 3 of the 5 organisations answer to the end",
+        "at least 4 of the 5 organisations answer to the end",
         "at least 10 rows, and at most 4,294,967,296",
         "You may refuse",
     ):
@@ -577,7 +578,7 @@ def test_noise_is_explained_by_odds() -> None:
     assert "differential privacy for one row" in words and "whether it is in the data at all" in words
     assert "more often than 73.2 times in 100" in words
     assert "None of this holds for the exact totals" in words
-    assert "at least 2 organisations answer to the end and add their share of the noise honestly" in words
+    assert "at least 3 organisations answer to the end and add their share of the noise honestly" in words
     assert "73,2 fois sur 100" in "\n".join(study.in_words("fr"))
     replaced = mu.Plan(mu.Sums(SCHEMA, ("age",)), None, PairwiseMasks(5), noise, relation="replace")
     assert any("which of two contents it has" in line for line in small(replaced).in_words())
@@ -701,7 +702,11 @@ def test_what_a_sparse_graph_supposes_is_said() -> None:
 
         assert f"with {sharing.degree} others, drawn by lot" in words and "tirées au sort" in mots
         assert "below one in a million million" in words
-        assert ("more than 2**64 draws" in words) == (coordinator == "lying") == ("2**64" in sharing.assumption)
+        assert "more than 2**64 draws" in words and "2**64" in sharing.assumption
+        assert "53 of the 100 organisations have signed the same lists" in words and "53 des 100 organisations" in mots
+        assert (
+            ("The study trusts it in this" in words) == ("confiance sur ce point" in mots) == (coordinator == "curious")
+        )
     assert not any("drawn by lot" in line for line in small().in_words())
 
 

@@ -109,7 +109,8 @@ class Local:
 class Secure:
     """Between parties: sums over everybody's rows by pairwise masks, and nobody sees a row or a subtotal.
 
-    dropouts, colluders, coordinator, rows: as in `PairwiseMasks`; how many parties there are is read off the list of
+    dropouts, colluders, coordinator, rows: as in `PairwiseMasks` (with coordinator="lying", which is not believed in
+    its totals, models of several rounds are refused); how many parties there are is read off the list of
     their tables. Without epsilon the sums are exact, and have no differential privacy. epsilon, delta, relation, unit,
     rows_per_person: as in `Central`; the parties then throw the noise in shares, and nobody knows all of it.
     """

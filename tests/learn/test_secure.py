@@ -90,7 +90,7 @@ def test_exact_sums_protect_nobody_and_hide_the_parts(name: str) -> None:
     assert all(math.isinf(c.epsilon) for c in seen.values()) and math.isinf(made.spent_.epsilon)
     assert "1 of the 4 parties" in (seen["coordinator"].hides or "") and seen["reader"].hides is None
     assert not made.seeded_
-    assert "different rosters" in (seen["coordinator"].hides or "")
+    assert "different lists to different parties" in (seen["coordinator"].hides or "")
     said = " ".join(made.summary().split())
     assert "parties 4: masked sums" in said and "the sum is exact" in said and "coordinator and 1 colluding" in said
     assert "parties=4" in repr(made) and "parties" not in repr(MAKERS[name](mu.Secure()))

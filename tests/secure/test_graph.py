@@ -11,40 +11,48 @@ import pytest
 
 from murmure.core.errors import InvalidParameter
 from murmure.secure.graph import (
+    AGAINST_TRIES,
+    SECURITY,
     _hangs_together,
     _most,
-    complete_threshold,
     falls_apart,
     most_colluders_in_gaps,
+    most_dropouts,
     neighbours,
     order,
     parameters,
+    quorum,
 )
+from murmure.secure.sharing import PairwiseMasks
 
 DIGEST = bytes(range(32))
 
-# n, corrupt, dropped, (k, t) for a curious coordinator, (k, t) for a lying one: the values of the unit tests of
-# google-parfait/federated-compute, 15 and one that is refused.
+# n, corrupt, dropped, (k, t) against an active server: the values of the unit tests of google-parfait/federated-compute
+# and one that is refused; then ours, whose threshold is rounded up where the reference's is not.
 REFERENCE = [
-    (100, 5, 5, (12, 6), (16, 11)),
-    (100, 10, 10, (22, 11), (32, 22)),
-    (100, 5, 33, (28, 6), (72, 39)),
-    (1_000, 50, 50, (30, 17), (52, 37)),
-    (1_000, 50, 330, (72, 24), (398, 223)),
-    (1_000, 330, 330, (286, 150), None),
-    (10_000, 500, 500, (34, 20), (62, 44)),
-    (1_000_000, 50_000, 50_000, (38, 22), (74, 52)),
+    (100, 5, 5, (16, 11), (18, 13)),
+    (100, 10, 10, (32, 22), (32, 22)),
+    (100, 5, 33, (72, 39), (74, 41)),
+    (1_000, 50, 50, (52, 37), (52, 37)),
+    (1_000, 50, 330, (398, 223), (398, 223)),
+    (1_000, 330, 330, None, None),
+    (10_000, 500, 500, (62, 44), (62, 44)),
+    (1_000_000, 50_000, 50_000, (74, 52), (78, 55)),
 ]
 
 
-@pytest.mark.parametrize("n, corrupt, dropped, curious, lying", REFERENCE)
-def test_degree_and_threshold_are_those_of_the_reference(n, corrupt, dropped, curious, lying):
-    assert parameters(n, corrupt, dropped, "curious") == curious
-    if lying is None:
+@pytest.mark.parametrize("n, corrupt, dropped, theirs, ours", REFERENCE)
+def test_degree_and_threshold_are_those_of_the_reference_or_above(n, corrupt, dropped, theirs, ours):
+    """2 t >= k + corrupt neighbours + 2; the reference asks for one less where their sum is odd, and has its t then."""
+    if theirs is None:
         with pytest.raises(InvalidParameter, match=r"0\.9"):
-            parameters(n, corrupt, dropped, "lying")
-    else:
-        assert parameters(n, corrupt, dropped, "lying") == lying
+            parameters(n, corrupt, dropped)
+        return
+    assert parameters(n, corrupt, dropped) == ours
+    k, t = theirs
+    colluding = _most(n, corrupt, k, n << 41)
+    assert t == -((5 - 4 * (colluding + k)) // 8) + 1  # the reference: ceil((c + k - 1.25) / 2) + 1
+    assert (ours == theirs) == ((k + colluding) % 2 == 0)
 
 
 @pytest.mark.parametrize("n, marked", [(10, 0), (10, 3), (10, 7), (10, 10), (60, 20)])
@@ -84,59 +92,84 @@ def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 20, 17), (20, 9, 9)])
 def test_where_no_sparse_graph_is_safe_it_says_so(n, corrupt, dropped):
     with pytest.raises(InvalidParameter, match="complete"):
-        parameters(n, corrupt, dropped, "curious")
+        parameters(n, corrupt, dropped)
 
 
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 4, 8), (64, 1, 10), (200, 20, 0), (500, 0, 100)])
-@pytest.mark.parametrize("coordinator", ["curious", "lying"])
-def test_the_threshold_stands_between_the_corrupt_and_the_surviving_neighbours(n, corrupt, dropped, coordinator):
+@pytest.mark.parametrize("security", [SECURITY, AGAINST_TRIES])
+def test_the_threshold_stands_between_the_corrupt_and_the_surviving_neighbours(n, corrupt, dropped, security):
     """Recomputed from the hypergeometric law in fractions."""
-    k, t = parameters(n, corrupt, dropped, coordinator)
+    k, t = parameters(n, corrupt, dropped, security=security)
 
     def tail(marked, x):  # P[at least x of k neighbours are marked]
         ways = sum(math.comb(marked, i) * math.comb(n - marked, k - i) for i in range(x, k + 1))
         return Fraction(ways, math.comb(n, k))
 
-    corrupt_needed = t if coordinator == "curious" else 2 * t - k
     assert k % 2 == 0 and 2 <= t <= k
-    assert n * tail(corrupt, max(corrupt_needed, 1)) <= Fraction(1, 1 << 41)
+    assert n * tail(corrupt, 2 * t - k - 1) <= Fraction(1, 1 << security)  # more than c_max = 2 t - k - 2
     assert n * tail(dropped, k - t + 1) <= Fraction(1, 1 << 20)
 
 
-@pytest.mark.parametrize("n, t, drops, colluders", [(3, 2, 1, 1), (5, 3, 2, 2), (10, 6, 4, 5)])
-def test_complete_thresholds_of_a_curious_coordinator(n, t, drops, colluders):
-    """The table: t of n, tolerating so many dropouts and colluders, and not one more of either."""
-    assert complete_threshold(n, 1, drops, "curious") == t
-    assert complete_threshold(n, colluders, drops, "curious") == t
-    with pytest.raises(InvalidParameter):
-        complete_threshold(n, colluders + 1, drops, "curious")
-    assert complete_threshold(n, n - 1, 0, "curious") == n
+# n: (quorum, most dropouts) for 0, 1, 2 and n // 3 colluders; None: two honest parties would not be left
+QUORUMS = {
+    3: [(2, 0), (3, 0), None, (3, 0)],
+    4: [(3, 1), (3, 1), (4, 0), (3, 1)],
+    5: [(3, 2), (4, 1), (4, 1), (4, 1)],
+    6: [(4, 2), (4, 2), (5, 1), (5, 1)],
+    7: [(4, 3), (5, 2), (5, 2), (5, 2)],
+    8: [(5, 3), (5, 3), (6, 2), (6, 2)],
+    9: [(5, 4), (6, 3), (6, 3), (7, 2)],
+    10: [(6, 4), (6, 4), (7, 3), (7, 3)],
+    30: [(16, 14), (16, 14), (17, 13), (21, 9)],
+    100: [(51, 49), (51, 49), (52, 48), (67, 33)],
+}
 
 
-@pytest.mark.parametrize("n, t, drops", [(3, 3, 0), (5, 4, 1), (10, 6, 4)])
-def test_complete_thresholds_of_a_lying_coordinator(n, t, drops):
-    assert complete_threshold(n, 1, drops, "lying") == t
-    with pytest.raises(InvalidParameter, match=f"at most {drops} dropouts"):
-        complete_threshold(n, 1, drops + 1, "lying")
-
-
-def test_complete_thresholds_keep_their_inequalities():
-    """All n up to 14: t <= survivors; t > c, or 2t > n + c; refused only where no such t is."""
-    for n, c, d, lying in itertools.product(range(2, 15), range(14), range(14), (False, True)):
-        if c >= n or d >= n:
-            continue
-        allowed = [t for t in range(2, n - d + 1) if (2 * t > n + c if lying else t > c)]
-        coordinator = "lying" if lying else "curious"
-        if not allowed:
+@pytest.mark.parametrize("n", QUORUMS)
+def test_quorums_and_the_most_dropouts(n):
+    for c, row in zip((0, 1, 2, n // 3), QUORUMS[n], strict=True):
+        if row is None:
+            assert most_dropouts(n, c) < 0
             with pytest.raises(InvalidParameter):
-                complete_threshold(n, c, d, coordinator)
+                PairwiseMasks(n, colluders=c)
             continue
-        t = complete_threshold(n, c, d, coordinator)
-        assert t in allowed
-        if lying:
-            assert t == allowed[0]
-        else:  # a majority wherever it can be had, and no more than is needed
-            assert t == (allowed[0] if allowed[0] > n // 2 else min(n // 2 + 1, n - d))
+        q, most = row
+        assert (quorum(n, c, most), most_dropouts(n, c)) == (q, most)
+        masks = PairwiseMasks(n, most, c, graph="complete")
+        assert masks.quorum == masks.threshold == q
+        with pytest.raises(InvalidParameter):
+            PairwiseMasks(n, most + 1, c)
+        assert PairwiseMasks(n, colluders=c).dropouts == min(most, math.ceil(n / 5))
+
+
+@pytest.mark.parametrize("trust", ["curious", "lying"])
+def test_no_setting_is_weaker_than_a_quorum(trust):
+    """All n up to 14: refused exactly where no q has 2 q > n + c and q <= n - d, or too few are left."""
+    for n, c, d in itertools.product(range(3, 15), range(14), range(14)):
+        allowed = [q for q in range(1, n - d + 1) if 2 * q > n + c]
+        if not allowed or n - d < 3 or n - d - c < 2:
+            with pytest.raises(InvalidParameter):
+                PairwiseMasks(n, d, c, trust)
+            continue
+        masks = PairwiseMasks(n, d, c, trust)
+        assert masks.quorum == masks.threshold == allowed[0] and d <= most_dropouts(n, c)
+
+
+def test_a_refusal_says_how_many_may_vanish():
+    with pytest.raises(InvalidParameter, match="at most 3 dropouts with 1 colluder;"):
+        PairwiseMasks(9, dropouts=4)
+    with pytest.raises(InvalidParameter, match="at most 49 dropouts"):
+        PairwiseMasks(100, dropouts=50, graph="sparse")
+
+
+@pytest.mark.parametrize("n, c, d", [(40, 1, 8), (100, 5, 5), (100, 1, 20), (200, 10, 20), (1000, 10, 300)])
+@pytest.mark.parametrize("trust", ["curious", "lying"])
+def test_a_sparse_graph_has_the_quorum_of_all_and_the_bits_against_tries(n, c, d, trust):
+    masks = PairwiseMasks(n, d, c, trust, graph="sparse")
+    assert not masks.complete and masks.quorum == (n + c) // 2 + 1
+    most = _most(n, c, masks.degree, n << AGAINST_TRIES)
+    assert 2 * masks.threshold >= masks.degree + most + 2
+    assert "2**64" in masks.assumption
 
 
 def test_the_order_depends_on_the_keys_and_on_who_takes_part_only():
@@ -182,10 +215,9 @@ def test_neighbours_are_the_next_ones_on_the_ring():
         lambda: order(DIGEST, []),
         lambda: neighbours(np.arange(9), 3),
         lambda: neighbours(np.arange(9), -2),
-        lambda: parameters(100, 5, 5, "honest"),
-        lambda: parameters(100, 100, 0, "curious"),
-        lambda: complete_threshold(5, -1, 0, "curious"),
-        lambda: complete_threshold(5, 0, 5, "lying"),
+        lambda: parameters(100, 100, 0),
+        lambda: quorum(5, -1, 0),
+        lambda: quorum(5, 0, 5),
     ],
 )
 def test_what_is_no_graph_is_refused(wrong):
@@ -234,9 +266,9 @@ def test_a_ring_that_passes_the_check_hangs_together_whoever_colludes() -> None:
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 2, 5), (100, 5, 33), (300, 30, 60), (1000, 50, 330)])
 def test_chance_alone_passes_the_check(n: int, corrupt: int, dropped: int) -> None:
     """200 lists of survivors, dropped by chance: fails for one in 5,000 if the degree were at its bound of 2**-20."""
-    degree, threshold = parameters(n, corrupt, dropped, "curious", True)
-    least = parameters(n, corrupt, dropped, "curious")
-    limit = most_colluders_in_gaps(n, corrupt, degree)
+    degree, threshold = parameters(n, corrupt, dropped, True, AGAINST_TRIES)
+    least = parameters(n, corrupt, dropped)
+    limit = most_colluders_in_gaps(n, corrupt, degree, AGAINST_TRIES)
     rng = np.random.default_rng(7)
     for _ in range(200):
         living = np.ones(n, bool)

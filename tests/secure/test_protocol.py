@@ -25,12 +25,13 @@ from murmure.secure.errors import (
 )
 from murmure.secure.identity import Card, Identity
 from murmure.secure.in_process import session_in_process, sum_in_process
-from murmure.secure.messages import FROM_COORDINATOR, Alive, Kind, Reveal, read, write
+from murmure.secure.joined import Joined
+from murmure.secure.messages import FROM_COORDINATOR, Kind, Masked, Reveal, read, write
 from murmure.secure.party import KEY, SELF_MASK, Party
 from murmure.secure.ring import Encoder
 from murmure.secure.sharing import EXAMPLES, PairwiseMasks
 
-STAGES = ("keys", "shares", "vectors", "reveal")
+STAGES = ("keys", "shares", "vectors", "agree", "reveal")
 
 
 def sums(values: list[list[int]], cohort: tuple[int, ...]) -> list[int]:
@@ -54,7 +55,7 @@ def test_the_sum_over_the_survivors_is_exact(sharing: PairwiseMasks, stage: Any)
     encoder = Encoder(3, 2 * 10**15, sharing.parties)
     done = sum_in_process(sharing, encoder, values, vanish)
 
-    alive = tuple(i for i in range(sharing.parties) if i not in vanish or stage == "reveal")
+    alive = tuple(i for i in range(sharing.parties) if i not in vanish or stage in ("agree", "reveal"))
     assert done.cohort == alive
     assert done.result == sums(values, alive)
 
@@ -64,7 +65,7 @@ def test_the_sum_over_the_survivors_is_exact(sharing: PairwiseMasks, stage: Any)
 def test_one_more_than_may_vanish_gives_no_sum(trust: Any, stage: Any) -> None:
     """Below the minimum nothing is summed, whenever they vanish."""
     sharing = PairwiseMasks(7, dropouts=2, colluders=2, coordinator=trust)
-    vanish = dict.fromkeys(range(7 - (sharing.threshold - 1) if stage == "reveal" else 3), stage)
+    vanish = dict.fromkeys(range(7 - (sharing.threshold - 1)), stage)
     with pytest.raises(TooFewParties):
         sum_in_process(sharing, Encoder(1, 1, 7), [[1]] * 7, vanish)
 
@@ -182,45 +183,37 @@ def test_a_value_beyond_its_bound_stops_at_the_party() -> None:
         play.parties[0].mask([0, 2**41 + 1, 0])
 
 
-def test_a_coordinator_that_shows_two_rosters_learns_nothing() -> None:
-    """Lying: it tells party 0 that all are alive, and the others that party 3 vanished; nobody reveals a share."""
-    play = Play("lying", vanishes=()).until("agree")
-    lied = write(
-        Kind.ALIVE,
-        play.session.digest,
-        FROM_COORDINATOR,
-        Alive((0, 1, 2), (3,)).pack(),
-        Identity.from_bytes(fixed("coordinator")),
-    )
-    signed = []
-    for i in (0, 1, 2):
-        signed.append(play.parties[i].hear(lied if i else play.coordinator.inbox(i)[-1]))
-    assert all(signed) and len({read(raw).body for raw in signed if raw}) == 2
-    body = len(signed).to_bytes(4, "little") + b"".join(raw for raw in signed if raw)
-    agreed = write(Kind.AGREED, play.session.digest, FROM_COORDINATOR, body, Identity.from_bytes(fixed("coordinator")))
-    for i in (0, 1, 2):
-        with pytest.raises(RosterDiffers, match="other lists"):
-            play.parties[i].hear(agreed)
-        with pytest.raises(OutOfOrder):
-            play.parties[i].reveal()
+@pytest.mark.parametrize("trust", ["curious", "lying"])
+def test_whoever_vanishes_after_its_vector_and_before_signing_is_in_the_sum(trust: Any) -> None:
+    """As many as may: those who are left are a quorum. With one more nothing is revealed."""
+    sharing = PairwiseMasks(8, dropouts=3, coordinator=trust)
+    done = sum_in_process(sharing, Encoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 7), "agree"))
+    assert done.result == [8] and sharing.quorum == 5
+    with pytest.raises(TooFewParties, match="4 parties signed the lists, and 5 must"):
+        sum_in_process(sharing, Encoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 5, 7), "agree"))
+
+
+def test_an_agreement_is_a_quorum_of_all_who_were_invited_however_few_are_listed() -> None:
+    """Eleven invited, eight join: seven must sign and seven shares rebuild, where eight invited would need five."""
+    sharing = PairwiseMasks(11, dropouts=4)
+    here, head, identities = session_in_process(sharing, Encoder(1, 1, 11))
+    coordinator = Coordinator(here, head)
+    for i, who in enumerate(identities[:8]):
+        coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
+    coordinator.close()
+    joined = coordinator._joined
+    assert joined is not None and len(joined.members) == 8
+    assert sharing.quorum == joined.threshold == 7 and joined.sharing.quorum == 5
 
 
 @pytest.mark.parametrize(
     "sharing",
-    [
-        PairwiseMasks(7, dropouts=1, coordinator="lying"),
-        PairwiseMasks(60, dropouts=3, colluders=3, coordinator="lying", graph="sparse"),
-    ],
+    [PairwiseMasks(7, dropouts=1), PairwiseMasks(60, dropouts=3, colluders=3, graph="sparse")],
     ids=["complete", "sparse"],
 )
-def test_a_split_neighbourhood_never_gives_both_secrets(sharing: PairwiseMasks) -> None:
-    """Among the holders of a party's secrets two lists cannot both be signed t times by honest ones.
-
-    So t agreeing signatures for either list, with every corrupt holder signing both, need 2 t <= holders + corrupt; on
-    the sparse graph that is excluded for up to 2 t - holders - 1 corrupt neighbours, which the reference rule counts.
-    """
-    encoder = Encoder(1, 1, sharing.parties)
-    here, head, identities = session_in_process(sharing, encoder)
+def test_neighbours_who_were_split_in_two_never_give_both_secrets(sharing: PairwiseMasks) -> None:
+    """Even without agreement: t shares of either secret, colluding holders giving both, need 2 t <= holders + c."""
+    here, head, identities = session_in_process(sharing, Encoder(1, 1, sharing.parties))
     coordinator = Coordinator(here, head)
     for i, who in enumerate(identities):
         coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
@@ -232,43 +225,37 @@ def test_a_split_neighbourhood_never_gives_both_secrets(sharing: PairwiseMasks) 
         assert (place in holders) == sharing.complete
         assert len(holders) == (sharing.parties if sharing.complete else sharing.degree)
         assert all(place in joined.holders(other) for other in holders)
-        if sharing.complete:
-            assert 2 * sharing.threshold > len(holders) + sharing.colluders
+        assert 2 * joined.threshold > len(holders) + sharing.colluders
 
 
-def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told() -> None:
+def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ring's order is known before vectors are sent. Two gaps around a few parties would give away their sum.
 
-    The coordinator of this package refuses to close so; a party refuses the list when another one sends it.
+    A thousand parties, of whom so many may vanish that the gaps could be made; a party asks before it signs the lists.
     """
-    sharing = PairwiseMasks(100, dropouts=33, colluders=5)
-    here, head, identities = session_in_process(sharing, Encoder(1, 1, 100))
+    sharing = PairwiseMasks(1000, dropouts=300)
+    here, head, identities = session_in_process(sharing, Encoder(1, 1, 1000))
     coordinator = Coordinator(here, head)
-    parties = [Party(here, who, i, fixed("seed", i)) for i, who in enumerate(identities)]
-    for party in parties:
-        coordinator.receive(party.keys())
+    for i, who in enumerate(identities):
+        coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
     coordinator.close()
-    assert coordinator._joined is not None and not sharing.complete
-    ring, half = coordinator._joined._order.tolist(), sharing.degree // 2
-    gaps = {*ring[:half], *ring[half + 3 : 2 * half + 3]}  # around three parties
-    assert len(gaps) <= 33
-    for i, party in enumerate(parties):
-        coordinator.receive(party.hear(coordinator.inbox(i)[0]) or b"")
-    coordinator.close()
-    for i, party in enumerate(parties):
-        party.hear(coordinator.inbox(i)[1])
-        message = party.mask([1])
-        if i not in gaps:
-            coordinator.receive(message)
-    alive = tuple(i for i in range(100) if i not in gaps)
-    told = write(Kind.ALIVE, here.digest, FROM_COORDINATOR, Alive(alive, tuple(sorted(gaps))).pack(), head)
+    joined = coordinator._joined
+    assert joined is not None and not sharing.complete
+    ring, half = joined._order.tolist(), sharing.degree // 2
+    gaps = {*ring[:half], *ring[half + 100 : 2 * half + 100]}  # around a hundred parties
+    assert len(gaps) <= 300
+    joined.hang_together(ring[: 1000 - len(gaps)])
     with pytest.raises(TooFewParties, match="two sums"):
-        coordinator.close()
-    for i in alive[:5]:
-        with pytest.raises(TooFewParties, match=r"two sums|hold shares"):
-            parties[i].hear(told)
-        with pytest.raises(OutOfOrder):
-            parties[i].reveal()
+        joined.hang_together(set(ring) - gaps)
+
+    def apart(self: Joined, alive: Any) -> None:
+        raise TooFewParties("two sums")
+
+    play = Play(vanishes=()).until("agree")
+    monkeypatch.setattr(Joined, "hang_together", apart)
+    with pytest.raises(TooFewParties, match="two sums"):
+        play.listen(0)
+    assert play.parties[0].stage == "failed"
 
 
 def test_the_graph_is_that_of_those_who_joined() -> None:
@@ -350,7 +337,7 @@ def test_the_same_values_under_two_seeds_look_unrelated() -> None:
         play = Play(vanishes=())
         play.parties = [Party(play.session, identity(i), i, fixed(label, i)) for i in range(PARTIES)]
         play.until("reveal")
-        vectors += [np.frombuffer(m.body, "<u8") for _, raw in play.lines if (m := read(raw)).kind is Kind.MASKED]
+        vectors += [Masked.of(m, 3).words for _, raw in play.lines if (m := read(raw)).kind is Kind.MASKED]
 
     assert len(np.unique(np.concatenate(vectors))) == 8 * 3
 
@@ -428,7 +415,10 @@ def test_the_roster_names_each_key_and_each_party_once() -> None:
         {"parties": 5, "dropouts": 3},
         {"parties": 5, "dropouts": 2, "colluders": 2},
         {"parties": 5, "colluders": 4},
+        {"parties": 5, "dropouts": 2},
         {"parties": 5, "dropouts": 2, "coordinator": "lying"},
+        {"parties": 10, "dropouts": 3, "colluders": 4},
+        {"parties": 100, "dropouts": 50, "graph": "sparse"},
         {"parties": 5, "coordinator": "honest"},
         {"parties": 5.0},
         {"parties": True},

@@ -413,7 +413,8 @@ def killed_once(world: World, k: int) -> None:
     assert outcomes[0].sums == TOTAL
     assert ends == [(0, [str([one.sums for one in outcomes])])] * 2
     came = world.came()
-    assert len(came) == rounds * 3 * 4 and {kind for kind, _, _ in came} == {"KEYS", "SHARES", "MASKED", "REVEAL"}
+    said = {"KEYS", "SHARES", "MASKED", "AGREE", "REVEAL"}
+    assert len(came) == rounds * 3 * 5 and {kind for kind, _, _ in came} == said
     assert all(len(different) == 1 for different in came.values())
     assert no_secrets(world.homes[0])
     assert len(world.homes[0].store.released()) == rounds
@@ -506,7 +507,7 @@ def test_what_leaves_is_written_before(world: World, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(Client, "send", sent)
         world.join(0, url, own=own)
         assert all(ended(*one)[0] == 0 for one in others)
-    assert found == [("KEYS", 1), ("SHARES", 1), ("MASKED", 1), ("REVEAL", 1)]
+    assert found == [("KEYS", 1), ("SHARES", 1), ("MASKED", 1), ("AGREE", 1), ("REVEAL", 1)]
 
 
 def test_two_processes_cannot_run_one_study(world: World) -> None:
@@ -683,18 +684,18 @@ def test_the_difference_of_two_cohorts(tmp_path: Path, guard: Any) -> None:
 
 @pytest.mark.parametrize("colluders", [1, 2])
 def test_the_difference_of_cohorts_where_two_may_collude(tmp_path: Path, colluders: int) -> None:
-    """Seven answered earlier, four answer now: of the three others two may collude, and know the third's sum."""
-    world = World(tmp_path, parties=7, dropouts=3, colluders=colluders)
-    earlier = world.asks([mu.Plan(AGE, parties=mu.PairwiseMasks(7, dropouts=1, rows=999))], "Earlier")
-    release_first(world, earlier, [0, 1, 2, 3, 4, 5, 6])
+    """Nine answered earlier, six answer now: of the three others two may collude, and know the third's sum."""
+    world = World(tmp_path, parties=9, dropouts=3, colluders=colluders)
+    earlier = world.asks([mu.Plan(AGE, parties=mu.PairwiseMasks(9, dropouts=1, rows=999))], "Earlier")
+    release_first(world, earlier, list(range(9)))
     with world.hub(late=0.5) as url:
-        others = [world.child(i, url) for i in (1, 2, 3)]
+        others = [world.child(i, url) for i in (1, 2, 3, 4, 5)]
         if colluders == 1:
-            assert world.join(0, url)[0].cohort == (0, 1, 2, 3)
+            assert world.join(0, url)[0].cohort == (0, 1, 2, 3, 4, 5)
         else:
             with pytest.raises(CohortRefused, match="about 3 alone") as refusal:
                 world.join(0, url)
-            assert all(f"Party {n}" in str(refusal.value) for n in (4, 5, 6))
+            assert all(f"Party {n}" in str(refusal.value) for n in (6, 7, 8))
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
@@ -705,7 +706,7 @@ def test_a_cohort_that_shrinks_after_the_vector(tmp_path: Path) -> None:
     world = World(tmp_path, parties=4, dropouts=1)
     earlier = world.asks([mu.Plan(AGE, parties=mu.PairwiseMasks(4, dropouts=0, rows=999))], "Earlier")
     release_first(world, earlier, [0, 1, 2, 3])
-    with world.hub(late=0.7) as url:
+    with world.hub(late=2.0) as url:
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(3)
 
@@ -1087,7 +1088,7 @@ class Repeats(Lying):
 
         for raw in found:
             if read(raw).kind is Kind.ALIVE:
-                other = Alive((0, 1, 2), (3,)).pack()
+                other = Alive((0, 1, 2), (3,), Alive.of(read(raw)).signatures[:3]).pack()
                 again = write(Kind.ALIVE, read(raw).session, FROM_COORDINATOR, other, self.identity)
                 return [*found[: found.index(raw) + 1], again]
         return found

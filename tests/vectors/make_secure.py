@@ -18,7 +18,21 @@ sys.path.insert(0, str(HERE.parent / "secure"))
 from play import PARTIES, VALUES, Play, fixed, identity  # noqa: E402
 
 from murmure.secure.identity import Identity  # noqa: E402
-from murmure.secure.messages import FROM_COORDINATOR, HEAD, SIGNATURE, Alive, Kind, Sealed, read, write  # noqa: E402
+from murmure.secure.messages import (  # noqa: E402
+    FROM_COORDINATOR,
+    HEAD,
+    SIGNATURE,
+    Alive,
+    Kind,
+    Masked,
+    Sealed,
+    before_signature,
+    pack_signatures,
+    read,
+    signatures_of,
+    write,
+)
+from murmure.secure.session import PROTOCOL  # noqa: E402
 
 HEAD_COORDINATOR = Identity.from_bytes(fixed("coordinator"))
 
@@ -56,7 +70,8 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     yield case("nothing at all", "coordinator", keys, b"", "BadMessage")
     yield case("glued", "coordinator", keys, raw + b"\0", "BadMessage")
     yield case("not ours", "coordinator", keys, b"XX" + raw[2:], "BadMessage")
-    yield case("unknown version", "coordinator", keys, resigned(raw, me, 2, b"\2"), "BadMessage")
+    yield case("unknown version", "coordinator", keys, resigned(raw, me, 2, b"\3"), "BadMessage")
+    yield case("the version before this one", "coordinator", keys, resigned(raw, me, 2, b"\1"), "BadMessage")
     yield case("unknown kind", "coordinator", keys, resigned(raw, me, 3, b"\x63"), "BadMessage")
     yield case(
         "a body that is too short", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(95), me), "BadMessage"
@@ -106,8 +121,16 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     yield case(
         "shares for one neighbour twice", "coordinator", shares, write(Kind.SHARES, session, 0, twice, me), "BadMessage"
     )
-    short = write(Kind.MASKED, session, 0, read(lines[masked][1]).body[:-8], me)
+    vector = read(lines[masked][1]).body
+    short = write(Kind.MASKED, session, 0, vector[8:], me)
     yield case("a vector that is too short", "coordinator", masked, short, "BadMessage")
+    bare = write(Kind.MASKED, session, 0, vector[:-SIGNATURE], me)
+    yield case("a vector without the signature under who shared", "coordinator", masked, bare, "BadMessage")
+    elsewhere = before_signature(Kind.MASKED_FOR, session, 0, bytes(32))
+    other = write(Kind.MASKED, session, 0, vector[:-SIGNATURE] + me.sign(elsewhere), me)
+    yield case("a vector masked for others", "coordinator", masked, other, "RosterDiffers")
+    apart = write(Kind.MASKED_FOR, session, 0, bytes(32), me)
+    yield case("a signature under who shared, by itself", "coordinator", masked, apart, "BadMessage")
     yield case(
         "keys that come too late", "coordinator", masked, write(Kind.KEYS, session, 0, bytes(96), me), "Equivocation"
     )
@@ -167,28 +190,76 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         ("this party dropped", (1, 2, 3), (0,), "RosterDiffers"),
         ("too few alive", (0, 1), (2, 3), "TooFewParties"),
     )
+    signed = {
+        place: Masked.of(read(lines[index("coordinator", Kind.MASKED, place)][1]), 3).signature for place in (0, 1, 2)
+    }
+
+    def living(here: tuple[int, ...], gone: tuple[int, ...], **instead: bytes) -> bytes:
+        signatures = tuple(instead.get(f"of_{place}", signed.get(place, bytes(SIGNATURE))) for place in here)
+        return from_head(Kind.ALIVE, Alive(here, gone, signatures).pack())
+
     for name, here, gone, error in lists:
-        yield case(name, "party 0", alive, from_head(Kind.ALIVE, Alive(here, gone).pack()), error)
+        yield case(name, "party 0", alive, living(here, gone), error)
+    another = identity(1).sign(before_signature(Kind.MASKED_FOR, session, 1, bytes(32)))
+    yield case(
+        "a vector that was masked for another list",
+        "party 0",
+        alive,
+        living((0, 1, 2), (3,), of_1=another),
+        "RosterDiffers",
+    )
+    yield case(
+        "a vector whose list somebody else signed",
+        "party 0",
+        alive,
+        living((0, 1, 2), (3,), of_1=signed[2]),
+        "RosterDiffers",
+    )
     yield case("a result before the shares", "party 0", alive, from_head(Kind.RESULT, b""), "OutOfOrder")
-    other = from_head(Kind.ALIVE, Alive((0, 1, 2, 3), ()).pack())
-    yield case("shares for a peer asked twice", "party 0", reveal, other, "AskedTwice")
-    if play.trust == "lying":
-        agreed = index("party 0", Kind.AGREED)
-        raw = read(lines[agreed][1]).body
-        one = raw[4 : 4 + (len(raw) - 4) // struct.unpack("<I", raw[:4])[0]]
-        yield case(
-            "too few agree", "party 0", agreed, from_head(Kind.AGREED, struct.pack("<I", 1) + one), "TooFewParties"
-        )
-        theirs = write(Kind.AGREE, session, 1, bytes(32), identity(1))
-        lied = struct.pack("<I", 2) + one + theirs
-        yield case(
-            "a roster that differs between parties", "party 0", agreed, from_head(Kind.AGREED, lied), "RosterDiffers"
-        )
-        forged = struct.pack("<I", 2) + one + theirs[:-1] + bytes([theirs[-1] ^ 1])
-        yield case("an agreement that was forged", "party 0", agreed, from_head(Kind.AGREED, forged), "ForgedMessage")
-        mine = index("coordinator", Kind.AGREE, 0)
-        other = write(Kind.AGREE, session, 0, bytes(32), me)
-        yield case("a party that signs other lists", "coordinator", mine, other, "RosterDiffers")
+    yield case("shares for a peer asked twice", "party 0", reveal, living((0, 1, 2, 3), ()), "AskedTwice")
+    agreed = index("party 0", Kind.AGREED)
+    yield case("other lists before they are agreed", "party 0", agreed, living((0, 1, 2, 3), ()), "AskedTwice")
+    yield case("a result before anybody agreed", "party 0", agreed, from_head(Kind.RESULT, b""), "OutOfOrder")
+    mine = index("coordinator", Kind.AGREE, 0)
+    yield case(
+        "a party that signs other lists",
+        "coordinator",
+        mine,
+        write(Kind.AGREE, session, 0, bytes(32), me),
+        "RosterDiffers",
+    )
+    yield from not_agreed(play, agreed, case, from_head)
+
+
+def not_agreed(play: Play, after: int, case: Any, from_head: Any) -> Iterator[dict[str, Any]]:
+    """AGREED messages with which party 0 must reveal nothing; three of four must have signed."""
+    session = play.session.digest
+    signed = signatures_of(read(play.lines[after][1]))
+
+    def says(name: str, body: bytes, error: str) -> dict[str, Any]:
+        return case(name, "party 0", after, from_head(Kind.AGREED, body), error)
+
+    def by(place: int, digest: bytes, kind: Kind = Kind.AGREE, session: bytes = session) -> bytes:
+        return identity(place).sign(before_signature(kind, session, place, digest))
+
+    the_same = next(read(raw).body for _, raw in play.lines if read(raw).kind is Kind.AGREE)
+    assert signed == {place: by(place, the_same) for place in (0, 1, 2)}
+    two = {place: signed[place] for place in (0, 1)}
+    yield says("one signature too few", pack_signatures(two), "TooFewParties")
+    yield says("nobody signed", pack_signatures({}), "TooFewParties")
+    twice = struct.pack("<I", 3) + pack_signatures(two)[4:] + struct.pack("<I", 1) + signed[1]
+    yield says("one who signed, twice", twice, "BadMessage")
+    yield says("one who signed, twice under two names", pack_signatures(two | {2: signed[1]}), "RosterDiffers")
+    yield says("one who vanished signed", pack_signatures(two | {3: by(3, the_same)}), "RosterDiffers")
+    yield says("one who is not in the roster signed", pack_signatures(two | {4: by(4, the_same)}), "RosterDiffers")
+    yield says("one signed other lists", pack_signatures(two | {2: by(2, bytes(32))}), "RosterDiffers")
+    yield says("one signed another kind", pack_signatures(two | {2: by(2, the_same, Kind.MASKED_FOR)}), "RosterDiffers")
+    yield says(
+        "one signed in another session", pack_signatures(two | {2: by(2, the_same, session=bytes(32))}), "RosterDiffers"
+    )
+    forged = signed[2][:-1] + bytes([signed[2][-1] ^ 1])
+    yield says("an agreement that was forged", pack_signatures(two | {2: forged}), "RosterDiffers")
+    yield says("an agreement that was cut short", pack_signatures(signed)[:-1], "BadMessage")
 
 
 def main() -> None:
@@ -207,7 +278,7 @@ def main() -> None:
                 "bad": list(bad(play)),
             }
         )
-    (HERE / "secure_messages.json").write_text(json.dumps({"protocol": 1, "sessions": held}, indent=1) + "\n")
+    (HERE / "secure_messages.json").write_text(json.dumps({"protocol": PROTOCOL, "sessions": held}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
     return clear if parties is None else clear + say(" from ", ", de ") + counted(parties, "table", "tables")
 
 
-def _between(sharing: Any, say: Say) -> str:
+def _between(sharing: Any, rounds: int, say: Say) -> str:
     """What coordinator, parties and colluders see of exact or noisy sums between parties."""
     c = sharing.colluders
     out = say(
@@ -160,14 +160,17 @@ def _between(sharing: Any, say: Say) -> str:
         " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
     )
     many = say(counted(c, "party", "parties"), counted(c, "participant", "participants"))
-    trust = say(", or the coordinator breaks the protocol", ", ou si le coordinateur enfreint les règles")
-    return out + more.format(many, "" if sharing.coordinator == "lying" else trust)
+    trust = say(
+        ", or the coordinator reports a false total from which the next question follows",
+        ", ou si le coordinateur annonce un faux total dont dépend la question suivante",
+    )
+    return out + more.format(many, trust if rounds > 1 else "")
 
 
 def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        who = _between(privacy.sharing, say)
+        who = _between(privacy.sharing, len(plans), say)
     elif isinstance(privacy, Central):
         who = say(
             "The curator sees every row; whoever reads the result sees the noisy sums.",

@@ -23,16 +23,17 @@ from murmure.secure.identity import Identity
 from murmure.secure.joined import Joined, enough
 from murmure.secure.messages import (
     FROM_COORDINATOR,
+    SIGNATURE,
     Alive,
     Keys,
     Kind,
+    Masked,
     Message,
     Result,
     Reveal,
     Sealed,
-    pack_list,
+    pack_signatures,
     read,
-    words_of,
     write,
 )
 from murmure.secure.party import KEY, SELF_MASK
@@ -83,6 +84,8 @@ class Coordinator:
         self._joined: Joined | None = None
         self._sealed: dict[int, dict[int, bytes]] = {}
         self._shared: tuple[int, ...] = ()
+        self._told = b""  # what parties sign with their vectors
+        self._masked_for: dict[int, bytes] = {}  # their signatures
         self._lists: Alive | None = None
         self._sum = np.zeros(session.encoder.words, np.uint64)
         self._revealed: dict[int, Reveal] = {}
@@ -182,11 +185,17 @@ class Coordinator:
                     raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
             case Kind.MASKED:
-                if len(message.body) != 8 * self.session.encoder.words:
+                assert self._joined is not None
+                if len(message.body) != 8 * self.session.encoder.words + SIGNATURE:
                     raise BadMessage(
                         f"the vector of {self._name(place)} does not have {self.session.encoder.words} words."
                     )
-                self.session.encoder.ring.add(self._sum, words_of(message.body))
+                masked = Masked.of(message, self.session.encoder.words)
+                # it would stop every neighbour
+                if not self._joined.signed(Kind.MASKED_FOR, place, self._told, masked.signature):
+                    raise RosterDiffers(f"{self._name(place)} masked its vector for others than those who shared.")
+                self._masked_for[place] = masked.signature
+                self.session.encoder.ring.add(self._sum, masked.words)
             case Kind.AGREE:
                 assert self._joined is not None and self._lists is not None
                 if message.body != self._joined.agreement(self._shared, self._lists):
@@ -252,9 +261,12 @@ class Coordinator:
             names = ", ".join(self._name(place) for place in sorted(self.refused & self.expected))
             raise Declined(f"{names} refused after the vectors were frozen: nothing is summed.")
         if self.stage == "agree":
-            for place in self.expected - self.refused:
-                if len(self._signed_near(place)) < self._joined.sharing.threshold:
-                    raise TooFewParties(f"too few neighbours of {self._name(place)} signed the lists.")
+            quorum = self.session.sharing.quorum
+            if len(self._now) < quorum:
+                raise TooFewParties(
+                    f"{len(self._now)} parties signed the lists, and {quorum} must.",
+                    hint="nothing was revealed; start again with fresh keys when more can take part",
+                )
             return
         if self.stage != "reveal":
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
@@ -263,10 +275,9 @@ class Coordinator:
             for place in reveal.places:
                 held[place] += 1
         least, who = min((count, place) for place, count in held.items())
-        if least < self._joined.sharing.threshold:
+        if least < self._joined.threshold:
             raise TooFewParties(
-                f"{least} shares of a secret of {self._name(who)} came back, and {self._joined.sharing.threshold} are "
-                "needed.",
+                f"{least} shares of a secret of {self._name(who)} came back, and {self._joined.threshold} are needed.",
                 hint="too many parties vanished; start again with fresh keys",
             )
 
@@ -280,6 +291,7 @@ class Coordinator:
     def _close_shares(self) -> None:
         assert self._joined is not None
         self._shared = tuple(sorted(self.received - self.refused))
+        self._told = self._joined.masked_for(self._shared)
         self._go_on("vectors", self._shared)
         there = set(self._shared)
         for place in self._shared:
@@ -293,18 +305,14 @@ class Coordinator:
         alive = tuple(sorted(self.received))  # a vector that came counts, also of one who refuses later
         self._joined.hang_together(alive)
         dropped = tuple(sorted(set(self._shared) - set(alive)))
-        self._lists = Alive(alive, dropped)
-        self._go_on("reveal" if self.session.sharing.coordinator == "curious" else "agree", alive)
+        self._lists = Alive(alive, dropped, tuple(self._masked_for[place] for place in alive))
+        self._go_on("agree", alive)
         self._tell_all(Kind.ALIVE, self._lists.pack())
 
     def _close_agree(self) -> None:
         self._go_on("reveal", tuple(sorted(self.expected)))
-        for place in self.expected - self.refused:
-            self._tell(place, Kind.AGREED, pack_list([self._now[other].raw for other in self._signed_near(place)]))
-
-    def _signed_near(self, place: int) -> list[int]:
-        assert self._joined is not None
-        return [holder for holder in self._joined.holders(place) if holder in self._now]
+        signed = sorted(self._now)[: self.session.sharing.quorum]
+        self._tell_all(Kind.AGREED, pack_signatures({place: self._now[place].raw[-SIGNATURE:] for place in signed}))
 
     def _close_reveal(self) -> None:
         assert self._joined is not None and self._lists is not None

@@ -3,7 +3,8 @@
 Few parties: everybody with everybody. Many: a ring in random order, each linked to degree/2 on either side; the total
 stays the only thing that is revealed as long as the honest survivors hang together and nobody has `threshold` corrupt
 neighbours (Bell et al., CCS 2020). Degree and threshold follow the rule of google-parfait/federated-compute
-(graph_parameter_finder.cc): both hold up to a chance of 2**-40, and the sum fails to complete in 2**-20.
+(graph_parameter_finder.cc) against an active server, the threshold rounded up: both hold up to a chance of 2**-40, and
+the sum fails to complete in 2**-20.
 
 All comparisons are between integers: nothing here is rounded.
 """
@@ -13,69 +14,63 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter
+from murmure.core.types import counted
 
-Trust = Literal["curious", "lying"]
+FEWEST = 3  # with two parties each knows the other's part; with three, two may not collude
 SECURITY = 41  # bits for each of two bad events, 2**-40 together
 # Who joins last, or says who joined, can try orders of the ring; so many bits more, and 2**64 tries find no bad one.
 AGAINST_TRIES = SECURITY + 64
 COMPLETION = 20
 
 
-def complete_threshold(n: int, colluders: int, dropouts: int, coordinator: Trust = "curious") -> int:
-    """Everybody holds a share of everybody's secrets, also of their own: t <= n - dropouts, so that it ends.
+def quorum(n: int, colluders: int, dropouts: int) -> int:
+    """So many of all n must sign the same lists before anybody reveals a share.
 
-    curious: t > colluders, and a majority where that can be had. lying: 2 t > n + colluders, or two rosters, shown to
-    two halves that overlap in colluders only, would give both secrets of a party.
+    2 q > n + colluders: two different lists cannot both be signed, since each honest party signs once. q <= n -
+    dropouts: those who stay are enough.
     """
-    _check(n, colluders, dropouts, coordinator)
-    survivors = n - dropouts
-    if coordinator == "curious":
-        t = max(colluders + 1, min(n // 2 + 1, survivors), 2)
-        why = f"more than {colluders} colluders"
-    else:
-        t = (n + colluders) // 2 + 1
-        why = f"2 t > {n} + {colluders} against a lying coordinator"
-    if t > survivors:
+    _check(n, colluders, dropouts)
+    q = (n + colluders) // 2 + 1
+    if q > n - dropouts:
+        left = most_dropouts(n, colluders)
+        most = f"at most {counted(left, 'dropout', 'dropouts')} with {counted(colluders, 'colluder', 'colluders')}; or "
         raise InvalidParameter(
-            f"no threshold: {why} needs {t} shares, and when {dropouts} of {n} parties vanish {survivors} are left.",
-            hint=f"at most {max(n - t, 0)} dropouts, fewer colluders, or more parties"
-            + (
-                ""
-                if coordinator == "curious"
-                else '; or coordinator="curious", if it can be trusted to follow the rules'
-            ),
+            f"of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
+            f"lists; when {dropouts} vanish {n - dropouts} are left.",
+            hint=(most if left >= 0 else "") + "fewer colluders, or more parties",
         )
-    return t
+    return q
+
+
+def most_dropouts(n: int, colluders: int) -> int:
+    """How many may vanish so that a quorum, three parties and two honest ones are left; negative: there is no way."""
+    q = (n + colluders) // 2 + 1
+    return n - max(q, FEWEST, colluders + 2)
 
 
 @lru_cache(maxsize=256)
 def parameters(
-    n: int,
-    corrupt: int,
-    dropped: int,
-    coordinator: Trust = "curious",
-    whoever_vanishes: bool = False,
-    security: int = SECURITY,
+    n: int, corrupt: int, dropped: int, whoever_vanishes: bool = False, security: int = SECURITY
 ) -> tuple[int, int]:
     """(degree, threshold): the least even degree that is safe, and the least threshold for it.
 
-    The reference counts on parties that vanish by chance. whoever_vanishes: the ring also holds against a coordinator
-    that chooses them, by what every party checks (`falls_apart`); the degree is then such that chance alone passes the
-    check. security: bits; the reference's, or AGAINST_TRIES.
+    2 threshold >= degree + corrupt neighbours + 2: even neighbours who were shown different lists do not give both
+    secrets of a party. The reference counts on parties that vanish by chance. whoever_vanishes: the ring also holds
+    against a coordinator that chooses them, by what every party checks (`falls_apart`); the degree is then such that
+    chance alone passes the check. security: bits; the reference's, or AGAINST_TRIES.
     """
-    _check(n, corrupt, dropped, coordinator)
-    bad = corrupt + dropped * (1 if coordinator == "curious" else 2)
+    _check(n, corrupt, dropped)
+    bad = corrupt + 2 * dropped
     if 10 * bad > 9 * n:
         raise InvalidParameter(
             f"no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped: "
-            f"corrupt + {'' if coordinator == 'curious' else '2 x '}dropped may be at most 0.9 of all, and is {bad}.",
+            f"corrupt + 2 x dropped may be at most 0.9 of all, and is {bad}.",
             hint='fewer dropouts or colluders, or graph="complete"',
         )
     for k in range(2, n - 1, 2):
@@ -83,12 +78,11 @@ def parameters(
             continue
         if whoever_vanishes and not _gaps_hold(n, k, corrupt, dropped, security):
             continue
-        t1 = _most(n, corrupt, k, n << security)  # corrupt neighbours of anybody
-        t2 = k - _most(n, dropped, k, n << COMPLETION)  # surviving neighbours, at least
-        if coordinator == "lying":
-            t1 = -((5 - 4 * (t1 + k)) // 8)  # ceil((t1 + k - 1.25) / 2)
-        if t2 > t1:
-            return k, max(t1 + 1, 2)
+        colluding = _most(n, corrupt, k, n << security)  # neighbours of anybody, at most
+        surviving = k - _most(n, dropped, k, n << COMPLETION)  # neighbours, at least
+        t = (k + colluding + 3) // 2
+        if t <= surviving:
+            return k, t
     raise InvalidParameter(
         f"no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped is safe.",
         hint='graph="complete", fewer dropouts or colluders, or more parties',
@@ -169,9 +163,7 @@ def _most(n: int, marked: int, k: int, one_in: int) -> int:
     return x
 
 
-def _check(n: int, corrupt: int, dropped: int, coordinator: str) -> None:
-    if coordinator not in ("curious", "lying"):
-        raise InvalidParameter(f'coordinator must be "curious" or "lying", got {shorten(coordinator)}.')
+def _check(n: int, corrupt: int, dropped: int) -> None:
     if n < 2 or corrupt < 0 or dropped < 0 or corrupt >= n or dropped >= n:
         raise InvalidParameter(
             f"of {n} parties {corrupt} cannot collude and {dropped} vanish: both must be from 0 to one below all."

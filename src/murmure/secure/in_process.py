@@ -14,7 +14,7 @@ from murmure.secure.ring import Encoder
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
 
-Vanish = Literal["keys", "shares", "vectors", "reveal"]  # the message of this stage is not sent any more
+Vanish = Literal["keys", "shares", "vectors", "agree", "reveal"]  # the message of this stage is not sent any more
 
 
 @dataclass(frozen=True)

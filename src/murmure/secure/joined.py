@@ -12,9 +12,19 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.secure.errors import BadMessage, RosterDiffers, TooFewParties
-from murmure.secure.graph import falls_apart, most_colluders_in_gaps, neighbours, order
-from murmure.secure.messages import KEYS_SIZE, Alive, Keys, Kind, Message, list_of, pack_list, pack_parties
+from murmure.secure.errors import BadMessage, ForgedMessage, RosterDiffers, TooFewParties
+from murmure.secure.graph import AGAINST_TRIES, falls_apart, most_colluders_in_gaps, neighbours, order
+from murmure.secure.messages import (
+    KEYS_SIZE,
+    Alive,
+    Keys,
+    Kind,
+    Message,
+    before_signature,
+    list_of,
+    pack_list,
+    pack_parties,
+)
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
 
@@ -61,7 +71,7 @@ class Joined:
             return
         living = np.isin(self._order, np.fromiter(alive, np.int64))
         sharing = self.sharing
-        limit = most_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, sharing.security)
+        limit = most_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, AGAINST_TRIES)
         if falls_apart(living, self.sharing.degree, limit):
             raise TooFewParties(
                 "whose vectors came leaves gaps in the ring of masks: the survivors could fall into two sums.",
@@ -77,20 +87,38 @@ class Joined:
     def holders(self, place: int) -> tuple[int, ...]:
         """Who holds shares of this party's secrets: its neighbours, and on the complete graph itself.
 
-        There t of all n are counted. On a sparse graph t is counted among neighbours: one holder more would let a
-        lying coordinator collect both secrets of a party whose neighbours it split.
+        There t of all n are counted. On a sparse graph t is counted among neighbours: 2 t >= degree + colluding
+        neighbours + 2 would not hold with one holder more.
         """
         near = self.neighbours(place)
         return tuple(sorted((*near, place))) if self.sharing.complete else near
 
-    def verify(self, places: tuple[int, ...]) -> None:
-        """Were these keys signed by whom the roster names?"""
-        for place in places:
-            self.messages[place].check(self.session.digest, self.session.roster[place])
+    @property
+    def threshold(self) -> int:
+        """So many shares rebuild a secret. On the complete graph as if all had joined, however many are listed here."""
+        return self.session.sharing.quorum if self.sharing.complete else self.sharing.threshold
+
+    def verify(self) -> None:
+        """Were these keys signed by whom the roster names? All of them: who chooses one chooses the graph."""
+        for place, message in self.messages.items():
+            message.check(self.session.digest, self.session.roster[place])
+
+    def masked_for(self, shared: tuple[int, ...]) -> bytes:
+        """What a party signs with its vector: who joined, and who shared, as it was told."""
+        return digest_of(b"murmure masked for", self.digest, pack_parties(shared))
 
     def agreement(self, shared: tuple[int, ...], lists: Alive) -> bytes:
         """What parties sign before anybody reveals a share: who joined, who shared, whose vectors came."""
-        return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.pack())
+        return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.lists())
+
+    def signed(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> bool:
+        """Whether this party signed this digest, as a message of this kind would be."""
+        said = before_signature(kind, self.session.digest, place, digest)
+        try:
+            self.session.roster[place].verify(said, signature)
+        except ForgedMessage:
+            return False
+        return True
 
 
 def _among(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import itertools
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,18 +35,19 @@ class Kind(enum.IntEnum):
     ROSTER = 2  # coordinator: the keys of all who joined
     SHARES = 3  # party: a sealed pair of shares for every neighbour
     DELIVERY = 4  # coordinator: who shared, and what they sealed for you
-    MASKED = 5  # party: the masked vector
-    ALIVE = 6  # coordinator: whose vectors came, whose did not
+    MASKED = 5  # party: the masked vector, and its signature under who shared, as it was told
+    ALIVE = 6  # coordinator: whose vectors came, with these signatures, and whose did not
     AGREE = 7  # party: signs these lists
-    AGREED = 8  # coordinator: who signed the same
+    AGREED = 8  # coordinator: the signatures of a quorum
     REVEAL = 9  # party: for each neighbour one share, never both
     RESULT = 10  # coordinator: the sum
     END = 11  # coordinator: nothing more will come, and why
     REFUSE = 12  # party: says no
     ASK = 13  # party: what is there for me?
+    MASKED_FOR = 14  # party: signs who shared; only its signature travels, in MASKED and in ALIVE
 
 
-BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK}
+BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK, Kind.MASKED_FOR}
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,13 @@ class Message:
 
 
 def write(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
-    head = HEAD.pack(b"MU", PROTOCOL, kind, session, sender, len(body))
-    return head + body + identity.sign(head + body)
+    said = before_signature(kind, session, sender, body)
+    return said + identity.sign(said)
+
+
+def before_signature(kind: Kind, session: bytes, sender: int, body: bytes) -> bytes:
+    """What a signature is under. Whoever knows the body already, such as a digest, needs no more than the signature."""
+    return HEAD.pack(b"MU", PROTOCOL, kind, session, sender, len(body)) + body
 
 
 def read(raw: bytes) -> Message:
@@ -178,7 +184,6 @@ class Keys:
 
 
 KEYS_SIZE = OVERHEAD + Keys.SIZE
-AGREE_SIZE = OVERHEAD + SECRET
 
 
 def pack_list(messages: Sequence[bytes]) -> bytes:
@@ -187,7 +192,7 @@ def pack_list(messages: Sequence[bytes]) -> bytes:
 
 
 def list_of(message: Message, kind: Kind, size: int) -> dict[int, Message]:
-    """The envelopes that a ROSTER or an AGREED message carries, by sender; their signatures are not looked at yet."""
+    """The envelopes that a ROSTER message carries, by sender; their signatures are not looked at yet."""
     c = Cursor(message.body, message.kind)
     out: dict[int, Message] = {}
     last = -1
@@ -223,21 +228,57 @@ class Sealed:
 
 
 @dataclass(frozen=True)
+class Masked:
+    """The words of a masked vector, and its owner's signature under the list of those with whom it was masked."""
+
+    words: Words64
+    signature: bytes
+
+    def pack(self) -> bytes:
+        return self.words.astype("<u8").tobytes() + self.signature
+
+    @classmethod
+    def of(cls, message: Message, words: int) -> Masked:
+        c = Cursor(message.body, message.kind)
+        out = cls(words_of(c.take(8 * words)), c.take(SIGNATURE))
+        c.end()
+        return out
+
+
+@dataclass(frozen=True)
 class Alive:
-    """Whose vectors came, and whose did not."""
+    """Whose vectors came, each with the signature that came with it (`Masked`), and whose did not."""
 
     alive: tuple[int, ...]
     dropped: tuple[int, ...]
+    signatures: tuple[bytes, ...] = field(default=(), repr=False)
 
     def pack(self) -> bytes:
+        return pack_records(list(zip(self.alive, self.signatures, strict=True))) + pack_parties(self.dropped)
+
+    def lists(self) -> bytes:
+        """What parties agree on: the two lists alone."""
         return pack_parties(self.alive) + pack_parties(self.dropped)
 
     @classmethod
     def of(cls, message: Message) -> Alive:
         c = Cursor(message.body, message.kind)
-        out = cls(c.parties(), c.parties())
+        alive, signatures = c.records(SIGNATURE)
+        out = cls(alive, c.parties(), tuple(signatures))
         c.end()
         return out
+
+
+def pack_signatures(signatures: Mapping[int, bytes]) -> bytes:
+    """AGREED: who signed, and the signatures alone; what they are under every reader knows."""
+    return pack_records(list(signatures.items()))
+
+
+def signatures_of(message: Message) -> dict[int, bytes]:
+    c = Cursor(message.body, message.kind)
+    places, signatures = c.records(SIGNATURE)
+    c.end()
+    return dict(zip(places, signatures, strict=True))
 
 
 @dataclass(frozen=True)

@@ -30,19 +30,20 @@ from murmure.secure.identity import Identity
 from murmure.secure.joined import Joined, enough, shared_secret
 from murmure.secure.masks import Mask, box_key, box_open, box_seal, keystream, masked, pair_key, self_key
 from murmure.secure.messages import (
-    AGREE_SIZE,
     FROM_COORDINATOR,
     SECRET,
     SHARE,
     Alive,
     Keys,
     Kind,
+    Masked,
     Message,
     Result,
     Reveal,
     Sealed,
-    list_of,
+    before_signature,
     read,
+    signatures_of,
     text_of,
     write,
 )
@@ -136,15 +137,18 @@ class Party:
         minus: list[Mask] = [key for other, key in there if other < self.index]
         own = self_key(self._b, self._joined.digest)
         vector = masked(encoded, plus, minus, own, self.session.encoder.ring)
+        told = self._joined.masked_for(self._shared)
+        signature = self.identity.sign(before_signature(Kind.MASKED_FOR, self.session.digest, self.index, told))
         self._stage = "alive"
-        return self._write(Kind.MASKED, vector.astype("<u8").tobytes())
+        return self._write(Kind.MASKED, Masked(vector, signature).pack())
 
     def resume(self, message: bytes) -> None:
         """After a crash: the masked vector that was stored stands for `mask`."""
         self._now("vector")
         mine = read(message).check(self.session.digest, self.session.roster[self.index])
-        if mine.kind is not Kind.MASKED or len(mine.body) != 8 * self.session.encoder.words:
+        if mine.kind is not Kind.MASKED:
             raise BadMessage("the stored message is no masked vector of this session.")
+        Masked.of(mine, self.session.encoder.words)
         self._stage = "alive"
 
     def reveal(self) -> bytes:
@@ -225,13 +229,11 @@ class Party:
         joined = Joined.of(self.session, message)
         if self.index not in joined.messages or joined.messages[self.index].raw != self.keys():
             raise RosterDiffers("the list of keys does not hold the keys that this party sent.")
+        joined.verify()
         near = joined.neighbours(self.index)
-        sharing = joined.sharing
-        # a coordinator that lies could also choose the keys of those further off, and so the graph
-        joined.verify(near if sharing.coordinator == "curious" else joined.members)
         holders = len(joined.holders(self.index))
-        if holders < sharing.threshold:
-            raise TooFewParties(f"{holders} hold shares of this party's secrets, and {sharing.threshold} must.")
+        if holders < joined.threshold:
+            raise TooFewParties(f"{holders} hold shares of this party's secrets, and {joined.threshold} must.")
         self._joined = joined
         self._pair_keys = {other: self._pair_key(other) for other in near}  # now, while bad keys still cost nothing
         shares = self._own_shares(joined)
@@ -256,11 +258,7 @@ class Party:
         enough(self.session, len(shared), "shared their secrets")
         if sealed.places != tuple(other for other in near if other in shared):
             raise RosterDiffers("the shares delivered are not those of the neighbours who shared.")
-        left = sum(holder in shared for holder in joined.holders(self.index))
-        if left < self._joined.sharing.threshold:
-            raise TooFewParties(
-                f"{left} who hold shares of this party's secrets are left; {self._joined.sharing.threshold} must be."
-            )
+        self._holders_left(shared)
         for other, box in zip(sealed.places, sealed.boxes, strict=True):
             key = box_key(self._box_secret(other), joined.digest, other, self.index)
             try:
@@ -290,34 +288,55 @@ class Party:
         if self.index not in alive:
             raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
         enough(self.session, len(alive), "sent their vectors")
-        left = sum(holder in alive for holder in self._joined.holders(self.index))
-        if left < self._joined.sharing.threshold:
-            raise TooFewParties(
-                f"{left} who hold shares of this party's secrets are left; {self._joined.sharing.threshold} must be."
-            )
+        self._holders_left(alive)
         self._joined.hang_together(alive)
+        self._masked_for_the_same(lists)
         self._lists = lists
-        if self.session.sharing.coordinator == "curious":
-            self._stage = "reveal"
-            return None
         self._stage = "agree"
         return self._write(Kind.AGREE, self._joined.agreement(self._shared, lists))
 
+    def _holders_left(self, there: set[int]) -> None:
+        assert self._joined is not None
+        left = sum(holder in there for holder in self._joined.holders(self.index))
+        if left < self._joined.threshold:
+            raise TooFewParties(
+                f"{left} who hold shares of this party's secrets are left; {self._joined.threshold} must be."
+            )
+
+    def _masked_for_the_same(self, lists: Alive) -> None:
+        """Whose self-mask this party helps to open, masked for those who shared as this party was told.
+
+        Else the coordinator could have told it that some of them did not share: its vector would have no masks to
+        them, and the sum over a few would come out although everybody agrees on the lists now.
+        """
+        assert self._joined is not None
+        told = self._joined.masked_for(self._shared)
+        for place, signature in zip(lists.alive, lists.signatures, strict=True):
+            if place == self.index or place not in self._held:
+                continue
+            if not self._joined.signed(Kind.MASKED_FOR, place, told, signature):
+                raise RosterDiffers(
+                    f"{self.session.roster[place].name} did not sign that its vector was masked for those who shared, "
+                    "as this party was told.",
+                    hint="the coordinator told it another list, or changed what it signed; nothing was revealed",
+                )
+
     def _hear_agreed(self, message: Message) -> bytes | None:
         assert self._joined is not None and self._lists is not None
-        wanted = self._joined.agreement(self._shared, self._lists)
-        signed = list_of(message, Kind.AGREE, AGREE_SIZE)
-        holders = set(self._joined.holders(self.index)) & set(self._lists.alive)
-        for place, agreed in signed.items():
-            if place not in holders:
-                raise RosterDiffers("somebody signed the lists who holds no share of this party's secrets.")
-            agreed.check(self.session.digest, self.session.roster[place])
-            if agreed.body != wanted:
-                raise RosterDiffers(f"{self.session.roster[place].name} was shown other lists than this party.")
-        if len(signed) < self._joined.sharing.threshold:
-            raise TooFewParties(
-                f"{len(signed)} parties signed the same lists, and {self._joined.sharing.threshold} must."
-            )
+        signatures = signatures_of(message)
+        # of all who were invited, not of those whom this coordinator lists: two lists could not both have so many
+        quorum = self.session.sharing.quorum
+        if len(signatures) < quorum:
+            raise TooFewParties(f"{len(signatures)} parties signed the same lists, and {quorum} must.")
+        if not set(signatures) <= set(self._lists.alive):
+            raise RosterDiffers("somebody signed the lists who is not alive in them.")
+        shown = self._joined.agreement(self._shared, self._lists)
+        for place, signature in signatures.items():
+            if not self._joined.signed(Kind.AGREE, place, shown, signature):
+                raise RosterDiffers(
+                    f"{self.session.roster[place].name} did not sign the lists that this party was shown.",
+                    hint="it was shown others, or what it signed was changed; nothing was revealed",
+                )
         self._stage = "reveal"
         return None
 
@@ -344,7 +363,7 @@ class Party:
     def _own_shares(self, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
         """Shares of the self-mask and of the mask key, for all who hold them."""
         holders = joined.holders(self.index)
-        xs, t = [place + 1 for place in holders], joined.sharing.threshold
+        xs, t = [place + 1 for place in holders], joined.threshold
         key = derive(self._seed, "mask key", self.session.digest)
         parts = [
             split(secret, t, xs, keystream(derive(self._seed, label, joined.digest), coefficient_bytes(t)))

@@ -17,7 +17,7 @@ from murmure.secure.identity import Card, alike
 from murmure.secure.ring import Encoder
 from murmure.secure.sharing import PairwiseMasks
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Session:
             self.round,
             self.query,
             *(part for card in (self.coordinator, *self.roster) for part in (card.name, card.key)),
-            *(s.parties, s.minimum, s.colluders, s.coordinator, s.rows, s.graph, s.threshold, s.degree),
+            *(s.parties, s.minimum, s.colluders, s.coordinator, s.rows, s.graph, s.quorum, s.threshold, s.degree),
             *self.encoder.digest_fields(),
             *self.members,
         )
@@ -67,9 +67,9 @@ class Session:
     @cached_property
     def largest(self) -> int:
         """Bytes of the longest message that a party has reason to send."""
-        from murmure.secure.messages import OVERHEAD, RECORD
+        from murmure.secure.messages import OVERHEAD, RECORD, SIGNATURE
 
-        return OVERHEAD + max(8 * self.encoder.words, 4 + RECORD * (len(self.members) + 1))
+        return OVERHEAD + max(8 * self.encoder.words + SIGNATURE, 4 + RECORD * (len(self.members) + 1))
 
 
 def digest_of(*fields: bytes | str | int) -> bytes:

@@ -16,10 +16,9 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.types import counted
-from murmure.secure.graph import AGAINST_TRIES, SECURITY, complete_threshold, parameters
+from murmure.secure.graph import AGAINST_TRIES, FEWEST, most_dropouts, parameters, quorum
 
 Trust = Literal["curious", "lying"]
-FEWEST = 3  # with two parties each knows the other's part; with three, two may not collude
 COMPLETE = 30  # parties; below, a sparse graph gives nothing
 MOST_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search for a graph
 
@@ -28,11 +27,12 @@ MOST_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search fo
 class PairwiseMasks:
     """A sum over parties of which nobody sees a part.
 
-    dropouts: how many may vanish; with fewer survivors nothing is released, and every party sees to it.
-    colluders: how many parties may pool what they know with the coordinator. coordinator: "curious" follows the
-    protocol and looks at all it gets; "lying" may show different rosters to different parties. rows: the most rows one
-    party may hold; public. graph: who shares masks with whom, everybody with everybody, or each with some in a ring;
-    "auto" takes the ring above 30 parties where that saves something.
+    dropouts: how many may vanish; with fewer survivors nothing is released, and every party sees to it. None: a fifth,
+    or as many as may. colluders: how many parties may pool what they know with the coordinator. coordinator: what it
+    says about who takes part is never believed; before anything is revealed, `quorum` parties have signed the same
+    lists. "curious": the totals that it reports are believed; "lying": they are not, so that nothing further is asked
+    by them. rows: the most rows one party may hold; public. graph: who shares masks with whom, everybody with
+    everybody, or each with some in a ring; "auto" takes the ring above 30 parties where that saves something.
     """
 
     parties: int
@@ -69,7 +69,7 @@ class PairwiseMasks:
                 f"which leaves {self.honest} honest; below 2 the sum is one party's own.",
                 hint="fewer dropouts or colluders, or more parties",
             )
-        _ = self.threshold  # refused now, if there is none
+        _ = self.quorum, self.threshold  # refused now, if there are none
 
     def _whole(self, name: str, least: int, most: int | None) -> None:
         value = getattr(self, name)
@@ -82,11 +82,8 @@ class PairwiseMasks:
         object.__setattr__(self, name, int(value))
 
     def _usual_dropouts(self) -> int:
-        """As many as leave a majority, three parties and two honest ones."""
-        least = max(self.parties // 2 + 1, FEWEST, self.colluders + 2)
-        if self.coordinator == "lying":
-            least = max(least, (self.parties + self.colluders) // 2 + 1)
-        return max(0, self.parties - least)
+        """A fifth of all, if so many may: noise is scaled to those who are left, so more would cost everybody."""
+        return max(0, min(most_dropouts(self.parties, self.colluders), -(-self.parties // 5)))
 
     @property
     def minimum(self) -> int:
@@ -110,27 +107,23 @@ class PairwiseMasks:
             return None
         assert self.dropouts is not None
         try:
-            degree, threshold = parameters(
-                self.parties, self.colluders, self.dropouts, self.coordinator, True, self.security
-            )
+            degree, threshold = parameters(self.parties, self.colluders, self.dropouts, True, AGAINST_TRIES)
         except InvalidParameter:
             if self.graph == "sparse":
                 raise
             return None
         return None if degree >= self.parties - 1 else (degree, threshold)
 
-    @property
-    def security(self) -> int:
-        """Bits of a sparse graph: whoever lies may also try many orders of the ring."""
-        return SECURITY if self.coordinator == "curious" else AGAINST_TRIES
-
     @cached_property
+    def quorum(self) -> int:
+        """So many of all parties sign the same lists before anybody reveals a share."""
+        assert self.dropouts is not None
+        return quorum(self.parties, self.colluders, self.dropouts)
+
+    @property
     def threshold(self) -> int:
         """So many shares rebuild a secret; with fewer nothing is known of it."""
-        if self._graph is not None:
-            return self._graph[1]
-        assert self.dropouts is not None
-        return complete_threshold(self.parties, self.colluders, self.dropouts, self.coordinator)
+        return self.quorum if self._graph is None else self._graph[1]
 
     @property
     def degree(self) -> int:
@@ -142,18 +135,18 @@ class PairwiseMasks:
         """What has to hold besides, for all that is said to be hidden."""
         said = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
         said += f"{counted(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
-        if self.coordinator == "curious":
-            said += ", which follows the protocol"
-        elif not self.complete:
+        if not self.complete:
             said += ", and none of them tries more than 2**64 orders of the ring of masks"
+        if self.coordinator == "curious":
+            said += "; where a question follows from totals before it, the coordinator reported them truly"
         return said
 
     def in_words(self) -> str:
         """What is hidden, from whom."""
-        lie = "" if self.coordinator == "curious" else ", even one that shows different rosters"
         return (
-            f"every row and every party's sums, from a coordinator{lie} together with up to {self.colluders} of "
-            f"the {self.parties} parties: they learn the sum over the {self.honest} or more others, and no more"
+            "every row and every party's sums, from a coordinator, even one that shows different lists to different "
+            f"parties, together with up to {self.colluders} of the {self.parties} parties: they learn the sum over the "
+            f"{self.honest} or more others, and no more"
         )
 
 
@@ -161,7 +154,7 @@ EXAMPLES = (
     PairwiseMasks(3),
     PairwiseMasks(5),
     PairwiseMasks(5, dropouts=1, coordinator="lying"),
-    PairwiseMasks(10, dropouts=3, colluders=4),
+    PairwiseMasks(10, dropouts=2, colluders=4),
     PairwiseMasks(100, dropouts=5, colluders=5),
     PairwiseMasks(120, dropouts=2, colluders=2, coordinator="lying"),
 )

@@ -88,7 +88,7 @@ class Unmasking:
 
     def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool]) -> bytes:
         """The secret; where one share is wrong, from the others."""
-        shares, t = self._shares[place], self.joined.sharing.threshold
+        shares, t = self._shares[place], self.joined.threshold
         for left_out in (None, *list(shares)[: t + 1]):
             chosen = [x for x in shares if x != left_out][:t]
             if len(chosen) < t:

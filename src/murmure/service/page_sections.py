@@ -59,7 +59,7 @@ def _head(seen: Seen, w: Words) -> str:
 
 def _progress(seen: Seen, w: Words) -> str:
     standing, study = seen.standing, seen.study
-    stages = stages_of(seen)
+    stages = list(STAGES)
     rounds = sorted({standing.round, *(r for r, *_ in standing.closed)})[-MOST_ROUNDS:]
     out = [
         f"<h2>{w('How far it is', 'Où l’on en est')}</h2>",
@@ -72,11 +72,6 @@ def _progress(seen: Seen, w: Words) -> str:
         lines = (_stage(number, stage, round, closed, standing, w) for number, stage in enumerate(stages, 1))
         out.append(f'<ol class="stages">{"".join(lines)}</ol>')
     return "\n".join(out)
-
-
-def stages_of(seen: Seen) -> list[str]:
-    lying = seen.study.sharing.coordinator == "lying"
-    return [name for name in STAGES if name != "agree" or lying]
 
 
 def _stage(
@@ -99,7 +94,7 @@ def _stage(
 
 
 def _roster(seen: Seen, w: Words) -> str:
-    standing, stages, rows = seen.standing, stages_of(seen), []
+    standing, stages, rows = seen.standing, list(STAGES), []
     for place, card in enumerate(seen.study.roster):
         state = standing.of(place)
         left = standing.left.get(place)
@@ -142,20 +137,29 @@ def _guarantees(seen: Seen, w: Words) -> str:
     together = w("the coordinator", "le coordinateur")
     if c:
         together += w(f" with up to {c} of the parties", f" avec au plus {c} des participants")
-    lies = (
-        w("as long as the coordinator follows the protocol", "tant que le coordinateur suit le protocole")
+    lies = w(
+        "even if the coordinator shows different lists to different parties",
+        "même si le coordinateur montre des listes différentes aux uns et aux autres",
+    )
+    totals = (
+        w(
+            "What the total comes to, the parties believe the coordinator.",
+            "Sur ce que vaut le total, les participants croient le coordinateur.",
+        )
         if sharing.coordinator == "curious"
         else w(
-            "even if the coordinator shows different lists to different parties",
-            "même si le coordinateur montre des listes différentes aux uns et aux autres",
+            "What the total comes to, the coordinator says; nothing further is asked by it.",
+            "C’est le coordinateur qui dit ce que vaut le total ; aucune autre question n’en dépend.".replace(
+                " ;", f"{WIDE};"
+            ),
         )
     )
     rows = [
         (
             together,
             w(
-                f"The sum over the others in it, at least {honest}, and no more; {lies}.",
-                f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}.",
+                f"The sum over the others in it, at least {honest}, and no more; {lies}. {totals}",
+                f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}. {totals}",
             ),
         ),
         (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
 from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
-from murmure.secure.messages import AGREE_SIZE, KEYS_SIZE, OVERHEAD, RECORD, Kind, read, write
+from murmure.secure.messages import KEYS_SIZE, OVERHEAD, RECORD, SIGNATURE, Kind, read, write
 from murmure.secure.party import Party
 from murmure.secure.session import Session, derive
 from murmure.service.asking import Numbers
@@ -254,6 +254,8 @@ class Round:
             if self.machine.stage == "vector":
                 self._agree_to(step, self.machine.shared, for_good=False)
                 said.append(("masked", self._masked()))
+            elif self.machine.stage == "agree":  # what it would sign is not written, and so not sent, if this says no
+                self._agree_to(step, self.machine.cohort, for_good=None)
             elif self.machine.stage == "reveal":
                 self._agree_to(step, self.machine.cohort, for_good=True)
                 said.append(("reveal", self.machine.reveal()))
@@ -278,12 +280,13 @@ class Round:
         own = self.own or sums_of(self.runner.own, self.turn.plan)
         return self.machine.mask(own.drawn(self._noise), noisy=own.noisy)
 
-    def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool) -> None:
+    def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool | None) -> None:
         """A sum over this cohort: allowed by the own rules, and recorded if it is about to be unmasked.
 
-        Asked twice, and written down from the first yes on. Before the vector leaves, about those who shared their
-        secrets: a no keeps this party's sum out for good. Before the reveal, about those whose vectors came: by then
-        the others could undo the masks without this party, so that its no is one of many, all of which ask the same.
+        Written down from the first yes on. for_good=False: before the vector leaves, about those who shared their
+        secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those whose vectors
+        came; True: before the reveal, once more. By then a quorum of others could undo the masks without this party,
+        so that its no is one of many, all of which ask the same.
         """
         study, policy = self.runner.study, self.runner.policy
         try:
@@ -300,8 +303,9 @@ class Round:
             members = frozenset(study.roster[place].key.hex() for place in cohort)
             if asked.exact:
                 check_cohort(study, members, step.before(asked, policy.guard), step.names)
-            step.release(asked, members, certain=for_good)
-            if not for_good:
+            if for_good is not None:
+                step.release(asked, members, certain=for_good)
+            if for_good is False:
                 policy.check_sums(study, *step.exact_sums(exact_columns(study)))
                 self._pay(step)
         except (ProtocolRefused, PartyRefused):
@@ -318,7 +322,7 @@ class Round:
     def _largest(self) -> int:
         """Bytes that a whole round can have for one party; whoever sends more is no coordinator."""
         n = len(self.session.members) + 1
-        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + AGREE_SIZE + RECORD + 24) + 8 * self.session.encoder.words
+        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + RECORD + 2 * SIGNATURE + 32) + 8 * self.session.encoder.words
 
 
 def rows_mark(identity: Identity, study: bytes, own: Sequence[Own]) -> bytes:

@@ -44,7 +44,7 @@ from murmure.study.models import NO_NOISE, model_from_words
 from murmure.study.queries import central_of, noise_of, split_noise, statistic_of
 
 FILE = 'schema = "schema.toml", counted from the study\'s file'
-FEARED = "coordinator_may_lie = false: it follows the rules, and keeps all that it gets"
+FEARED = "coordinator_may_lie = false: the totals that it reports are believed; its lists never are"
 KEYS = (
     *("name", "purpose", "colluders", "dropouts", "minimum_parties", "coordinator_may_lie", "rows", "least_rows"),
     *("ratio", "schema", "columns", "queries", "models", "noise"),

@@ -135,15 +135,11 @@ def _trust(study: Study, say: Tongue) -> list[str]:
             "Cela suppose qu’aucune organisation ne confie au demandeur ce qu’elle sait : l’étude n’en protège pas.",
         )
     lies = say(
-        "This holds even if the asker breaks the rules and tells different organisations different things.",
-        "Cela vaut même si le demandeur enfreint les règles et dit des choses différentes aux organisations.",
-    )
-    curious = say(
-        "This holds while the asker follows the rules of the exchange, even if it keeps and studies all that it "
-        "receives; the study does not guard against an asker who tells different organisations different things.",
-        "Cela vaut tant que le demandeur suit les règles de l’échange, même s’il garde et examine tout ce qu’il "
-        "reçoit ; l’étude ne protège pas d’un demandeur qui dirait des choses différentes aux organisations.",
-    )
+        "This holds even if the asker breaks the rules and tells different organisations different things about who "
+        "takes part: before anything is unmasked, {} of the {} organisations have signed the same lists.",
+        "Cela vaut même si le demandeur enfreint les règles et dit des choses différentes aux organisations sur qui "
+        "participe : avant que rien ne soit démasqué, {} des {} organisations ont signé les mêmes listes.",
+    ).format(say.number(sharing.quorum), say.number(sharing.parties))
     known = say(
         "It counts only if the other organisations are who they say they are: compare their keys too. If the asker "
         "made some of them up, the total less what it added itself is that of fewer, and at worst yours.",
@@ -155,22 +151,31 @@ def _trust(study: Study, say: Tongue) -> list[str]:
         "What the totals come to, you are told by the asker; your software sees only that they are possible.",
         "C’est le demandeur qui vous communique les totaux ; votre logiciel vérifie seulement qu’ils sont possibles.",
     )
-    out = [together, lies if sharing.coordinator == "lying" else curious, known, told]
+    if sharing.coordinator == "lying":
+        told += say(
+            " So nothing further is asked by them.",
+            " Aucune autre question n’en dépend donc.",
+        )
+    else:
+        told += say(
+            " The study trusts it in this: where a question follows from totals before it, false ones would choose it.",
+            " L’étude lui fait confiance sur ce point : si une question dépend de totaux précédents, de faux totaux la "
+            "choisiraient.",
+        )
+    out = [together, lies, known, told]
     return out if sharing.complete else [*out, _ring(study, say)]
 
 
 def _ring(study: Study, say: Tongue) -> str:
     """What a sparse graph supposes besides (PairwiseMasks.assumption)."""
-    tries = say(
-        ", provided that nobody tries out more than 2**64 draws",
-        ", pourvu que personne n’essaie plus de 2**64 tirages",
-    )
     return say(
         "Each organisation shares its random numbers with {} others, drawn by lot, and not with all: the chance of a "
-        "draw that hides less than is said here is below one in a million million{}.",
+        "draw that hides less than is said here is below one in a million million, provided that nobody tries out more "
+        "than 2**64 draws.",
         "Chaque organisation partage ses nombres aléatoires avec {} autres, tirées au sort, et non avec toutes : la "
-        "chance d’un tirage qui cache moins que ce qui est dit ici est inférieure à une sur un million de millions{}.",
-    ).format(say.number(study.sharing.degree), tries * (study.sharing.coordinator == "lying"))
+        "chance d’un tirage qui cache moins que ce qui est dit ici est inférieure à une sur un million de millions, "
+        "pourvu que personne n’essaie plus de 2**64 tirages.",
+    ).format(say.number(study.sharing.degree))
 
 
 def protected(study: Study, say: Tongue) -> list[str]:
