@@ -42,6 +42,13 @@ MOST_SHOWN = 40  # figures on a terminal
 @click.option("--budget", type=float, metavar="EPS", help="Take no part if all noisy studies cost more in all.")
 @click.option("--allow-more-sums", is_flag=True, help="More exact sums than rows allow, over several studies.")
 @click.option("--rows-are-public", is_flag=True, help="Everybody may see your rows: more sums than rows may be asked.")
+@click.option(
+    "--minimum-cell",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Rows that a condition of an exact sum must pick out, by public facts; at 1, one row will do.",
+)
 @click.option("--delta", type=float, metavar="D", help="At which --budget is meant.  [default: 1e-06]")
 @click.option(
     "--accept-new-key", "accepted", multiple=True, metavar="NAME", help="This party made a new key: you have asked it."
@@ -69,6 +76,7 @@ def join(
     delta: float | None,
     allow_more_sums: bool,
     rows_are_public: bool,
+    minimum_cell: int,
     accepted: tuple[str, ...],
     patience: float,
     verbose: bool,
@@ -95,7 +103,7 @@ def join(
     if delta is not None and budget is None:
         raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
-    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public}
+    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
     home = Home(folder)
     home.store.file.look()
