@@ -58,7 +58,7 @@ def test_the_figures_are_those_of_the_pooled_rows(statistic: Any, gone: tuple[in
     """To the last bit, over the survivors."""
     frames = [None if i in gone else t for i, t in enumerate(TABLES)]
     plan = mu.Plan(statistic, parties=mu.PairwiseMasks(5))
-    between = mu.run(plan, frames).estimate
+    between = mu.run(plan, frames, rows_are_public=True).estimate
     alone = mu.run(mu.Plan(statistic), pooled(frames)).estimate
 
     def figures(e: Any) -> list[Any]:
@@ -159,7 +159,7 @@ def test_the_ring_has_room_for_the_largest_sum() -> None:
     """All parties with all their rows at the bound, in the widest column there is."""
     wide = mu.Integers(0, 2**31 - 1, column="x")
     plan = mu.Plan(mu.Sum(wide), parties=mu.PairwiseMasks(3, rows=3))
-    done = mu.run(plan, [[2**31 - 1] * 3] * 3).estimate
+    done = mu.run(plan, [[2**31 - 1] * 3] * 3, rows_are_public=True).estimate
 
     assert done.mean[0] == 9 * (2**31 - 1)
     assert plan.encoder.bound >= 3 * plan.statistic.largest

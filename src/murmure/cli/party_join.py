@@ -115,7 +115,13 @@ def join(
         study = Study.open(signed)
         terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check(terms)
-        why = terms.approval(yes) or _ask(terms, client, lang, as_json)
+        at_home = _at_home(terms, rows, query, lang)
+        why = terms.approval(yes)
+        if why is None:
+            why = _ask(terms, client, lang, as_json, at_home)
+        else:
+            for line in at_home:
+                click.echo(printable(line), err=True)
         own = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = finish(terms, client, own, why, _progress(study, lang), client.log)
     show_outcomes(study, outcomes, as_json)
@@ -135,7 +141,21 @@ def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
     return tell
 
 
-def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
+def _at_home(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
+    """Few own rows behind a condition: said before the first round, to whoever approves, and to nobody else."""
+    from murmure.core.errors import MurmureError
+    from murmure.service.own_counts import warnings_at_home
+    from murmure.service.sources import open_rows
+
+    if terms.home.store.study(terms.study.digest) is not None:
+        return []
+    try:
+        return warnings_at_home(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
+    except MurmureError:  # what is wrong with the rows is said when they are checked
+        return []
+
+
+def _ask(terms: Any, client: Client, lang: str, as_json: bool, at_home: list[str]) -> str:
     """A person at a terminal decides; a script has said before what it approves."""
     from murmure.service.joining import decline
     from murmure.service.refusals import NotApproved
@@ -146,7 +166,7 @@ def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
             f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
             hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
         )
-    show(study, lang, terms.home.identity.public, before(terms.home.folder, study, lang))
+    show(study, lang, terms.home.identity.public, [*before(terms.home.folder, study, lang), *at_home])
     answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
     if answer in (said["yes"], said["yes"][0]):
         return "approved at a terminal"

@@ -230,7 +230,7 @@ class Study:
 
         problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
         if problem is not None:
-            way_out = "minimum_cell (murmure study new --minimum-cell) if the parties allow fewer"
+            way_out = "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
             raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out)
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
