@@ -20,7 +20,7 @@ from murmure.secure.cohorts import check_ratio
 from murmure.secure.errors import CohortRefused
 from murmure.statistics.carried import TELLING, epsilon_of, sums_in
 from murmure.statistics.condition_words import refusal
-from murmure.statistics.conditions import Asked, asked_by
+from murmure.statistics.conditions import Conditions, asked_by
 from murmure.statistics.minimum_cell import MINIMUM_CELL, first_problem
 
 RATIO = Fraction(1, 3)
@@ -43,7 +43,7 @@ class FewRows:
     epsilon: float | None = None
     model: Any = field(default=None, repr=False)  # whose later rounds are judged with the first
     _sums: int = field(default=0, init=False)
-    _asked: list[tuple[int, Asked]] = field(default_factory=list, init=False, repr=False)
+    _asked: list[tuple[int, Conditions]] = field(default_factory=list, init=False, repr=False)
 
     def check(self, plan: Plan, rows: Sequence[int]) -> None:
         """Refuses this plan, or lets it be added up. rows: of each table that is there."""
@@ -54,7 +54,9 @@ class FewRows:
             check_ratio(self._sums, sum(rows), RATIO)
         except CohortRefused as error:
             said = str(error).removesuffix(f"\n  Hint: {error.hint}")
-            raise CohortRefused(said, hint=f"{error.hint}; or rows_are_public=True, if everybody may see them") from None
+            raise CohortRefused(
+                said, hint=f"{error.hint}; or rows_are_public=True, if everybody may see them"
+            ) from None
         if self.minimum_cell > 1:
             self._check_conditions(plan, min(rows))
 

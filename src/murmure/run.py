@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from murmure.between import between
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.random import Random, random_or_secure
+from murmure.core.rehearsal import rehearsed
 from murmure.core.types import Relation, Release, Total
 from murmure.few_rows import FewRows, check_minimum_cell
 from murmure.plan import Plan
@@ -85,6 +86,8 @@ def run(
         )
     else:
         release = plan.settle(_added(plan, frame, engine, rng, rules), seeded=rng.is_seeded and plan.person is not None)
+    if plan.parties is not None:
+        release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # how long it took tells how many there are
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release

@@ -140,7 +140,12 @@ def test_noise_in_shares(example: Example) -> None:
     parts = cut(example.rows, PARTIES)
 
     try:
-        result = ask(example.model, parts, privacy=mu.Secure(epsilon=1e6, rows=1000, rows_are_public=True), rng=mu.Random.seeded(6))
+        result = ask(
+            example.model,
+            parts,
+            privacy=mu.Secure(epsilon=1e6, rows=1000, rows_are_public=True),
+            rng=mu.Random.seeded(6),
+        )
     except FitFailed as error:
         pytest.fail(str(error))
 

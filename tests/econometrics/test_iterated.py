@@ -170,7 +170,11 @@ def test_a_logit_of_ones_own_is_the_logit(given, between, spector):
 
     data, privacy, schema = spector, None, None
     if between:
-        data, privacy, schema = [spector.iloc[i::5] for i in range(5)], mu.Secure(rows_are_public=True), schema_of(spector, None)
+        data, privacy, schema = (
+            [spector.iloc[i::5] for i in range(5)],
+            mu.Secure(rows_are_public=True),
+            schema_of(spector, None),
+        )
     X = sm.add_constant(spector[SPECTOR[1:]])
     for errors, cov in (("hessian", "nonrobust"), ("sandwich", "HC0")):
         expected = sm.Logit(spector["GRADE"], X).fit(disp=0, tol=1e-14, cov_type=cov)

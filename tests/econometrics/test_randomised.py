@@ -416,6 +416,8 @@ def test_a_schema_is_read_off_the_true_columns_in_the_clear() -> None:
 
     assert found.coefficients == given.coefficients
     with pytest.raises(InvalidParameter, match="schema is missing"):
-        randomised_ols("pain ~ age + smoker", [table] * 3, randomised={"smoker": smoker}, privacy=mu.Secure(rows_are_public=True))
+        randomised_ols(
+            "pain ~ age + smoker", [table] * 3, randomised={"smoker": smoker}, privacy=mu.Secure(rows_are_public=True)
+        )
     with pytest.raises(InvalidParameter, match="a mechanism for each"):
         RandomisedOLS(EXAMPLES[0].model.design, (), ())

@@ -58,7 +58,10 @@ def parties(frame: pd.DataFrame, number: int = 5) -> list[pd.DataFrame]:
 def both(call: Any, frame: pd.DataFrame, *args: Any, **how: Any) -> list[Any]:
     """In the clear, and by masked sums between five parties."""
     schema = schema_of(frame, list(frame.columns))
-    return [call(*args, frame, **how), call(*args, parties(frame), schema=schema, privacy=mu.Secure(rows_are_public=True), **how)]
+    return [
+        call(*args, frame, **how),
+        call(*args, parties(frame), schema=schema, privacy=mu.Secure(rows_are_public=True), **how),
+    ]
 
 
 def equal(ours: Any, theirs: Any, names: Sequence[str] = FIGURES, rtol: float = 1e-8) -> None:
@@ -301,7 +304,9 @@ def test_every_ridge_comes_from_one_round() -> None:
     Z = np.column_stack([frame["x"], frame["w"]])
     for path in (
         ridge("y ~ x + w", frame, lambdas=("0", 0.5, 20)),
-        ridge("y ~ x + w", parties(frame), lambdas=("0", 0.5, 20), schema=schema, privacy=mu.Secure(rows_are_public=True)),
+        ridge(
+            "y ~ x + w", parties(frame), lambdas=("0", 0.5, 20), schema=schema, privacy=mu.Secure(rows_are_public=True)
+        ),
     ):
         assert path.how.rounds == 1
         for held in ("0", "1/2", 20, "12.75"):  # the last was not asked for
@@ -485,7 +490,11 @@ def test_squares_of_parties_are_asked_of_enough_of_them() -> None:
         for k in range(1, 6)
     ]
 
-    for parties, privacy in ((3, mu.Secure(rows_are_public=True)), (4, mu.Secure(dropouts=0, rows_are_public=True)), (5, mu.Secure(rows_are_public=True))):
+    for parties, privacy in (
+        (3, mu.Secure(rows_are_public=True)),
+        (4, mu.Secure(dropouts=0, rows_are_public=True)),
+        (5, mu.Secure(rows_are_public=True)),
+    ):
         with pytest.raises(mu.MurmureError, match="4 honest parties or more"):
             ols("y ~ x", parts[:parties], schema=schema, errors="cluster", privacy=privacy)
     fit = ols("y ~ x", parts, schema=schema, errors="cluster", privacy=mu.Secure(dropouts=0, rows_are_public=True))

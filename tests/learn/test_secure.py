@@ -94,7 +94,9 @@ def test_exact_sums_protect_nobody_and_hide_the_parts(name: str) -> None:
     said = " ".join(made.summary().split())
     assert "parties 4: masked sums" in said and "the sum is exact" in said and "coordinator and 1 colluding" in said
     assert "parties=4" in repr(made) and "parties" not in repr(MAKERS[name](mu.Secure(rows_are_public=True)))
-    assert "1 vanished" in " ".join(MAKERS[name](mu.Secure(rows_are_public=True)).fit([*TABLES, None]).summary().split())
+    assert "1 vanished" in " ".join(
+        MAKERS[name](mu.Secure(rows_are_public=True)).fit([*TABLES, None]).summary().split()
+    )
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -132,7 +134,9 @@ def test_a_ledger_is_charged_for_noise_between_parties(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize("privacy", [mu.Secure(rows_are_public=True), mu.Secure(epsilon=3.0, rows=1000)], ids=["exact", "noise"])
+@pytest.mark.parametrize(
+    "privacy", [mu.Secure(rows_are_public=True), mu.Secure(epsilon=3.0, rows=1000)], ids=["exact", "noise"]
+)
 def test_a_model_of_parties_is_saved_and_read(name: str, privacy: Any, tmp_path: Path) -> None:
     """With how many there were, and what was hidden from whom."""
     made = MAKERS[name](privacy).fit(TABLES)

@@ -88,7 +88,7 @@ def ask(
     elif ledger is not None:
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint="privacy=mu.Central(epsilon=1.0)")
     heard = drive(steps, frame, engine, fit, ledger, gate, rules_of(privacy, model))
-    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded)
+    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded, in_process=True)
     return replace(heard.result, how=how)  # type: ignore[type-var]
 
 

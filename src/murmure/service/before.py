@@ -15,7 +15,7 @@ from murmure.study.questions import Language, Tongue
 if TYPE_CHECKING:
     from murmure.core.blocks import Cost
     from murmure.service.party_store import PartyStore
-    from murmure.statistics.conditions import Asked
+    from murmure.statistics.conditions import Conditions
     from murmure.study import Study
 
 
@@ -29,11 +29,11 @@ def remembered(store: PartyStore, study: Study, language: Language = "en") -> li
     ]
 
 
-def conditions_before(store: PartyStore, study: Study) -> tuple[list[Asked], list[str]]:
+def conditions_before(store: PartyStore, study: Study) -> tuple[list[Conditions], list[str]]:
     """The conditions of exact sums in the studies that this party approved before; and the names of those that this
     release of the software cannot read any more.
     """
-    found: list[Asked] = []
+    found: list[Conditions] = []
     unread: list[str] = []
     for one in store.studies():
         if one.digest == study.digest:

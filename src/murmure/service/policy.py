@@ -21,7 +21,7 @@ from murmure.study.fits import Turn
 
 if TYPE_CHECKING:
     from murmure.secure.identity import Card
-    from murmure.statistics.conditions import Asked
+    from murmure.statistics.conditions import Conditions
     from murmure.study import Study
 
 
@@ -103,7 +103,7 @@ class Policy:
         study.check_ratio()
         self.check_conditions(study)
 
-    def check_conditions(self, study: Study, before: Sequence[Asked] = ()) -> None:
+    def check_conditions(self, study: Study, before: Sequence[Conditions] = ()) -> None:
         """Refuse a condition that too few rows may fulfil. No row is read: a refusal that depends on rows would tell
         about them. before: what earlier studies asked of this party, which a difference could be taken from.
         """

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Conditions:
     """All conditions of a question, and the largest ratio of weights in each of its sums."""
 
     conditions: tuple[Condition, ...] = ()
@@ -78,7 +78,7 @@ class Asked:
     domains: Mapping[str, Domain] = field(default_factory=dict)
 
 
-def asked_by(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, int] | None = None) -> Asked:
+def asked_by(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, int] | None = None) -> Conditions:
     """What a statistic asks for. texts: further expressions of the same columns, of which later rounds may ask.
 
     finest: a column, and how many cells of it later rounds may come to; "" for cells that are no column's.
@@ -106,43 +106,43 @@ def _domains(domain: Any) -> dict[str, Domain]:
     return {domain.column or "": domain}
 
 
-def _of_text(text: str, schema: Schema) -> Asked:
+def _of_text(text: str, schema: Schema) -> Conditions:
     """Of an expression; what is none has no condition."""
     terms = Terms(schema)
     try:
         number = read_expression(text, terms)
     except MurmureError:
-        return Asked()
+        return Conditions()
     return _of_terms(terms, [number], [text])
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------
 
 
-def _of_statistic(statistic: Any) -> Asked:
+def _of_statistic(statistic: Any) -> Conditions:
     kind = type(statistic).__name__
-    maker: Callable[[Any], Asked] | None = {
+    maker: Callable[[Any], Conditions] | None = {
         "Sums": lambda s: _of_terms(vars(s)["_terms"], vars(s)["_numbers"], s.expressions),
         "CrossProducts": lambda s: _of_terms(s._layout.terms, s._layout.wanted, s.labels),
         "Within": lambda s: _of_statistic(s.raw),
         "Scattered": lambda s: _of_statistic(s.of),
         "Evaluated": _of_evaluated,
         "Placed": _of_placed,
-        "Cells": lambda s: Asked(tuple(_crossed(_axes_of_cells(s)))),
-        "Histogram": lambda s: Asked(tuple(_values(s.domain.column or "", s.domain))),
-        "Mode": lambda s: Asked(tuple(_values(s.domain.column or "", s.domain))),
-        "Quantile": lambda s: Asked(tuple(_values(s.domain.column or "", s.domain))),
-        "Marginals": lambda s: Asked(tuple(c for name in s.domain.private for c in _values(name, s.domain[name]))),
-        "Pair": lambda s: Asked(
+        "Cells": lambda s: Conditions(tuple(_crossed(_axes_of_cells(s)))),
+        "Histogram": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
+        "Mode": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
+        "Quantile": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
+        "Marginals": lambda s: Conditions(tuple(c for name in s.domain.private for c in _values(name, s.domain[name]))),
+        "Pair": lambda s: Conditions(
             tuple(_crossed([list(_values(name, s.domain[name])) for name in (s.first, s.second)]))
         ),
         "GroupBy": _of_groups,
         "Where": _of_where,
-        "Clusters": lambda s: Asked((_nearest(len(s.centres)),)),
-        "Mean": lambda s: Asked(),
-        "Sum": lambda s: Asked(),
-        "Count": lambda s: Asked(),
-        "Variance": lambda s: Asked(),
+        "Clusters": lambda s: Conditions((_nearest(len(s.centres)),)),
+        "Mean": lambda s: Conditions(),
+        "Sum": lambda s: Conditions(),
+        "Count": lambda s: Conditions(),
+        "Variance": lambda s: Conditions(),
     }.get(kind)  # type: ignore[assignment]
     return _of_columns(statistic) if maker is None else maker(statistic)
 
@@ -152,15 +152,15 @@ def _nearest(cells: int) -> Condition:
     return Condition(text, None, frozenset(), cell=True, nominal=Fraction(1, cells))
 
 
-def _of_columns(statistic: Any) -> Asked:
+def _of_columns(statistic: Any) -> Conditions:
     """What learners ask: each label of each column by itself and with each of another."""
     domain: Schema = statistic.domain
     named = [list(_values(name, domain[name])) for name in domain.private if isinstance(domain[name], Categories)]
     pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
-    return Asked((*(c for some in named for c in some), *pairs))
+    return Conditions((*(c for some in named for c in some), *pairs))
 
 
-def _of_evaluated(statistic: Any) -> Asked:
+def _of_evaluated(statistic: Any) -> Conditions:
     """Functions of rows multiply their inputs with one another."""
     terms, numbers = vars(statistic)["_terms"], vars(statistic)["_numbers"]
     found = _of_terms(terms, numbers, statistic.inputs)
@@ -181,7 +181,7 @@ def _pairs(picked: Sequence[Condition]) -> list[Condition]:
     return [one for one in met if one.share != 0]
 
 
-def _of_placed(statistic: Any) -> Asked:
+def _of_placed(statistic: Any) -> Conditions:
     """Each place, with each input of the function."""
     of = statistic.of
     found = _of_evaluated(of)
@@ -201,13 +201,13 @@ def _of_placed(statistic: Any) -> Asked:
     return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in some)))
 
 
-def _of_groups(statistic: Any) -> Asked:
+def _of_groups(statistic: Any) -> Conditions:
     by = statistic.by
     named = {name: by[name] for name in by.private} if isinstance(by, Schema) else {by.column or "": by}
     return _inside(list(_crossed([list(_values(name, domain)) for name, domain in named.items()])), statistic.statistic)
 
 
-def _of_where(statistic: Any) -> Asked:
+def _of_where(statistic: Any) -> Conditions:
     column = statistic.column
     name = column.private[0] if isinstance(column, Schema) else column.column or ""
     held, mask = statistic._held, statistic._matching[:-1]
@@ -217,7 +217,7 @@ def _of_where(statistic: Any) -> Asked:
     return _inside([Condition(text, box({name: mask}), frozenset([name]), loose)], statistic.statistic)
 
 
-def _inside(outer: Sequence[Condition], statistic: Any) -> Asked:
+def _inside(outer: Sequence[Condition], statistic: Any) -> Conditions:
     """The inner question, asked of each of these parts."""
     inner = _of_statistic(statistic)
     if len(outer) * (1 + len(inner.conditions)) > MOST_EXPANDED:
@@ -248,7 +248,7 @@ def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condi
     codes = [min(max(math.floor((cut - first) / step) + 1, 0), domain.size) for cut in cuts]
     ends = [0, *codes, domain.size]
     shown = ["", *(f"{float(cut):.10g}" for cut in cuts), ""]
-    for (low, high), a, b in zip(zip(ends, ends[1:], strict=False), shown, shown[1:], strict=False):
+    for (low, high), a, b in zip(pairwise(ends), shown, shown[1:], strict=False):
         if high > low:
             nominal = Fraction(high - low, domain.size)
             parts = [f"{a} < {quoted(name)}"] * bool(a) + [f"{quoted(name)} <= {b}"] * bool(b)
@@ -282,7 +282,7 @@ def _crossed(axes: Sequence[Sequence[Condition]]) -> Iterable[Condition]:
 # -- expressions -------------------------------------------------------------------------------------------------------
 
 
-def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Asked:
+def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Conditions:
     walk = _Walk(terms)
     found: dict[int, Condition] = {}
     weights = []
@@ -294,7 +294,7 @@ def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Aske
     out = list(found.values())
     if walk.work > MOST_WORK:
         out.append(Condition(texts[0], None, frozenset().union(*(terms[n].reads for n in wanted))))
-    return Asked(tuple(out), tuple(weights))
+    return Conditions(tuple(out), tuple(weights))
 
 
 class _Walk:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Domain, Integers
-from murmure.statistics.conditions import Asked, Condition
+from murmure.statistics.conditions import Condition, Conditions
 from murmure.statistics.regions import Box, moved, shared
 
 MINIMUM_CELL = 5
@@ -54,10 +54,10 @@ class Problem:
 
 
 def first_problem(
-    asked: Sequence[tuple[int, Asked]],
+    asked: Sequence[tuple[int, Conditions]],
     rows: int,
     minimum: int = MINIMUM_CELL,
-    before: Sequence[Asked] = (),
+    before: Sequence[Conditions] = (),
 ) -> Problem | None:
     """What is wrong with these questions, each with its number; None: nothing.
 
@@ -87,13 +87,20 @@ def first_problem(
     return _differences(new, old, rows, minimum)
 
 
-def rarest(asked: Sequence[tuple[int, Asked]]) -> Condition | None:
+def rarest(asked: Sequence[tuple[int, Conditions]]) -> Condition | None:
     """The condition of the smallest share, or with the smallest rest."""
     found = [replace(c, question=number) for number, one in asked for c in one.conditions if c.share not in (None, 0)]
-    return min(found, key=lambda c: min(c.share, 1 - c.share or 1), default=None)  # type: ignore[type-var,operator]
+    return min(found, key=lambda c: _smaller(c.share or Fraction(1)), default=None)
 
 
-def _earlier(before: Sequence[Asked], domains: Mapping[str, Domain], known: Mapping[Any, Condition]) -> list[Condition]:
+def _smaller(share: Fraction) -> Fraction:
+    """Of a part and the rest, where there is one."""
+    return min(share, 1 - share) or share
+
+
+def _earlier(
+    before: Sequence[Conditions], domains: Mapping[str, Domain], known: Mapping[Any, Condition]
+) -> list[Condition]:
     """Conditions of earlier studies that share a column with this one, in its public values; each once."""
     out: dict[Any, Condition] = {}
     for one in before:
@@ -119,7 +126,7 @@ def _alone(one: Condition, domains: Mapping[str, Domain], rows: int, minimum: in
         return Problem("unknown", one.question, one.text, minimum=minimum)
     kinds: tuple[tuple[Kind, Fraction], ...] = (("few", share), ("rest", 1 - share))
     for kind, part in kinds:
-        if 0 < part and part * rows < minimum and (kind == "few" or share):
+        if part > 0 and part * rows < minimum and (kind == "few" or share):
             enough = -(-minimum // part)
             return Problem(kind, one.question, one.text, "", part * rows, rows, minimum, enough=enough)
     return None
@@ -131,9 +138,7 @@ def _like_id(domain: Any, loose: bool) -> bool:
     return whole or loose
 
 
-def _differences(
-    new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int
-) -> Problem | None:
+def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int) -> Problem | None:
     """Two conditions that differ in few values, or that leave few values between them."""
     boxes = [one for one in (*new, *old) if isinstance(one.region, Box)]
     clouds = [one for one in (*new, *old) if not isinstance(one.region, Box)]

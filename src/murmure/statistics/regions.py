@@ -91,7 +91,8 @@ def box(masks: Mapping[str, Mask]) -> Box:
 
 def region(columns: Sequence[str], mask: Mask) -> Region:
     """A set of combinations, as a box where it is one; columns that do not matter are dropped."""
-    some = [mask.any(axis=tuple(j for j in range(mask.ndim) if j != i)) for i in range(mask.ndim)]
+    axes = range(mask.ndim)
+    some = [np.asarray(mask.any(axis=tuple(j for j in axes if j != i)), bool) for i in axes]
     boxed = np.ones((1,) * mask.ndim, bool)
     for i, side in enumerate(some):
         boxed = boxed & side.reshape([-1 if j == i else 1 for j in range(mask.ndim)])

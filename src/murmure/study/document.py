@@ -22,7 +22,7 @@ from murmure.secure.identity import Card, Identity, alike, plain
 from murmure.secure.ring import Encoder
 from murmure.secure.session import Session
 from murmure.statistics.carried import hidden_by_noise
-from murmure.statistics.conditions import Asked
+from murmure.statistics.conditions import Conditions
 from murmure.statistics.minimum_cell import MINIMUM_CELL, Problem, first_problem
 from murmure.study.fits import Fitted, Replay, Turn
 from murmure.study.models import (
@@ -185,7 +185,7 @@ class Study:
 
     @cached_property
     def exact_sums(self) -> int:
-        """How many sums are released without noise that hides a row; a long sum counts as several (statistics/carried.py).
+        """How many sums are released without noise that hides a row; a long sum counts as several (carried.py).
 
         How many rows there are comes with them and is not counted. Models count with the most that they may ask.
         """
@@ -212,12 +212,12 @@ class Study:
                 ) from None
 
     @cached_property
-    def conditions(self) -> tuple[tuple[int, Asked], ...]:
+    def conditions(self) -> tuple[tuple[int, Conditions], ...]:
         """Of every question whose sums noise does not hide, its number and the conditions in it."""
         exact = (q for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
         return tuple((question.number, question.conditions) for question in exact)
 
-    def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Asked] = ()) -> Problem | None:
+    def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Conditions] = ()) -> Problem | None:
         """A condition that too few rows may fulfil, by public facts alone (statistics/minimum_cell.py); None: none.
 
         before: what earlier studies asked of the same rows.

@@ -16,9 +16,9 @@ from murmure.catalogue import MODELS, load
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.plan import Plan
-from murmure.statistics.conditions import Asked, asked_by
-from murmure.statistics.cross_products import CrossProducts
 from murmure.statistics.carried import of_reals, real_sum, sums_in
+from murmure.statistics.conditions import Conditions, asked_by
+from murmure.statistics.cross_products import CrossProducts
 from murmure.study.plans import MOST_PLANS, check_expressions, check_letters, check_model_plan
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Question:
         return sum(each) + (self.widths - len(each)) * max(later, *each)
 
     @cached_property
-    def conditions(self) -> Asked:
+    def conditions(self) -> Conditions:
         """All conditions that its sums are restricted to, in any round (statistics/conditions.py)."""
         if self.model is None:
             return asked_by(self.plan.statistic)
