@@ -96,7 +96,8 @@ def test_answers_randomised_at_the_person_stay_so_between_parties() -> None:
     release = mu.run(plan, [["a"] * 400, ["b"] * 300, ["c"] * 300], rng=Random.seeded(5))
 
     assert release.seeded
-    assert all(c.epsilon <= 2.0 for c in release.guarantees.values())
+    assert next(iter(release.guarantees)) == "whoever ran it"  # in one process, they held every row
+    assert all(c.epsilon <= 2.0 for c in list(release.guarantees.values())[1:])
     assert np.allclose(release.estimate.mean, [0.4, 0.3, 0.3], atol=0.1)
 
 
@@ -148,7 +149,8 @@ def test_noise_thrown_in_shares_answers_about_right(noise: Any) -> None:
     deviation = max(law.variance for law in plan.bound.laws) ** 0.5
 
     assert release.seeded
-    assert all(c.epsilon <= 1.0 for c in release.guarantees.values())
+    assert all(c.epsilon <= 1.0 for c in list(release.guarantees.values())[1:])
+    assert release.guarantees["whoever ran it"].epsilon == float("inf")
     assert np.all(np.abs(np.array(release.estimate.counts) - [240, 160]) < 10 * deviation)
     assert "at least 3 parties are honest" in str(release.guarantees["reader"])
     assert (plan.bound.honest, plan.bound.parties) == (plan.parties.honest, 5) == (3, 5)  # what the shares are made for

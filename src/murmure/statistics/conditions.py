@@ -239,7 +239,7 @@ def _values(name: str, domain: Any) -> Iterable[Condition]:
         mask = np.zeros(domain.size, bool)
         mask[code] = True
         said = f'"{label}"' if isinstance(domain, Categories) else label
-        yield Condition(f"{quoted(name)} == {said}", box({name: mask}), frozenset([name]), cell=True)
+        yield Condition(f"{quoted(name)} == {said}" if name else said, box({name: mask}), frozenset([name]), cell=True)
 
 
 def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condition]:

@@ -57,11 +57,12 @@ def _conditions(study: Study, say: Tongue) -> str:
         "Cela évite les accidents, non qui combinerait des totaux à dessein : seul le bruit le fait.",
     )
     if found is None or found.share is None:
-        none = say(
-            "No total is restricted to rows that fulfil a condition.",
-            "Aucun total n’est restreint aux lignes qui remplissent une condition.",
+        return say(
+            "No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on "
+            "purpose, only noise limits.",
+            "Aucun total n’est restreint aux lignes qui remplissent une condition. Ce qu’apprend qui combine des totaux "
+            "à dessein, seul le bruit le limite.",
         )
-        return f"{none} {limit}"
     judged = say(
         "Conditions were judged beforehand by the public values of columns, and not by rows: the rarest is {}, which "
         "about {} of {} rows fulfil if values are spread evenly.",
