@@ -44,7 +44,7 @@ class Condition:
     region: Region | None  # None: it is known by its share alone, or not at all
     columns: frozenset[str]
     loose: frozenset[str] = frozenset()  # columns that are compared otherwise than with one threshold
-    cell: bool = False  # of a table or a grid, and not written by the asker
+    cut: frozenset[str] = frozenset()  # columns that stand in it as cells of a table or a grid alone
     nominal: Fraction | None = None  # its share, where only that is known
     question: int = 0
 
@@ -64,7 +64,7 @@ class Condition:
             region=met,
             columns=self.columns | other.columns,
             loose=self.loose | other.loose,
-            cell=self.cell and other.cell,
+            cut=(self.cut | other.cut) - (self.columns - self.cut) - (other.columns - other.cut),
             nominal=nominal,
         )
 
@@ -95,7 +95,8 @@ def asked_by(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, int] 
     if finest is not None:
         name, cells = finest
         text = f"{quoted(name)} between two values" if name else f"nearest to one of {cells} centres"
-        one = Condition(text, None, frozenset([name] if name else []), cell=True, nominal=Fraction(1, cells))
+        of = frozenset([name] if name else [])
+        one = Condition(text, None, of, cut=of, nominal=Fraction(1, cells))
         found = replace(found, conditions=(*found.conditions, *([one] if cells > 1 else [])))
     return replace(found, domains=_domains(domain))
 
@@ -149,7 +150,7 @@ def _of_statistic(statistic: Any) -> Conditions:
 
 def _nearest(cells: int) -> Condition:
     text = f"nearest to one of {cells} centres"
-    return Condition(text, None, frozenset(), cell=True, nominal=Fraction(1, cells))
+    return Condition(text, None, frozenset(), nominal=Fraction(1, cells))
 
 
 def _of_columns(statistic: Any) -> Conditions:
@@ -192,7 +193,7 @@ def _of_placed(statistic: Any) -> Conditions:
         cuts = [Fraction(t) for t in of.settings[-places:]][:-1]
         cells = list(_between(name, terms.schema[name], cuts))
     else:
-        cells = [Condition(of.inputs[0], None, at.reads, cell=True, nominal=Fraction(1, places))]
+        cells = [Condition(of.inputs[0], None, at.reads, cut=at.reads, nominal=Fraction(1, places))]
     picked = [one for one in _picked(of) if one.columns != at.reads]
     some = [*picked, *_pairs(picked)]
     least = min(cells, key=lambda cell: cell.share or 0, default=None)
@@ -228,18 +229,23 @@ def _inside(outer: Sequence[Condition], statistic: Any) -> Conditions:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
+def _cut(name: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Columns, loose ones, and cut ones: of a cell of one column."""
+    return frozenset([name]), frozenset(), frozenset([name])
+
+
 def _values(name: str, domain: Any) -> Iterable[Condition]:
     """Every value of a column; of very many, the first, since all are alike."""
     labels = domain.labels() if domain.size <= MOST_EXPANDED else ["each value"]
     if len(labels) < domain.size:
-        yield Condition(f"{quoted(name)} == each value", None, frozenset([name]), cell=True,
+        yield Condition(f"{quoted(name)} == each value", None, *_cut(name),
                         nominal=Fraction(1, domain.size))  # fmt: skip
         return
     for code, label in enumerate(labels):
         mask = np.zeros(domain.size, bool)
         mask[code] = True
         said = f'"{label}"' if isinstance(domain, Categories) else label
-        yield Condition(f"{quoted(name)} == {said}" if name else said, box({name: mask}), frozenset([name]), cell=True)
+        yield Condition(f"{quoted(name)} == {said}" if name else said, box({name: mask}), *_cut(name))
 
 
 def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condition]:
@@ -257,7 +263,7 @@ def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condi
                 mask = np.zeros(domain.size, bool)
                 mask[low:high] = True
                 held = box({name: mask})
-            yield Condition(" and ".join(parts) or name, held, frozenset([name]), cell=True, nominal=nominal)
+            yield Condition(" and ".join(parts) or name, held, *_cut(name), nominal=nominal)
 
 
 def _axes_of_cells(statistic: Any) -> list[list[Condition]]:
@@ -421,7 +427,7 @@ class _Walk:
         out = some[0]
         for one in some[1:]:
             out = replace(out.within(one), text=text)
-        return replace(out, cell=False)
+        return out
 
     def _roots(self, name: str, parts: Sequence[int], text: str) -> Condition | None:
         """k * (k - 1) * (k - 2) ... is 0 but for few k, and none of its parts is."""

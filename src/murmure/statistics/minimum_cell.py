@@ -114,13 +114,12 @@ def _earlier(
 
 
 def _alone(one: Condition, domains: Mapping[str, Domain], rows: int, minimum: int) -> Problem | None:
-    if not one.cell:
-        for name in sorted(one.columns):
-            size = domains[name].size if name in domains else 0
-            if size >= rows and _like_id(domains[name], name in one.loose):
-                part = min(one.share, 1 - one.share) if one.share is not None else Fraction(0)
-                enough = max(size + 1, -(-minimum // part)) if part else size + 1
-                return Problem("id", one.question, one.text, name, of=rows, minimum=minimum, size=size, enough=enough)
+    for name in sorted(one.columns - one.cut):
+        size = domains[name].size if name in domains else 0
+        if size >= rows and _like_id(domains[name], name in one.loose):
+            part = min(one.share, 1 - one.share) if one.share is not None else Fraction(0)
+            enough = max(size + 1, -(-minimum // part)) if part else size + 1
+            return Problem("id", one.question, one.text, name, of=rows, minimum=minimum, size=size, enough=enough)
     share = one.share
     if share is None:
         return Problem("unknown", one.question, one.text, minimum=minimum)
