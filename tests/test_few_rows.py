@@ -95,7 +95,7 @@ def test_as_many_sums_as_rows_are_refused_through_every_door(door: str) -> None:
 def test_sums_are_counted_against_rows_to_the_last_one(n: int) -> None:
     """Five tables of n rows: three sums take nine rows."""
     plan = mu.Plan(mu.Sums(SCHEMA, ("x", "y", "x * y")), parties=MASKS)
-    if 3 * 3 <= 5 * n:
+    if 5 * n >= 3 * 3:
         assert mu.run(plan, tables(n)).estimate.n == 5 * n
         return
     with pytest.raises(CohortRefused):
@@ -136,7 +136,9 @@ def test_whoever_ran_it_held_every_row_and_is_told_first(noise: dict[str, Any]) 
     assert french.index("avait chaque ligne") < french.index("sommes masquées entre 5 participants")
     held = json.loads(fit.to_json())["how"]
     assert next(iter(held)) == "rehearsal" and "held every row" in held["rehearsal"]
-    assert next(iter(held["guarantees"])) == "whoever ran it" and held["guarantees"]["whoever ran it"]["epsilon"] == "inf"
+    assert (
+        next(iter(held["guarantees"])) == "whoever ran it" and held["guarantees"]["whoever ran it"]["epsilon"] == "inf"
+    )
 
     clear = econometrics.ols("y ~ x", tables(400), schema=SCHEMA)
     assert "REHEARSAL" not in clear.summary() and "rehearsal" not in clear.to_dict()["how"]

@@ -24,6 +24,7 @@ from murmure.statistics.conditions import Conditions, asked_by
 from murmure.statistics.minimum_cell import MINIMUM_CELL, first_problem
 
 RATIO = Fraction(1, 3)
+ROUNDS = ("domain", "function", "inputs", "settings")  # of an Evaluated: all but the coefficients of this round
 
 
 def check_minimum_cell(owner: str, value: Any) -> None:
@@ -43,6 +44,7 @@ class FewRows:
     epsilon: float | None = None
     model: Any = field(default=None, repr=False)  # whose later rounds are judged with the first
     _sums: int = field(default=0, init=False)
+    _known: list[list[Any]] = field(default_factory=list, init=False, repr=False)
     _asked: list[tuple[int, Conditions]] = field(default_factory=list, init=False, repr=False)
 
     def check(self, plan: Plan, rows: Sequence[int]) -> None:
@@ -68,6 +70,11 @@ class FewRows:
 
     def _check_conditions(self, plan: Plan, rows: int) -> None:
         finest = getattr(self.model, "finest", None)
+        if hasattr(plan.statistic, "inputs"):
+            asked = [getattr(plan.statistic, name) for name in ROUNDS]
+            if asked in self._known:  # the same at other coefficients
+                return
+            self._known.append(asked)
         self._asked.append((len(self._asked) + 1, asked_by(plan.statistic, (), finest)))
         problem = first_problem(self._asked, rows, self.minimum_cell)
         if problem is not None:

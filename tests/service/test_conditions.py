@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.service.test_party import AGE, LAX, World, ended, release_first
 
 import murmure as mu
 from murmure.cli import main, party_join
@@ -24,7 +25,6 @@ from murmure.service.home import Home
 from murmure.service.joining import Terms, check, decline
 from murmure.service.policy import Policy
 from murmure.study import Study
-from tests.service.test_party import AGE, LAX, World, ended, release_first
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 SCHEMA = mu.Schema({"age": mu.Integers(0, 99), "x": mu.Integers(0, 50)})

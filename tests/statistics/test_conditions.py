@@ -147,7 +147,9 @@ def some_condition(r: random.Random, depth: int) -> str:
             ]
         )
     one, two = some_condition(r, depth - 1), some_condition(r, depth - 1)
-    return r.choice([f"({one} and {two})", f"({one} or {two})", f"(not {one})", f"({one} * {two})", f"max({one}, {two})"])
+    return r.choice(
+        [f"({one} and {two})", f"({one} or {two})", f"(not {one})", f"({one} * {two})", f"max({one}, {two})"]
+    )
 
 
 def fulfilled(text: str) -> int:

@@ -33,7 +33,7 @@ from murmure.statistics.weights import weights_in
 
 MOST_SMOOTH = 1 << 14  # combinations at which a polynomial is looked at
 MOST_EXPANDED = 1 << 12  # cells of a table that are judged one by one; of larger ones the smallest
-MOST_WORK = 1 << 27  # numbers that are worked out for one question: a stranger wrote it
+MOST_WORK = 1 << 26  # numbers that are worked out for one question: a stranger wrote it
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +31,8 @@ JUDGED = 2  # the least minimum_cell: at 1, a sum over one row is allowed, and n
 # Weights that people choose (prices, points, shares) span three powers of ten. To lift some rows above the digits of
 # the others takes a weight larger than what all the others add, which is beyond that for any sum over many rows.
 MAX_WEIGHT = 1000
-MAX_CONDITIONS = 3000  # that are compared with one another
+MAX_PAIRS = 1 << 23  # of conditions that are compared with one another
+BLOCK = 512  # conditions at a time
 MAX_LISTED = 60  # of those that are no boxes
 
 Kind = Literal["few", "rest", "difference", "id", "weight", "unknown", "many"]
@@ -82,8 +84,6 @@ def first_problem(
                 distinct.setdefault(held.region.key, held)
     new = list(distinct.values())
     old = _earlier(before, domains, distinct)
-    if len(new) + len(old) > MAX_CONDITIONS:
-        return Problem("many", new[0].question, new[0].text, size=len(new) + len(old))
     return _differences(new, old, rows, minimum)
 
 
@@ -103,13 +103,13 @@ def _earlier(
 ) -> list[Condition]:
     """Conditions of earlier studies that share a column with this one, in its public values; each once."""
     out: dict[Any, Condition] = {}
-    for one in before:
+    for number, one in enumerate(before, 1):
         for condition in one.conditions:
             if condition.region is None or not condition.columns & domains.keys():
                 continue
             held = moved(condition.region, one.domains, domains)
             if held.share not in (0, 1) and held.key not in known:
-                out.setdefault(held.key, replace(condition, region=held))
+                out.setdefault(held.key, replace(condition, region=held, question=-number))
     return list(out.values())
 
 
@@ -145,6 +145,8 @@ def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, 
         return Problem("many", clouds[0].question, clouds[0].text, size=len(clouds))
     fresh = set(map(id, new))
     near = _near(boxes, Fraction(minimum, rows))
+    if near is None:
+        return Problem("many", new[0].question, new[0].text, size=len(boxes))
     listed = [(a, b) for i, a in enumerate(clouds) for b in (*clouds[:i], *boxes)]
     for a, b in (*near, *listed):
         if id(a) not in fresh and id(b) not in fresh:
@@ -178,19 +180,43 @@ def _pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None
     return Problem("difference", 0, "", "", apart * rows, rows, minimum, enough=-(-minimum // apart))
 
 
-def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]]:
-    """Pairs that may differ in less than `least`: by floats, to be looked at again."""
-    if len(boxes) < 2:
-        return []
-    regions = [one.region for one in boxes]
-    alone = np.array([float(one.share) for one in regions])  # type: ignore[union-attr]
-    met = np.ones((len(boxes), len(boxes)))
-    for name in sorted({name for one in regions for name in one.columns}):  # type: ignore[union-attr]
-        masks = [one.masks.get(name) for one in regions]  # type: ignore[union-attr]
-        size = max(len(mask) for mask in masks if mask is not None)
-        matrix = np.array([np.ones(size) if mask is None else mask for mask in masks], np.float64)
-        met *= matrix @ matrix.T / size
-    apart = alone[:, None] + alone[None, :] - 2 * met
-    apart = np.minimum(apart, 1 - apart)
-    rows, columns = np.nonzero(np.triu(apart < float(least) + 1e-9, 1))
-    return [(boxes[i], boxes[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]] | None:
+    """Pairs that may differ in less than `least`: by floats, to be looked at again. None: too many to compare.
+
+    Only pairs that share a column: independent parts p, q <= 1/2 differ in p (1 - q) + q (1 - p) >= max(p, q), which
+    was judged already. Cells of one table are disjoint, and are not compared with one another.
+    """
+    out: dict[tuple[int, int], tuple[Condition, Condition]] = {}
+    for name in sorted({name for one in boxes for name in _masks(one)}):
+        tables: dict[Any, list[Condition]] = {}
+        for one in boxes:
+            if name in _masks(one):
+                tables.setdefault((one.question, one.columns) if one.cut == one.columns else None, []).append(one)
+        for (k, some), (j, others) in combinations_with_replacement(tables.items(), 2):
+            if k is not None and k == j:
+                continue
+            if len(some) * len(others) > MAX_PAIRS:
+                return None
+            for at in range(0, len(some), BLOCK):
+                for a, b in _close(some[at : at + BLOCK], others, float(least)):
+                    out.setdefault((min(id(a), id(b)), max(id(a), id(b))), (a, b))
+    return list(out.values())
+
+
+def _masks(one: Condition) -> Mapping[str, Any]:
+    assert isinstance(one.region, Box)
+    return one.region.masks
+
+
+def _close(some: Sequence[Condition], others: Sequence[Condition], least: float) -> list[tuple[Condition, Condition]]:
+    met = np.ones((len(some), len(others)))
+    for name in sorted({name for one in (*some, *others) for name in _masks(one)}):
+        left, right = ([_masks(one).get(name) for one in held] for held in (some, others))
+        size = max(len(mask) for mask in (*left, *right) if mask is not None)
+        a, b = (np.array([np.ones(size) if m is None else m for m in held], np.float64) for held in (left, right))
+        met *= a @ b.T / size
+    p, q = (np.array([float(one.share or 0) for one in held]) for held in (some, others))
+    apart = p[:, None] + q[None, :] - 2 * met
+    near = np.minimum(apart, 1 - apart) < least + 1e-9
+    return [(some[i], others[j]) for i, j in zip(*map(np.ndarray.tolist, np.nonzero(near)), strict=True)
+            if some[i] is not others[j]]  # fmt: skip

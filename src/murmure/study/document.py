@@ -222,7 +222,12 @@ class Study:
 
         before: what earlier studies asked of the same rows.
         """
-        return first_problem(self.conditions, self.least_rows, minimum_cell, before)
+        if before:
+            return first_problem(self.conditions, self.least_rows, minimum_cell, before)
+        known: dict[int, Problem | None] = self.__dict__.setdefault("_rare", {})
+        if minimum_cell not in known:
+            known[minimum_cell] = first_problem(self.conditions, self.least_rows, minimum_cell)
+        return known[minimum_cell]
 
     def check_conditions(self, minimum_cell: int = MINIMUM_CELL) -> None:
         """Refuses conditions that too few rows may fulfil; not where rows are public (ratio above 1)."""

@@ -60,8 +60,8 @@ def _conditions(study: Study, say: Tongue) -> str:
         return say(
             "No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on "
             "purpose, only noise limits.",
-            "Aucun total n’est restreint aux lignes qui remplissent une condition. Ce qu’apprend qui combine des totaux "
-            "à dessein, seul le bruit le limite.",
+            "Aucun total n’est restreint aux lignes qui remplissent une condition. Ce qu’apprend qui combine des "
+            "totaux à dessein, seul le bruit le limite.",
         )
     judged = say(
         "Conditions were judged beforehand by the public values of columns, and not by rows: the rarest is {}, which "
