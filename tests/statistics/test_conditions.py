@@ -227,10 +227,11 @@ def test_a_column_with_as_many_values_as_rows_is_no_condition() -> None:
 
 def test_the_ratio_of_weights_is_bounded_at_its_bound() -> None:
     for weight, allowed in ((MAX_WEIGHT, True), (MAX_WEIGHT + 1, False), (10**6, False), (10**30, False)):
-        for text in ("x + {} * x * (ward == 'A')", "x / {} + x * (ward == 'A')", "(ward == 'A') + {} * (ward == 'B')",
+        for text in ("x + {} * x * (ward == 'A')", "x + {} * x * smoker",
+                     "x / {} + x * (ward == 'A')", "(ward == 'A') + {} * (ward == 'B')",
                      "x ** 2 * (1 + {} * smoker * (ward == 'A')) - x ** 2 * smoker"):  # fmt: skip
             found = judged(text.format(weight), rows=10**6)
-            assert (found is None) == allowed or (found is None and "smoker" in text), (text, weight)
+            assert (found is None) == allowed, (text, weight)
             assert found is None or found.kind == "weight"
     assert judged("(1 + 40 * (ward == 'A')) * (1 + 40 * (age > 50)) * x", rows=10**6).kind == "weight"  # type: ignore[union-attr]
     for k in (1, 5, 200):

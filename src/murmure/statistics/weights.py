@@ -46,6 +46,8 @@ def _exponential(terms: Terms, n: int) -> Iterator[Fraction | None]:
 
 def _is_condition(terms: Terms, n: int) -> bool:
     term = terms[n]
+    if term.kind == "column":  # of two numbers, 0 and another: a yes or no
+        return bool(terms.schema[term.detail[0]].size == 2) and 0 in (term.low, term.high)
     return term.kind == "label" or term.kind in COMPARISONS or (term.is_condition and term.kind in ("min", "max"))
 
 
@@ -53,6 +55,9 @@ def _parts(terms: Terms, n: int) -> Parts:
     term = terms[n]
     if term.is_constant:
         return {NOTHING: term.unit * term.low}
+    if term.kind == "column" and _is_condition(terms, n):
+        plain = terms.column(term.detail[0])
+        return {(frozenset([plain]), ()): term.unit / terms[plain].unit}
     if _is_condition(terms, n):
         return {(frozenset([n]), ()): term.unit}
     if term.kind == "column":
