@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,9 +32,9 @@ values = ["icu", "other"]
 """
 
 
-def study_of(folder: Path, query: str, text: str = TEXT, cards: int = 5) -> Study:
+def study_of(folder: Path, query: str, text: str = TEXT, cards: int = 5, **terms: Any) -> Study:
     (folder / "s.toml").write_text(text + query)
-    return Study.from_toml(folder / "s.toml", CARDS[:cards], OFFICE)
+    return Study.from_toml(folder / "s.toml", CARDS[:cards], OFFICE, **terms)
 
 
 def test_what_is_0_or_1_is_its_own_square(tmp_path: Path) -> None:
@@ -69,11 +70,11 @@ def test_too_many_sums_name_the_key_that_helps(tmp_path: Path) -> None:
     """And with it the study is accepted; with one row less it is not."""
     query = "sums = [" + ", ".join(f'"age == {a}"' for a in range(20, 60)) + "]"
     with pytest.raises(MurmureError) as caught:
-        study_of(tmp_path, query)
+        study_of(tmp_path, query, minimum_cell=1)
     assert "least_rows = 40" in caught.value.hint
-    study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 40"))
+    study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 40"), minimum_cell=1)
     with pytest.raises(MurmureError):
-        study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 39"))
+        study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 39"), minimum_cell=1)
 
 
 def test_the_file_is_named_once(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from murmure.central.gate import Gate
 from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused, shorten
 from murmure.core.types import room_for
+from murmure.few_rows import FewRows
 from murmure.plan import Plan
 from murmure.secure.errors import OutOfBound
 from murmure.secure.in_process import sum_in_process
@@ -55,8 +56,11 @@ def with_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
     return [value + part for value, part in zip(sums, share.tolist(), strict=True)]
 
 
-def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:
-    """All parties in one process: the machines that run over a network, with the same bytes."""
+def between(plan: Plan, frames: Any, engine: Any, gate: Gate, rules: FewRows | None = None) -> Between:
+    """All parties in one process: the machines that run over a network, with the same bytes.
+
+    rules: what exact sums are held to; without, those of a single question.
+    """
     sharing = plan.parties
     assert sharing is not None
     if isinstance(frames, Mapping) or not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
@@ -69,13 +73,17 @@ def between(plan: Plan, frames: Any, engine: Any, gate: Gate) -> Between:
             f"the plan is for {sharing.parties} parties, got {len(frames)} frames.",
             hint="a frame for each party, in the order of the roster; None for one that vanishes",
         )
-    values = []
+    values: list[Any] = []
+    rows: list[int] = []
     for i, frame in enumerate(frames):
         try:
             rng = gate.rng.branch()
-            values.append(None if frame is None else own_sum(plan, frame, engine, Gate(rng)).values)
+            own = None if frame is None else own_sum(plan, frame, engine, Gate(rng))
         except MurmureError as error:
             raise whose(error, i) from None
+        values.append(None if own is None else own.values)
+        rows += [] if own is None else [own.rows]
+    (rules or FewRows()).check(plan, rows or [0])
     vanish: dict[int, Any] = {i: "vectors" for i, one in enumerate(values) if one is None}
     noisy = plan.curator is not None
     done = sum_in_process(sharing, plan.encoder, values, vanish, bytes.fromhex(plan.digest), noisy)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -17,7 +17,9 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon, split_budget
 from murmure.core.types import Certificate, Relation, Statistic
+from murmure.few_rows import FewRows, check_minimum_cell
 from murmure.plan import Plan
+from murmure.statistics.minimum_cell import MINIMUM_CELL
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Secure:
     its totals, models of several rounds are refused); how many parties there are is read off the list of
     their tables. Without epsilon the sums are exact, and have no differential privacy. epsilon, delta, relation, unit,
     rows_per_person: as in `Central`; the parties then throw the noise in shares, and nobody knows all of it.
+    In one process, exact sums are held to the rules of a study: at most one sum for every three rows, and no condition
+    that fewer than minimum_cell rows may fulfil, by public facts. rows_are_public=True sets both aside.
     """
 
     dropouts: int | None = None
@@ -125,9 +129,13 @@ class Secure:
     unit: str = "row"
     rows_per_person: int = 1
     parties: int | None = None
+    # what is asked does not depend on these, so they are no part of a ledger's name for it
+    rows_are_public: bool = field(default=False, repr=False)
+    minimum_cell: int = field(default=MINIMUM_CELL, repr=False)
 
     def __post_init__(self) -> None:
         _ = self.noise  # refused now
+        check_minimum_cell("Secure", self.minimum_cell)
         if self.epsilon is None and self.delta:
             raise InvalidParameter("Secure.delta is said without epsilon.", hint="Secure(epsilon=1.0, delta=1e-6)")
         if self.parties is not None:
@@ -167,6 +175,13 @@ class Secure:
 
 
 Privacy = Clear | Central | Local | Secure
+
+
+def rules_of(privacy: Privacy, model: Any = None) -> FewRows:
+    """What exact sums between the parties of one process are held to; `model`: who asks for them."""
+    if not isinstance(privacy, Secure):
+        return FewRows()
+    return FewRows(privacy.rows_are_public, privacy.minimum_cell, privacy.epsilon, model)
 
 
 def check_privacy(owner: object, privacy: Any) -> Privacy:

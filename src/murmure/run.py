@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from murmure.between import between
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.random import Random, random_or_secure
+from murmure.core.rehearsal import rehearsed
 from murmure.core.types import Relation, Release, Total
+from murmure.few_rows import FewRows, check_minimum_cell
 from murmure.plan import Plan
+from murmure.statistics.minimum_cell import MINIMUM_CELL
 from murmure.summing import engine_for as engine_for
 from murmure.summing import tasks as tasks
 from murmure.summing import total as total
@@ -46,7 +49,15 @@ class Heard(Generic[T]):
 
 
 def run(
-    plan: Plan, frame: Any, engine: Any = None, ledger: Any = None, rng: Random | None = None, gate: Gate | None = None
+    plan: Plan,
+    frame: Any,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Random | None = None,
+    gate: Gate | None = None,
+    *,
+    rows_are_public: bool = False,
+    minimum_cell: int = MINIMUM_CELL,
 ) -> Release:
     """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
 
@@ -54,36 +65,45 @@ def run(
     Between parties: a list of such frames, one for each party, and None for one that vanishes.
     ledger: the account that pays for noise at the curator: `Ledger(path).account("patients")`. Nothing is paid twice:
     the same plan on the same file gives the same answer again.
+    rows_are_public, minimum_cell: between parties, exact sums are held to the rules of a study: few for the rows, and
+    no condition that fewer than minimum_cell rows may fulfil. rows_are_public=True sets the rules aside.
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(
             f"run takes a Plan, got {shorten(type(plan).__name__)}.",
             hint="run(plan, frame), with plan = Plan(Histogram(domain), person=GRR(...))",
         )
+    check_minimum_cell("run", minimum_cell)
+    rules = FewRows(rows_are_public, minimum_cell)
     rng = random_or_secure(rng, "run")
     began = time.perf_counter()
     if plan.curator is not None:
-        release = _protected(plan, frame, engine, ledger, rng, gate)
+        release = _protected(plan, frame, engine, ledger, rng, gate, rules)
     elif ledger is not None:
         raise PlanRefused(
             "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
             hint="leave the ledger out, or fill the curator's place",
         )
     else:
-        release = plan.settle(_added(plan, frame, engine, rng), seeded=rng.is_seeded and plan.person is not None)
+        release = plan.settle(_added(plan, frame, engine, rng, rules), seeded=rng.is_seeded and plan.person is not None)
+    if plan.parties is not None:
+        release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # how long it took tells how many there are
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
 
 
-def _protected(plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, gate: Gate | None) -> Release:
+def _protected(
+    plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, gate: Gate | None, rules: FewRows
+) -> Release:
     from murmure.central.gate import Gate
 
     def ask() -> Generator[Plan, Any, None]:
         yield plan
 
     gate = gate or Gate(rng)
-    heard = drive(ask, frame, engine, Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation), ledger, gate)
+    fit = Fit(plan.digest, plan.describe(), plan.bound.cost, plan.relation)
+    heard = drive(ask, frame, engine, fit, ledger, gate, rules)
     return plan.released(heard.answers[0], gate.rng.is_seeded, heard.present[0])
 
 
@@ -94,11 +114,12 @@ def drive(
     fit: Fit,
     ledger: Any = None,
     gate: Gate | None = None,
+    rules: FewRows | None = None,
 ) -> Heard[T]:
     """Run every plan that the generator asks for, and send back what its statistic made of the answer.
 
     Nothing is returned before all answers are paid for, together, in one transaction of the ledger. An answer that was
-    paid for is heard again without looking at the data.
+    paid for is heard again without looking at the data. rules: what exact sums between parties are held to.
     """
     from murmure.central.gate import Gate
     from murmure.paying import Payment
@@ -106,7 +127,7 @@ def drive(
     gate = gate or Gate()
     payment = Payment.of(ledger, frame, gate, fit)
     known, before = payment.found(), len(gate.asked)
-    hearing = Hearing(frame, engine, gate, fit)
+    hearing = Hearing(frame, engine, gate, fit, rules)
     failed: BaseException | None = None
     try:
         try:
@@ -129,8 +150,9 @@ def drive(
 class Hearing:
     """What a generator of plans has asked and heard so far: answers from the gate, or answers that are known."""
 
-    def __init__(self, frame: Any, engine: Any, gate: Gate, fit: Fit) -> None:
+    def __init__(self, frame: Any, engine: Any, gate: Gate, fit: Fit, rules: FewRows | None = None) -> None:
         self.frame, self.engine, self.gate, self.fit = frame, engine, gate, fit
+        self.rules = rules or FewRows()
         self.asked: list[Plan] = []
         self.answers: list[tuple[int, ...]] = []
         self.present: list[int | None] = []  # parties in each sum, where that is known
@@ -151,10 +173,10 @@ class Hearing:
                     f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.fit.cost.epsilon:g}.",
                     hint="every question of a protected run needs noise at the curator",
                 )
-            return plan.settle(_added(plan, self.frame, self.engine, self.gate.rng)).estimate
+            return plan.settle(_added(plan, self.frame, self.engine, self.gate.rng, self.rules)).estimate
         present = None
         if known is None and plan.parties is not None:  # the noise is in the sum already
-            summed = between(plan, self.frame, self.engine, self.gate)
+            summed = between(plan, self.frame, self.engine, self.gate, self.rules)
             answer, present = plan.pass_on(summed.values, self.gate), len(summed.cohort)
         elif known is None:
             answer = plan.protect(total(plan, self.frame, self.engine, self.gate.rng), self.gate)
@@ -166,10 +188,10 @@ class Hearing:
         return plan.read(answer, present)
 
 
-def _added(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+def _added(plan: Plan, frame: Any, engine: Any, rng: Random, rules: FewRows) -> Total:
     """The exact sum: of one frame, or of the parties' frames by masked sums."""
     from murmure.central.gate import Gate
 
     if plan.parties is None:
         return total(plan, frame, engine, rng)
-    return plan.total_of(between(plan, frame, engine, Gate(rng)).values)
+    return plan.total_of(between(plan, frame, engine, Gate(rng), rules).values)

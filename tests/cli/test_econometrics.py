@@ -149,6 +149,36 @@ def test_between_tables(folder: Path) -> None:
     assert secure["how"]["parties"] == 4 and "masked sums" in secure["how"]["privacy"]
 
 
+@pytest.mark.parametrize(
+    "line", ['ols "stay ~ age + ward"', 'wls "stay ~ age" --weights n', "describe --columns age,stay"]
+)
+def test_secure_says_first_that_whoever_ran_it_held_every_row(folder: Path, line: str) -> None:
+    """In text before the title, on stderr beside LaTeX, in JSON and on the page before any guarantee."""
+    command, *rest = line.split(" ", 1)
+    words = f"{command} {rest[0]} t.csv t2.csv t3.csv t4.csv --schema schema.toml --secure"
+    words = words.replace("describe --columns age,stay t.csv t2.csv t3.csv t4.csv",
+                          "describe t.csv t2.csv t3.csv t4.csv --columns age,stay")  # fmt: skip
+    text, held = typed(words), json.loads(typed(words + " --json").output)
+    latex = typed(words + " --latex --html secure.html")
+    page = (folder / "secure.html").read_text()
+
+    assert text.output.startswith("REHEARSAL IN ONE PROCESS: whoever ran this held every row"), text.output
+    assert "held every row" in latex.stderr and "REHEARSAL" not in latex.stdout.split("\\begin")[0]
+    assert next(iter(held["how"])) == "rehearsal" and next(iter(held["how"]["guarantees"])) == "whoever ran it"
+    assert page.index("held every row") < page.index("between 4 parties")
+
+
+def test_secure_keeps_the_rules_of_a_study(folder: Path) -> None:
+    """With the same ways out by name, which belong to --secure alone."""
+    files = "t.csv t2.csv t3.csv t4.csv --schema schema.toml"
+    rare = f'ols "stay ~ I(age == 97)" {files} --secure'
+    assert "age == 97" in typed(rare).output and typed(rare).exit_code == 2
+    assert typed(rare + " --minimum-cell 1").exit_code == typed(rare + " --rows-are-public").exit_code == 0
+    for option in ("--minimum-cell 1", "--rows-are-public"):
+        ran = typed(f'ols "stay ~ age" {files} {option}')
+        assert ran.exit_code == 2 and "for --secure" in ran.output
+
+
 def test_with_noise(folder: Path) -> None:
     """Noise is charged in a ledger; asked again, the same answer comes at no cost."""
     line = 'ols "stay ~ age" t.csv --schema schema.toml --epsilon 5 --json'

@@ -29,7 +29,7 @@ TABLES = [table(k) for k in range(5)]
 
 
 def ask(kind: str, tables: list[Any], **privacy: Any) -> Any:
-    terms: dict[str, Any] = {"schema": SCHEMA, "privacy": mu.Secure(**privacy)} if privacy else {}
+    terms: dict[str, Any] = {"schema": SCHEMA, "privacy": mu.Secure(**privacy, rows_are_public=True)} if privacy else {}
     return (
         ec.fixed_effects("y ~ x + z", tables, **terms)
         if kind == "levels"

@@ -66,7 +66,7 @@ def test_the_same_figures_everywhere(example: Example) -> None:
     model, rows = example.model, example.rows
     parts = cut(rows, parties_of(model))
     by_party = figures(ask(model, parts))
-    secure = ask(model, parts, privacy=mu.Secure(dropouts=0))
+    secure = ask(model, parts, privacy=mu.Secure(dropouts=0, rows_are_public=True))
 
     assert figures(secure) == by_party
     assert figures(ask(model, parts, engine=mu.Memory(threads=2))) == by_party
@@ -101,7 +101,7 @@ def test_travels_as_json(example: Example) -> None:
 def test_shows_itself(example: Example) -> None:
     """Text, HTML, LaTeX, JSON and rows; each says how it was obtained, and people can read what is asked."""
     parties = parties_of(example.model)
-    result = ask(example.model, cut(example.rows, parties), privacy=mu.Secure(dropouts=0))
+    result = ask(example.model, cut(example.rows, parties), privacy=mu.Secure(dropouts=0, rows_are_public=True))
     english, french = example.model.in_words()
 
     assert english and french and english != french
@@ -140,7 +140,12 @@ def test_noise_in_shares(example: Example) -> None:
     parts = cut(example.rows, PARTIES)
 
     try:
-        result = ask(example.model, parts, privacy=mu.Secure(epsilon=1e6, rows=1000), rng=mu.Random.seeded(6))
+        result = ask(
+            example.model,
+            parts,
+            privacy=mu.Secure(epsilon=1e6, rows=1000, rows_are_public=True),
+            rng=mu.Random.seeded(6),
+        )
     except FitFailed as error:
         pytest.fail(str(error))
 

@@ -21,7 +21,9 @@ PARTS = [
 
 def test_a_regression_in_french() -> None:
     """No English word is left around the figures, and the figures are the same."""
-    fit = econometrics.ols("y ~ x", PARTS, schema=SCHEMA, privacy=mu.Secure(dropouts=0), errors="cluster")
+    fit = econometrics.ols(
+        "y ~ x", PARTS, schema=SCHEMA, privacy=mu.Secure(dropouts=0, rows_are_public=True), errors="cluster"
+    )
     english, french = fit.to_html(), fit.to_html("fr")
 
     assert "erreur type" in french and "Obtenu par sommes masquées entre 6 participants" in french

@@ -67,7 +67,7 @@ def both(ask, table, *args, **more):
     """In the clear, and between five parties: the very same figures."""
     clear = ask(*args, table, **more)
     schema = schema_of(table, None)
-    secure = ask(*args, split(table), schema=schema, privacy=mu.Secure(), **more)
+    secure = ask(*args, split(table), schema=schema, privacy=mu.Secure(rows_are_public=True), **more)
     assert clear.coefficients == secure.coefficients
     assert clear.covariance == secure.covariance
     return clear, secure
@@ -92,7 +92,7 @@ def test_yes_or_no(ask, model, errors, spector):
 
 
 def test_five_parties_take_few_rounds_and_see_sums_only(spector):
-    ours = logit(SPECTOR, split(spector), schema=schema_of(spector, None), privacy=mu.Secure())
+    ours = logit(SPECTOR, split(spector), schema=schema_of(spector, None), privacy=mu.Secure(rows_are_public=True))
 
     assert ours.how.parties == 5
     assert ours.how.rounds <= 8
@@ -176,7 +176,7 @@ def test_parties_are_clusters(ask, model, visits):
     theirs = model(table[outcome], X).fit(
         disp=0, method="newton", tol=1e-14, cov_type="cluster", cov_kwds={"groups": groups}
     )
-    for privacy in (None, mu.Secure(dropouts=0)):
+    for privacy in (None, mu.Secure(dropouts=0, rows_are_public=True)):
         ours = ask(f"{outcome} ~ idp + physlm", parts, schema=schema_of(table, None), errors="cluster", privacy=privacy)
         agree(ours, theirs)
     with pytest.raises(TooFewRows, match="two parties"):
@@ -307,7 +307,7 @@ def test_milliseconds_within_a_second_between_parties():
     rows["time"] = 1_763_000_000_000 + rows["late"] % 997
     schema = mu.Schema({"time": mu.Decimals(0, 4 * 10**12, 0), "b": mu.Integers(0, 1)})
     parts = [{name: rows[name][i::5] for name in ("time", "b")} for i in range(5)]
-    secure = logit("b ~ time", parts, schema=schema, privacy=mu.Secure())
+    secure = logit("b ~ time", parts, schema=schema, privacy=mu.Secure(rows_are_public=True))
     clear = logit("b ~ time", rows, schema=schema)
     near = logit("b ~ late", rows | {"late": rows["late"] % 997})
 
@@ -472,7 +472,7 @@ def test_separation_is_found_between_parties_too():
     rows["y"] = [int(x > 61) for x in rows["x"]]
     parts = [{name: column[i::4] for name, column in rows.items()} for i in range(4)]
     with pytest.raises(Separated):
-        logit("y ~ x", parts, schema=LABELS, privacy=mu.Secure())
+        logit("y ~ x", parts, schema=LABELS, privacy=mu.Secure(rows_are_public=True))
 
 
 def test_columns_that_depend_on_one_another_are_named():

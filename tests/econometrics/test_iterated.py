@@ -34,7 +34,7 @@ SCHEMA = mu.Schema({"age": mu.Integers(0, 120), "dose": mu.Decimals(0, 3, 2), "s
 @pytest.mark.parametrize("column", ["age", "dose"])
 def test_quantiles_are_exact(between, column):
     probabilities = [0, 0.1, 0.25, 0.5, 0.75, 0.99, 1]
-    data, privacy = (split(ROWS), mu.Secure()) if between else (ROWS, None)
+    data, privacy = (split(ROWS), mu.Secure(rows_are_public=True)) if between else (ROWS, None)
     found = quantile(column, data, probabilities, schema=SCHEMA, privacy=privacy)
     expected = np.quantile(ROWS[column], probabilities, method="inverted_cdf")
 
@@ -92,7 +92,7 @@ def test_lloyd_goes_where_scikit_learn_goes(between):
     X = np.column_stack([ROWS["age"], ROWS["stay"]]).astype(float)
     start = [[10, 5], [40, 20], [70, 10]]
     expected = KMeans(3, init=np.array(start, float), n_init=1, tol=0, algorithm="lloyd").fit(X)
-    data, privacy = (split(ROWS), mu.Secure()) if between else (ROWS, None)
+    data, privacy = (split(ROWS), mu.Secure(rows_are_public=True)) if between else (ROWS, None)
     found = kmeans(data, ["age", "stay"], 3, centres=start, schema=SCHEMA, privacy=privacy)
 
     assert found.settled
@@ -170,7 +170,11 @@ def test_a_logit_of_ones_own_is_the_logit(given, between, spector):
 
     data, privacy, schema = spector, None, None
     if between:
-        data, privacy, schema = [spector.iloc[i::5] for i in range(5)], mu.Secure(), schema_of(spector, None)
+        data, privacy, schema = (
+            [spector.iloc[i::5] for i in range(5)],
+            mu.Secure(rows_are_public=True),
+            schema_of(spector, None),
+        )
     X = sm.add_constant(spector[SPECTOR[1:]])
     for errors, cov in (("hessian", "nonrobust"), ("sandwich", "HC0")):
         expected = sm.Logit(spector["GRADE"], X).fit(disp=0, tol=1e-14, cov_type=cov)

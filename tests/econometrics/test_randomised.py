@@ -236,9 +236,9 @@ def test_between_parties_it_is_the_same_to_the_last_bit() -> None:
     parts = [cut(0, 40), cut(40, 170), cut(170, 300)]
     assert figures(data=parts) == alone
     assert figures(engine=mu.Memory(threads=2)) == alone
-    assert figures(data=parts, privacy=mu.Secure()) == alone
+    assert figures(data=parts, privacy=mu.Secure(rows_are_public=True)) == alone
     said = randomised_ols("pain ~ age", parts, schema=SCHEMA, randomised={"age": mu.GRR(SCHEMA["age"], 9.0)},
-                          privacy=mu.Secure())  # fmt: skip
+                          privacy=mu.Secure(rows_are_public=True))  # fmt: skip
     assert said.how is not None and said.how.parties == 3
 
 
@@ -416,6 +416,8 @@ def test_a_schema_is_read_off_the_true_columns_in_the_clear() -> None:
 
     assert found.coefficients == given.coefficients
     with pytest.raises(InvalidParameter, match="schema is missing"):
-        randomised_ols("pain ~ age + smoker", [table] * 3, randomised={"smoker": smoker}, privacy=mu.Secure())
+        randomised_ols(
+            "pain ~ age + smoker", [table] * 3, randomised={"smoker": smoker}, privacy=mu.Secure(rows_are_public=True)
+        )
     with pytest.raises(InvalidParameter, match="a mechanism for each"):
         RandomisedOLS(EXAMPLES[0].model.design, (), ())

@@ -58,7 +58,10 @@ def parties(frame: pd.DataFrame, number: int = 5) -> list[pd.DataFrame]:
 def both(call: Any, frame: pd.DataFrame, *args: Any, **how: Any) -> list[Any]:
     """In the clear, and by masked sums between five parties."""
     schema = schema_of(frame, list(frame.columns))
-    return [call(*args, frame, **how), call(*args, parties(frame), schema=schema, privacy=mu.Secure(), **how)]
+    return [
+        call(*args, frame, **how),
+        call(*args, parties(frame), schema=schema, privacy=mu.Secure(rows_are_public=True), **how),
+    ]
 
 
 def equal(ours: Any, theirs: Any, names: Sequence[str] = FIGURES, rtol: float = 1e-8) -> None:
@@ -139,7 +142,7 @@ def test_errors_by_party_are_clusters_of_statsmodels() -> None:
     frame = GRUNFELD[["invest", "value", "capital"]]
     firms = [frame[GRUNFELD["firm"] == name].reset_index(drop=True) for name in GRUNFELD["firm"].unique()]
     schema = schema_of(frame, list(frame.columns))
-    for how in ({}, {"schema": schema, "privacy": mu.Secure()}):
+    for how in ({}, {"schema": schema, "privacy": mu.Secure(rows_are_public=True)}):
         ours = ols("invest ~ value + capital", firms, errors="cluster", **how)
         equal(ours, theirs, ("params", "bse", "tvalues", "pvalues", "fvalue", "f_pvalue"))
     few = ols("invest ~ value + capital", [frame.iloc[:100], frame.iloc[100:]], errors="cluster")
@@ -153,7 +156,7 @@ def test_fixed_effects_by_party_are_indicators_of_firms() -> None:
     frame = GRUNFELD[["invest", "value", "capital"]]
     firms = [frame[GRUNFELD["firm"] == name].reset_index(drop=True) for name in GRUNFELD["firm"].unique()]
     schema = schema_of(frame, list(frame.columns))
-    for how in ({}, {"schema": schema, "privacy": mu.Secure()}):
+    for how in ({}, {"schema": schema, "privacy": mu.Secure(rows_are_public=True)}):
         ours = fixed_effects("invest ~ value + capital", firms, **how)
         for name in ("params", "bse", "tvalues", "pvalues"):
             np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name)[["value", "capital"]], rtol=1e-8)
@@ -193,7 +196,7 @@ def test_weighted_least_squares_are_those_of_statsmodels() -> None:
     schema = schema_of(frame, list(frame.columns))
     for ours in (
         wls("y ~ x + g", frame, weights="w"),
-        wls("y ~ x + g", parties(frame), weights="w", schema=schema, privacy=mu.Secure()),
+        wls("y ~ x + g", parties(frame), weights="w", schema=schema, privacy=mu.Secure(rows_are_public=True)),
     ):
         equal(ours, theirs, (*FIGURES, "ssr", "centered_tss", "scale", "llf", "aic", "bic"))
 
@@ -223,7 +226,7 @@ def test_instrumental_variables_are_those_of_statsmodels(right: list[str], by: l
     formula, z = f"y ~ {' + '.join(right)}", " + ".join(by)
     for ours in (
         iv(formula, frame, z),
-        iv(formula, parties(frame), z, schema=schema, privacy=mu.Secure()),
+        iv(formula, parties(frame), z, schema=schema, privacy=mu.Secure(rows_are_public=True)),
     ):
         equal(ours, theirs, ("params", "bse", "tvalues", "pvalues", "rsquared", "rsquared_adj", "fvalue", "f_pvalue"))
         excluded = [name for name in by if name not in right]
@@ -301,7 +304,9 @@ def test_every_ridge_comes_from_one_round() -> None:
     Z = np.column_stack([frame["x"], frame["w"]])
     for path in (
         ridge("y ~ x + w", frame, lambdas=("0", 0.5, 20)),
-        ridge("y ~ x + w", parties(frame), lambdas=("0", 0.5, 20), schema=schema, privacy=mu.Secure()),
+        ridge(
+            "y ~ x + w", parties(frame), lambdas=("0", 0.5, 20), schema=schema, privacy=mu.Secure(rows_are_public=True)
+        ),
     ):
         assert path.how.rounds == 1
         for held in ("0", "1/2", 20, "12.75"):  # the last was not asked for
@@ -485,10 +490,14 @@ def test_squares_of_parties_are_asked_of_enough_of_them() -> None:
         for k in range(1, 6)
     ]
 
-    for parties, privacy in ((3, mu.Secure()), (4, mu.Secure(dropouts=0)), (5, mu.Secure())):
+    for parties, privacy in (
+        (3, mu.Secure(rows_are_public=True)),
+        (4, mu.Secure(dropouts=0, rows_are_public=True)),
+        (5, mu.Secure(rows_are_public=True)),
+    ):
         with pytest.raises(mu.MurmureError, match="4 honest parties or more"):
             ols("y ~ x", parts[:parties], schema=schema, errors="cluster", privacy=privacy)
-    fit = ols("y ~ x", parts, schema=schema, errors="cluster", privacy=mu.Secure(dropouts=0))
+    fit = ols("y ~ x", parts, schema=schema, errors="cluster", privacy=mu.Secure(dropouts=0, rows_are_public=True))
 
     assert any("up to a rotation" in line for line in fit.how.lines())
 

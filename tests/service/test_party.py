@@ -655,7 +655,9 @@ def leaves_at(moment: Callable[[Any], bool]) -> None:
 def release_first(world: World, study: Study, members: list[int]) -> None:
     """As if an earlier study had released the sum over these parties."""
     store = world.homes[0].store
-    store.join(study.digest, "http://earlier", study.coordinator, study.name, b"", bytes(32), "test")
+    store.join(
+        study.digest, "http://earlier", study.coordinator, study.name, study.signed(world.identity), bytes(32), "test"
+    )
     with store.step(study.digest, 1) as step:
         keys = frozenset(world.homes[i].card.key.hex() for i in members)
         step.release(asked_of(study, 1), keys)
@@ -872,7 +874,9 @@ def blurred(world: World, epsilon: float, name: str, statistic: Any = AGE, **mor
 def pay(world: World, study: Study) -> None:
     """As if an earlier study had let its noisy sums go."""
     store = world.homes[0].store
-    store.join(study.digest, "http://earlier", study.coordinator, study.name, b"", bytes(32), "test")
+    store.join(
+        study.digest, "http://earlier", study.coordinator, study.name, study.signed(world.identity), bytes(32), "test"
+    )
     for charge in charges_of(study):
         with store.step(study.digest, charge.round) as step:
             step.charge(charge)

@@ -276,7 +276,10 @@ def test_every_model_can_be_asked_in_a_study(example: Any) -> None:
     (fit,) = study.outcome(played(again, parts), present=3)
 
     assert fit.error is None, fit.error
-    assert fit.result.to_dict() == ask(example.model, parts, privacy=mu.Secure(dropouts=0, rows=1000)).to_dict()
+    rehearsed = ask(example.model, parts, privacy=mu.Secure(dropouts=0, rows=1000, rows_are_public=True)).to_dict()
+    assert "whoever ran this held every row" in rehearsed["how"].pop("rehearsal")
+    assert rehearsed["how"]["guarantees"].pop("whoever ran it")["epsilon"] == "inf"
+    assert fit.result.to_dict() == rehearsed
 
 
 # -- fits that fail ----------------------------------------------------------------------------------------------------
@@ -439,7 +442,7 @@ def test_a_coordinator_that_lies_chooses_no_question() -> None:
     assert "coordinator_may_lie = false" in str(refused.value)
     with pytest.raises(mu.MurmureError, match="would choose what is asked next"):
         ask(robust, ROWS, privacy=mu.Secure(coordinator="lying", dropouts=0))
-    assert ask(REGRESSION, ROWS, privacy=mu.Secure(coordinator="lying", dropouts=0)).n == 60
+    assert ask(REGRESSION, ROWS, privacy=mu.Secure(coordinator="lying", dropouts=0, rows_are_public=True)).n == 60
 
 
 def test_no_row_stops_a_later_round() -> None:

@@ -229,7 +229,22 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
             ),
             click.option(
-                "--secure", is_flag=True, help="Masked sums between the tables, each a party, in this process."
+                "--secure",
+                is_flag=True,
+                help="A rehearsal of masked sums between the tables, each a party: you have all rows here, and nothing "
+                "is hidden from you.",
+            ),
+            click.option(
+                "--rows-are-public",
+                is_flag=True,
+                help="With --secure: everybody may see the rows, so few rows and rare conditions are no reason to "
+                "refuse.",
+            ),
+            click.option(
+                "--minimum-cell",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
             ),
             click.option(
                 "--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."
@@ -257,7 +272,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
 HELP = """{about}
 
     DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of several
-    parties: added up in the clear, or, with --secure, by masked sums.
+    parties: added up in the clear, or, with --secure, by masked sums, as a rehearsal of a study.
 
     \b
     murmure {name} {example}
@@ -351,11 +366,20 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
     noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
+    rules = _rules(given)
     if given["secure"]:
         if len(sources) < 3:
             raise Misuse(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
-        return Secure() if epsilon is None else Secure(**noise)
+        return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
+
+
+def _rules(given: dict[str, Any]) -> dict[str, Any]:
+    """What exact sums between tables are held to."""
+    cell, public = given["minimum_cell"], given["rows_are_public"]
+    if (cell is not None or public) and not given["secure"]:
+        raise Misuse("--minimum-cell and --rows-are-public are for --secure.", "add it, or leave them out")
+    return {"rows_are_public": public} | ({} if cell is None else {"minimum_cell": cell})
 
 
 def _till(given: dict[str, Any], sources: Sequence[str]) -> Till | None:
@@ -382,6 +406,10 @@ def _answer(spec: Spec, result: Any, till: Till | None, given: dict[str, Any]) -
             held |= {"ledger": till.to_dict(), "warnings": till.warnings}
         print_json(held)
         return
+    if given["secure"]:
+        from murmure.core.rehearsal import IN_ENGLISH
+
+        click.echo(f"{IN_ENGLISH}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
     if till is not None and not given["as_latex"]:
         click.echo(till.words())

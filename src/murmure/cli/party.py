@@ -82,16 +82,31 @@ def _show_card(home: Home, as_json: bool) -> None:
 
 @party.command(cls=Clear, short_help="What a study asks, in plain words.")
 @click.argument("url")
+@click.option("--rows", metavar="ROWS", help="Yours: warn if few of them are behind a condition. They stay here.")
+@click.option("--query", metavar="SQL", help="With a database: one SELECT.")
 @home_option
 @line_options
 @json_option
-def look(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
+def look(
+    url: str,
+    rows: str | None,
+    query: str | None,
+    folder: Path,
+    ca: Path | None,
+    plain_http: bool,
+    lang: Any,
+    as_json: bool,
+) -> None:
     """What the study at URL asks, of whom, and who learns what. Nothing is sent but the question."""
+    from murmure.service.own_counts import warnings_at_home
+    from murmure.service.sources import open_rows
     from murmure.study import Study
 
     with open_line(url, ca, plain_http, FIRST) as client:
         study = Study.open(client.study())
     mine, told = own_key(folder), before(folder, study, lang)
+    if rows is not None:
+        told += warnings_at_home(study, open_rows(rows, query), language=lang)
     if as_json:
         print_json(about(study, lang, mine, told))
     else:

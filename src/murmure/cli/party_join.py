@@ -42,6 +42,13 @@ MOST_SHOWN = 40  # figures on a terminal
 @click.option("--budget", type=float, metavar="EPS", help="Take no part if all noisy studies cost more in all.")
 @click.option("--allow-more-sums", is_flag=True, help="More exact sums than rows allow, over several studies.")
 @click.option("--rows-are-public", is_flag=True, help="Everybody may see your rows: more sums than rows may be asked.")
+@click.option(
+    "--minimum-cell",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Rows that a condition of an exact sum must pick out, by public facts; at 1, one row will do.",
+)
 @click.option("--delta", type=float, metavar="D", help="At which --budget is meant.  [default: 1e-06]")
 @click.option(
     "--accept-new-key", "accepted", multiple=True, metavar="NAME", help="This party made a new key: you have asked it."
@@ -69,6 +76,7 @@ def join(
     delta: float | None,
     allow_more_sums: bool,
     rows_are_public: bool,
+    minimum_cell: int,
     accepted: tuple[str, ...],
     patience: float,
     verbose: bool,
@@ -95,7 +103,7 @@ def join(
     if delta is not None and budget is None:
         raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
-    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public}
+    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
     home = Home(folder)
     home.store.file.look()
@@ -107,7 +115,13 @@ def join(
         study = Study.open(signed)
         terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check(terms)
-        why = terms.approval(yes) or _ask(terms, client, lang, as_json)
+        at_home = _at_home(terms, rows, query, lang)
+        why = terms.approval(yes)
+        if why is None:
+            why = _ask(terms, client, lang, as_json, at_home)
+        else:
+            for line in at_home:
+                click.echo(printable(line), err=True)
         own = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = finish(terms, client, own, why, _progress(study, lang), client.log)
     show_outcomes(study, outcomes, as_json)
@@ -127,7 +141,21 @@ def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
     return tell
 
 
-def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
+def _at_home(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
+    """Few own rows behind a condition: said before the first round, to whoever approves, and to nobody else."""
+    from murmure.core.errors import MurmureError
+    from murmure.service.own_counts import warnings_at_home
+    from murmure.service.sources import open_rows
+
+    if terms.home.store.study(terms.study.digest) is not None:
+        return []
+    try:
+        return warnings_at_home(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
+    except MurmureError:  # what is wrong with the rows is said when they are checked
+        return []
+
+
+def _ask(terms: Any, client: Client, lang: str, as_json: bool, at_home: list[str]) -> str:
     """A person at a terminal decides; a script has said before what it approves."""
     from murmure.service.joining import decline
     from murmure.service.refusals import NotApproved
@@ -138,7 +166,7 @@ def _ask(terms: Any, client: Client, lang: str, as_json: bool) -> str:
             f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
             hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
         )
-    show(study, lang, terms.home.identity.public, before(terms.home.folder, study, lang))
+    show(study, lang, terms.home.identity.public, [*before(terms.home.folder, study, lang), *at_home])
     answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
     if answer in (said["yes"], said["yes"][0]):
         return "approved at a terminal"

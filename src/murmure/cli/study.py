@@ -65,8 +65,15 @@ def init(folder: Path, name: str, as_json: bool) -> None:
 @click.argument("folder", type=FOLDER)
 @click.argument("written", metavar="STUDY.TOML", type=FOLDER)
 @click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=FOLDER)
+@click.option(
+    "--minimum-cell",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Rows that a condition of an exact sum must pick out, as the parties allow it: each has its own rule.",
+)
 @json_option
-def new(folder: Path, written: Path, cards: tuple[Path, ...], as_json: bool) -> None:
+def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int, as_json: bool) -> None:
     """Write the study of STUDY.TOML for the parties of the CARDs, signed by the coordinator of FOLDER, into a folder
     inside FOLDER. A study is never changed: parties approve it as it stands.
     """
@@ -74,7 +81,7 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], as_json: bool) -> 
     from murmure.study import Study
 
     home = Home(folder)
-    made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card)
+    made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
     made.check_ratio()
     held = StudyFolder.create(home, made)
     if as_json:

@@ -7,6 +7,7 @@ MurmureError
 |-- EmptySource           nobody to add up (also a ValueError)
 |-- PlanMismatch          reports or a file that answer another plan
 |-- PlanRefused           a plan that cannot be run as it stands
+|   `-- RareCondition     exact sums that could be about too few rows, judged from public facts
 |-- NoUnbiasedEstimate    an error bar was asked of a biased output
 |-- UnsafeRandomness      seeded randomness where people are at stake
 |-- CannotWrite           a file that cannot be written: nothing of it is left behind
@@ -67,6 +68,10 @@ class PlanMismatch(MurmureError):
 
 class PlanRefused(MurmureError):
     """The plan cannot be run as it stands."""
+
+
+class RareCondition(PlanRefused):
+    """Exact sums over a condition that too few rows may fulfil, or whose weights lift some rows above the others."""
 
 
 class NoUnbiasedEstimate(MurmureError):

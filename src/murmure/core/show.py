@@ -296,6 +296,10 @@ def release_html(release: Release) -> str:
     warn = ""
     if release.seeded:
         warn = "<div class='murmure'><p class='warn'>Seeded randomness: an experiment, not for real people.</p></div>"
+    if release.rehearsal:
+        from murmure.core.rehearsal import IN_ENGLISH
+
+        warn = f"<div class='murmure'><p class='warn'>{html.escape(IN_ENGLISH)}</p></div>{warn}"
     once = release.shared_public()
     who = "".join(certificate_html(c, o, once is None) for o, c in release.observers())
     if once is not None:

@@ -215,9 +215,14 @@ class Release:
     seeded: bool
     about: str = ""
     seconds: float | None = field(default=None, compare=False)
+    rehearsal: bool = False  # between parties, all of them in one process
 
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
+        if self.rehearsal:
+            from murmure.core.rehearsal import IN_ENGLISH
+
+            mark = textwrap.fill(IN_ENGLISH, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
         return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{self._guarantees_text()}"
 
     def _guarantees_text(self) -> str:
@@ -256,6 +261,7 @@ class Release:
             "about": self.about,
             "plan": self.plan,
             "seeded": self.seeded,
+            **({"rehearsal": True} if self.rehearsal else {}),  # of parties that one person ran
             "people": e.n,
             "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum: about so many
             "level": level if bars else None,

@@ -21,7 +21,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.how import how_of
 from murmure.econometrics.model import digest_of
 from murmure.plan import Plan
-from murmure.privacy import Clear, Local, Secure, check_privacy, noise_in
+from murmure.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
 from murmure.run import Fit, drive
 from murmure.statistics.by_party import Scattered, Within
 from murmure.statistics.expression_text import parsed
@@ -87,8 +87,8 @@ def ask(
         fit = replace(fit, cost=noise.cost, relation=noise.relation)
     elif ledger is not None:
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint="privacy=mu.Central(epsilon=1.0)")
-    heard = drive(steps, frame, engine, fit, ledger, gate)
-    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded)
+    heard = drive(steps, frame, engine, fit, ledger, gate, rules_of(privacy, model))
+    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded, in_process=True)
     return replace(heard.result, how=how)  # type: ignore[type-var]
 
 

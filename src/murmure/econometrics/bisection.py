@@ -86,6 +86,11 @@ class Bisection:
         """Of all rounds together, at most: a count for each quantile, and no more than there are values."""
         return min(self.rounds * len(self.probabilities), max(1, self.domain[self.column].size - 1))
 
+    @property
+    def finest(self) -> tuple[str, int]:
+        """How many cells of the column the last rounds may come to, whatever the counts are."""
+        return self.column, -(-self.domain[self.column].size // (self._enough + 1))
+
     def in_words(self) -> tuple[str, str]:
         some = listed(self.probabilities)
         return (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from murmure.core.rehearsal import IN_ENGLISH, IN_FRENCH, rehearsed
 from murmure.core.types import Certificate, counted
 from murmure.plan import Plan
 from murmure.privacy import Central, Privacy, Secure, guarantees_of, noise_in
@@ -38,13 +39,15 @@ class How:
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
+    rehearsal: bool = False  # between parties, all of them in one process
 
     def lines(self) -> list[str]:
         """Plain sentences, for the foot of a summary."""
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" row{'s' * (self.rows != 1)}, "
         sums = counted(self.sums, "sum", "sums")
         longest = f", the longest of {self.bits} bits" if self.bits else ""
-        out = [f"Obtained {self.privacy}: {rows}{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}."]
+        out = [IN_ENGLISH] if self.rehearsal else []
+        out.append(f"Obtained {self.privacy}: {rows}{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}.")
         if self.parties is not None and self.present not in (None, self.parties):
             out.append(f"Of {self.parties} parties {self.present} are in the sums; the others vanished.")
         if self.grid:
@@ -61,7 +64,8 @@ class How:
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" ligne{'s' * (self.rows > 1)}, "
         sums = f"{counted(self.sums, 'somme', 'sommes')} en {counted(self.rounds, 'tour', 'tours')}"
         longest = f", la plus longue de {self.bits} bits" if self.bits else ""
-        out = [f"Obtenu {where} : {rows}{sums}{longest}."]
+        out = [IN_FRENCH] if self.rehearsal else []
+        out.append(f"Obtenu {where} : {rows}{sums}{longest}.")
         if self.parties is not None and self.present not in (None, self.parties):
             out.append(
                 f"Des {self.parties} participants, {self.present} sont dans les sommes ; les autres ont disparu."
@@ -76,6 +80,7 @@ class How:
 
     def to_dict(self) -> dict[str, Any]:
         return {
+            **({"rehearsal": IN_ENGLISH} if self.rehearsal else {}),
             "privacy": self.privacy,
             "rounds": self.rounds,
             "sums": self.sums,
@@ -98,14 +103,19 @@ def how_of(
     present: int | None = None,
     apart: int | None = None,
     seeded: bool = False,
+    in_process: bool = False,
 ) -> How:
-    """From the plans that were asked and what was made of their sums. apart: tables that were added up in the clear."""
+    """From the plans that were asked and what was made of their sums. apart: tables that were added up in the clear.
+
+    in_process: whoever asked had the tables of all parties.
+    """
     noise, between = noise_in(privacy), isinstance(privacy, Secure)
     parties = privacy.parties if isinstance(privacy, Secure) else apart
     rows = next((a.n for a in answers if getattr(a, "n", None) is not None), None)
     bits = [a.bits for a in answers if getattr(a, "bits", None)]
     grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
     guarantees = guarantees_of(plans, privacy)
+    rehearsal = between and in_process
     return How(
         privacy=_where(privacy, parties, english),
         rounds=len(plans),
@@ -117,9 +127,10 @@ def how_of(
         grid=tuple(grid),
         revealed=tuple(_revealed(privacy, guarantees, plans, english)),
         in_french=(_where(privacy, parties, french), *_revealed(privacy, guarantees, plans, french)),
-        guarantees=guarantees,
+        guarantees=rehearsed(guarantees) if rehearsal else guarantees,
         plans=tuple(plan.digest for plan in plans),
         seeded=seeded and noise is not None,
+        rehearsal=rehearsal,
     )
 
 

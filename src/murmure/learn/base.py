@@ -22,11 +22,12 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.fixed import float_up
 from murmure.core.random import random_or_secure
+from murmure.core.rehearsal import rehearsed
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of, rows_of_parties
 from murmure.plan import Plan
-from murmure.privacy import Central, Clear, Local, Privacy, Secure, check_privacy, guarantees_of, noise_in
+from murmure.privacy import Central, Clear, Local, Privacy, Secure, check_privacy, guarantees_of, noise_in, rules_of
 from murmure.run import Fit, drive
 
 HOW = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
@@ -148,7 +149,13 @@ class Learner:
             fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
         asked: list[Plan] = []
         heard = drive(
-            lambda: _noted(self._steps(rows.schema, privacy), asked), rows.frame, self.engine, fit, ledger, gate
+            lambda: _noted(self._steps(rows.schema, privacy), asked),
+            rows.frame,
+            self.engine,
+            fit,
+            ledger,
+            gate,
+            rules_of(privacy),
         )
         spent = sequential([plan.bound.cost for plan in heard.plans])
         plans = tuple(asked) if isinstance(privacy, Secure) else heard.plans
@@ -175,7 +182,8 @@ class Learner:
                 math.inf, 0.0, "replace", "record", ("nothing is protected",), "nothing is randomised"
             )
             return {"curator": nothing, "reader": nothing}
-        return guarantees_of(plans, privacy)
+        found = guarantees_of(plans, privacy)
+        return rehearsed(found) if isinstance(privacy, Secure) else found  # learners run where all tables are
 
     def _digest(self, schema: Schema, privacy: Privacy) -> str:
         """Names all that decides which questions are asked; of how many parties, where there are some."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import shorten
+from murmure.core.rehearsal import IN_ENGLISH
 from murmure.core.show import STYLE
 from murmure.core.types import Certificate
 from murmure.privacy import Local, Privacy, Secure, noise_in
@@ -139,7 +140,8 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     if hasattr(learner, "parties_"):
         gone = learner.parties_ - learner.present_
         vanished = f", of which {gone} vanished" if gone else ""
-        yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, and nobody saw a part"
+        yield "rehearsal", IN_ENGLISH
+        yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, in one process"
     if isinstance(learner.privacy, Local):
         yield "rows", "randomised at the person, before anybody learned from them"
     elif noisy and (hasattr(learner, "class_count_") or hasattr(learner, "cluster_sizes_")):

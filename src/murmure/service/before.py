@@ -6,19 +6,65 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from murmure.core.errors import MurmureError
 from murmure.secure.identity import Card
 from murmure.service.paid import Charge, Protects, at_delta, charges_of, together, touching
+from murmure.statistics.condition_words import told
 from murmure.study.questions import Language, Tongue
 
 if TYPE_CHECKING:
     from murmure.core.blocks import Cost
     from murmure.service.party_store import PartyStore
+    from murmure.statistics.conditions import Conditions
     from murmure.study import Study
 
 
 def remembered(store: PartyStore, study: Study, language: Language = "en") -> list[str]:
     say = Tongue(language)
-    return [*_paid(store, study, say), *_asked_again(store, study, say), *_new_keys(store, study, say)]
+    return [
+        *_paid(store, study, say),
+        *_asked_again(store, study, say),
+        *_conditions(store, study, say),
+        *_new_keys(store, study, say),
+    ]
+
+
+def conditions_before(store: PartyStore, study: Study) -> tuple[list[Conditions], list[str]]:
+    """The conditions of exact sums in the studies that this party approved before; and the names of those that this
+    release of the software cannot read any more.
+    """
+    found: list[Conditions] = []
+    unread: list[str] = []
+    for one in store.studies():
+        if one.digest == study.digest:
+            continue
+        try:
+            found += [asked for _, asked in type(study).open(one.signed).conditions]
+        except MurmureError:
+            unread.append(one.name)
+    return found, unread
+
+
+def _conditions(store: PartyStore, study: Study, say: Tongue) -> list[str]:
+    """Conditions that differ little from those of an earlier study, whose difference would tell about few rows."""
+    before, unread = conditions_before(store, study)
+    out = []
+    problem = study.rare_condition(before=before) if study.rare_condition() is None else None
+    if problem is not None:
+        out.append(
+            say("WARNING, question {}: {}.", "ATTENTION, question {} : {}.").format(
+                problem.question, told(problem, say, say.quote)
+            )
+        )
+    if unread:
+        out.append(
+            say(
+                "{} was made for another release of this software: its conditions are not compared with those here.",
+                "{} a été faite pour une autre version de ce logiciel : ses conditions ne sont pas comparées à celles "
+                "d’ici.",
+            ).format(say.listed([say.quote(name) for name in unread]))
+        )
+    return out
 
 
 def _paid(store: PartyStore, study: Study, say: Tongue) -> list[str]:

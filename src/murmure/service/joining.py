@@ -13,6 +13,7 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import fresh_key
 from murmure.secure.errors import Declined
 from murmure.secure.party import Party
+from murmure.service.before import conditions_before
 from murmure.service.own import Own, OwnSums, own_sums
 from murmure.service.party import Outcome, Runner, rows_mark
 from murmure.service.policy import Policy, exact_columns, place_of
@@ -96,6 +97,7 @@ def check(terms: Terms) -> None:
         terms.policy.check_budget(study, home.store.charges())
         if home.store.study(study.digest) is None:
             terms.policy.check_sums(study, *home.store.exact_sums(study.digest, exact_columns(study)))
+            terms.policy.check_conditions(study, conditions_before(home.store, study)[0])
     except MurmureError as error:
         home.store.decide(study.digest, study.name, "refused", f"{type(error).__name__}: {str(error).splitlines()[0]}")
         raise

@@ -29,7 +29,7 @@ class Asked:
     columns: tuple[str, ...]  # of exact sums also ROWS: each brings the number of rows
     exact: bool
     colluders: int
-    sums: int = 0  # exact ones, counted by what they carry (study/counted.py)
+    sums: int = 0  # exact ones, counted by what they carry (statistics/carried.py)
 
 
 @dataclass(frozen=True)

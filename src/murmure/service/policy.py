@@ -14,11 +14,14 @@ from murmure.service.guard import FEWEST
 from murmure.service.paid import Charge, charges_of, said, together
 from murmure.service.party_step import ROWS, Asked, Guard
 from murmure.service.refusals import ForbiddenColumn, NoiseRequired, NotOnRoster, OverBudget, TooFewRows, TooManySums
-from murmure.study.counted import TELLING, sums_in
+from murmure.statistics.carried import TELLING, sums_in
+from murmure.statistics.condition_words import refusal
+from murmure.statistics.minimum_cell import MINIMUM_CELL
 from murmure.study.fits import Turn
 
 if TYPE_CHECKING:
     from murmure.secure.identity import Card
+    from murmure.statistics.conditions import Conditions
     from murmure.study import Study
 
 
@@ -32,6 +35,8 @@ class Policy:
     budget: the most that all noisy studies, of whatever columns, may cost together, as an epsilon at delta; None: any.
     allow_more_sums: than one study may ask of these rows, over several studies.
     rows_are_public: everybody may see every row, so that a study may ask for more sums than there are rows.
+    minimum_cell: the fewest rows that a condition of an exact sum may pick out or leave out, by public facts
+    (statistics/minimum_cell.py); 1: a sum over one row may go, and conditions are not judged.
     """
 
     minimum_parties: int = 5
@@ -43,6 +48,7 @@ class Policy:
     delta: float = SAID_AT
     allow_more_sums: bool = False
     rows_are_public: bool = False
+    minimum_cell: int = MINIMUM_CELL
 
     def __post_init__(self) -> None:
         if self.minimum_parties < FEWEST:
@@ -52,6 +58,11 @@ class Policy:
             )
         if self.minimum_rows < 1:
             raise InvalidParameter(f"Policy.minimum_rows must be at least 1, got {self.minimum_rows}.")
+        if isinstance(self.minimum_cell, bool) or not isinstance(self.minimum_cell, int) or self.minimum_cell < 1:
+            raise InvalidParameter(
+                f"Policy.minimum_cell must be a whole number of at least 1, got {shorten(self.minimum_cell)}.",
+                hint="5 is usual; at 1 a sum over a single row may leave",
+            )
         if self.guard not in ("columns", "question"):
             raise InvalidParameter(f'Policy.guard must be "columns" or "question", got {shorten(self.guard)}.')
         if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
@@ -90,6 +101,19 @@ class Policy:
                     hint=f"ask for a study with [noise], of epsilon = {TELLING} in all at most",
                 )
         study.check_ratio()
+        self.check_conditions(study)
+
+    def check_conditions(self, study: Study, before: Sequence[Conditions] = ()) -> None:
+        """Refuse a condition that too few rows may fulfil. No row is read: a refusal that depends on rows would tell
+        about them. before: what earlier studies asked of this party, which a difference could be taken from.
+        """
+        problem = None if self.rows_are_public else study.rare_condition(self.minimum_cell, before)
+        if problem is not None:
+            raise refusal(
+                problem,
+                f"question {problem.question} of {study.name!r}",
+                "or --minimum-cell 1, if a sum over one row may leave",
+            )
 
     def check_budget(self, study: Study, before: Iterable[Charge]) -> None:
         """Refuse a study that costs more than is left, given what noisy studies have cost this party."""

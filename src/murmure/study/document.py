@@ -21,7 +21,9 @@ from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, alike, plain
 from murmure.secure.ring import Encoder
 from murmure.secure.session import Session
-from murmure.study.counted import hidden_by_noise
+from murmure.statistics.carried import hidden_by_noise
+from murmure.statistics.conditions import Conditions
+from murmure.statistics.minimum_cell import MINIMUM_CELL, Problem, first_problem
 from murmure.study.fits import Fitted, Replay, Turn
 from murmure.study.models import (
     Question,
@@ -183,7 +185,7 @@ class Study:
 
     @cached_property
     def exact_sums(self) -> int:
-        """How many sums are released without noise that hides a row; a long sum counts as several (counted.py).
+        """How many sums are released without noise that hides a row; a long sum counts as several (carried.py).
 
         How many rows there are comes with them and is not counted. Models count with the most that they may ask.
         """
@@ -208,6 +210,33 @@ class Study:
                     str(error).removesuffix(f"\n  Hint: {error.hint}"),
                     hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party), or noise",
                 ) from None
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[int, Conditions], ...]:
+        """Of every question whose sums noise does not hide, its number and the conditions in it."""
+        exact = (q for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        return tuple((question.number, question.conditions) for question in exact)
+
+    def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Conditions] = ()) -> Problem | None:
+        """A condition that too few rows may fulfil, by public facts alone (statistics/minimum_cell.py); None: none.
+
+        before: what earlier studies asked of the same rows.
+        """
+        if before:
+            return first_problem(self.conditions, self.least_rows, minimum_cell, before)
+        known: dict[int, Problem | None] = self.__dict__.setdefault("_rare", {})
+        if minimum_cell not in known:
+            known[minimum_cell] = first_problem(self.conditions, self.least_rows, minimum_cell)
+        return known[minimum_cell]
+
+    def check_conditions(self, minimum_cell: int = MINIMUM_CELL) -> None:
+        """Refuses conditions that too few rows may fulfil; not where rows are public (ratio above 1)."""
+        from murmure.statistics.condition_words import refusal
+
+        problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
+        if problem is not None:
+            way_out = "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
+            raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out)
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
         """Plain sentences, for whoever approves or refuses."""
@@ -295,11 +324,20 @@ class Study:
     # -- how it travels -----------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str], cards: Iterable[Card], coordinator: Card) -> Study:
-        """From a study.toml that a person wrote, and the cards of those who are asked."""
+    def from_toml(
+        cls,
+        path: str | os.PathLike[str],
+        cards: Iterable[Card],
+        coordinator: Card,
+        minimum_cell: int = MINIMUM_CELL,
+    ) -> Study:
+        """From a study.toml that a person wrote, and the cards of those who are asked.
+
+        minimum_cell: the fewest rows that a condition may pick out, as the parties allow it; each has its own rule.
+        """
         from murmure.study.from_toml import read_study
 
-        return read_study(path, tuple(cards), coordinator)
+        return read_study(path, tuple(cards), coordinator, minimum_cell)
 
     @cached_property
     def _dict(self) -> dict[str, Any]:

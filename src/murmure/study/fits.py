@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.errors import MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.plan import Plan
-from murmure.study.counted import sums_in
+from murmure.statistics.carried import sums_in
 from murmure.study.plans import MOST_NUMBERS
 
 if TYPE_CHECKING:

@@ -39,6 +39,7 @@ from murmure.core.schema import Schema, _column_from_toml
 from murmure.plan import Plan
 from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
+from murmure.statistics.minimum_cell import MINIMUM_CELL
 from murmure.study.document import LEAST_ROWS, MOST_RATIO, RATIO, Study
 from murmure.study.models import NO_NOISE, model_from_words
 from murmure.study.queries import central_of, noise_of, split_noise, statistic_of
@@ -51,8 +52,12 @@ KEYS = (
 )
 
 
-def read_study(path: str | os.PathLike[str], cards: tuple[Card, ...], coordinator: Card) -> Study:
-    """The study that the file describes, of these parties; refuses more exact sums than the ratio allows."""
+def read_study(
+    path: str | os.PathLike[str], cards: tuple[Card, ...], coordinator: Card, minimum_cell: int = MINIMUM_CELL
+) -> Study:
+    """The study that the file describes, of these parties; refuses more exact sums than the ratio allows, and
+    conditions that too few rows may fulfil.
+    """
     file = Path(path)
     held = _loaded(file)
     for key in held.keys() - set(KEYS):
@@ -72,6 +77,7 @@ def read_study(path: str | os.PathLike[str], cards: tuple[Card, ...], coordinato
         terms = (cards, plans, least, _ratio(file.name, held))
         study = Study(said["name"], said["purpose"], coordinator, *terms, **(asked and {**asked, "parties": sharing}))
         study.check_ratio()
+        study.check_conditions(minimum_cell)
     except MurmureError as error:
         raise of_file(file.name, error) from None
     return study

@@ -16,8 +16,9 @@ from murmure.catalogue import MODELS, load
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.plan import Plan
+from murmure.statistics.carried import of_reals, real_sum, sums_in
+from murmure.statistics.conditions import Conditions, asked_by
 from murmure.statistics.cross_products import CrossProducts
-from murmure.study.counted import of_reals, real_sum, sums_in
 from murmure.study.plans import MOST_PLANS, check_expressions, check_letters, check_model_plan
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Question:
 
     @cached_property
     def sums(self) -> int:
-        """As how many sums all rounds count together, at most (counted.py).
+        """As how many sums all rounds count together, at most (statistics/carried.py).
 
         After products come real functions of a row (residuals, scores); after counts, other counts.
         """
@@ -88,6 +89,13 @@ class Question:
         real = self.model is not None and (of_reals(first) or isinstance(first, CrossProducts))
         later = real_sum(self.domain) if real else 1
         return sum(each) + (self.widths - len(each)) * max(later, *each)
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """All conditions that its sums are restricted to, in any round (statistics/conditions.py)."""
+        if self.model is None:
+            return asked_by(self.plan.statistic)
+        return asked_by(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest", None))
 
     @property
     def numbers(self) -> int:

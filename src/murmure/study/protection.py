@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from murmure.core.fixed import sum_up
 from murmure.statistics.by_party import Within
-from murmure.study.counted import TELLING, epsilon_of
+from murmure.statistics.carried import TELLING, epsilon_of
+from murmure.statistics.condition_words import told
+from murmure.statistics.minimum_cell import rarest
 from murmure.study.models import by_party
 from murmure.study.questions import Tongue
 
@@ -31,6 +33,45 @@ def rows_told(study: Study, say: Tongue) -> list[str]:
             "lignes sont publiques.",
         ).format(say.number(study.ratio), say.number(study.exact_sums), say.number(study.surely_rows))
     ]
+
+
+def rare_conditions(study: Study, say: Tongue) -> list[str]:
+    """Said first too: a condition that too few rows may fulfil, by name, with the reason."""
+    problem = study.rare_condition()
+    if problem is None:
+        return []
+    warning = say(
+        "WARNING, question {}: {}. Software with the usual rule refuses this study. Agree only if a total over a "
+        "single row may be known to everybody.",
+        "ATTENTION, question {} : {}. Un logiciel qui suit la règle usuelle refuse cette étude. N’acceptez que si un "
+        "total sur une seule ligne peut être connu de tous.",
+    )
+    return [warning.format(problem.question, told(problem, say, say.quote))]
+
+
+def _conditions(study: Study, say: Tongue) -> str:
+    """What was judged beforehand, and what that does not do."""
+    found = rarest(study.conditions)
+    limit = say(
+        "This stops accidents, and not somebody who combines totals on purpose: only noise does.",
+        "Cela évite les accidents, non qui combinerait des totaux à dessein : seul le bruit le fait.",
+    )
+    if found is None or found.share is None:
+        return say(
+            "No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on "
+            "purpose, only noise limits.",
+            "Aucun total n’est restreint aux lignes qui remplissent une condition. Ce qu’apprend qui combine des "
+            "totaux à dessein, seul le bruit le limite.",
+        )
+    judged = say(
+        "Conditions were judged beforehand by the public values of columns, and not by rows: the rarest is {}, which "
+        "about {} of {} rows fulfil if values are spread evenly.",
+        "Les conditions ont été jugées d’avance d’après les valeurs publiques des colonnes, et non d’après les "
+        "lignes : la plus rare est {}, que remplissent environ {} lignes sur {} si les valeurs sont réparties "
+        "également.",
+    )
+    rows = say.number(Fraction(round(found.share * study.least_rows * 10), 10))
+    return f"{judged.format(say.quote(found.text), rows, say.number(study.least_rows))} {limit}"
 
 
 def hidden(study: Study, say: Tongue) -> list[str]:
@@ -207,7 +248,7 @@ def protected(study: Study, say: Tongue) -> list[str]:
     if len(noisy) > len(weak):
         hides = [question for question in noisy if epsilon_of(question.plan) <= TELLING]
         out += _altogether([question.plan for question in hides for _ in range(question.rounds)], study, say)
-    return [*out, _ratio(study, say)] if study.exact_sums else out
+    return [*out, _ratio(study, say), _conditions(study, say)] if study.exact_sums else out
 
 
 def _ratio(study: Study, say: Tongue) -> str:

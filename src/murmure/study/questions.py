@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.schema import Schema
+from murmure.statistics.carried import sums_in
 from murmure.statistics.shared import names_in
 from murmure.statistics.sums import Sums
-from murmure.study.counted import sums_in
 
 Language = Literal["en", "fr"]
 MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # of quotation, and what looks like them

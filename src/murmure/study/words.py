@@ -11,7 +11,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.study.model_words import lines_of_model
 from murmure.study.plans import expressions_of
-from murmure.study.protection import hidden, protected, rows_told
+from murmure.study.protection import hidden, protected, rare_conditions, rows_told
 from murmure.study.questions import Language, Tongue, lines_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def study_in_words(study: Study, language: Language = "en") -> list[str]:
     say = Tongue(language)
     out = [
         *rows_told(study, say),
+        *rare_conditions(study, say),
         *_who(study, say),
         *_what(study, say),
         *hidden(study, say),
