@@ -21,6 +21,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.standing import numbers_in_text
+from murmure.engines.arrow_threads import AheadReader
 from murmure.engines.parsing import decimal_type, parse
 from murmure.engines.table import File, choose_names
 from murmure.engines.writing import MARK
@@ -66,22 +67,25 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
     told = {name for name, kind in kinds.items() if kind == "decimal" or (lenient and kind != "text")}
     as_read = pa.schema([(f.name, pa.string() if f.name in told else f.type) for f in chosen])
 
-    def opened(threads: bool, block: int = BLOCK) -> Any:
-        return pc.open_csv(
-            pa.PythonFile(_Lenient(path) if lenient else _Text(path), "r"),
-            read_options=pc.ReadOptions(block_size=block, use_threads=threads),
-            # In a file of one column an empty line is a person who did not answer.
-            parse_options=pc.ParseOptions(
-                newlines_in_values=True,
-                ignore_empty_lines=len(header) > 1,
-                invalid_row_handler=_left_out if lenient else None,
-            ),
-            convert_options=pc.ConvertOptions(
-                column_types=as_read,
-                include_columns=names,
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+    def opened(threads: bool, block: int = BLOCK) -> AheadReader:
+        return AheadReader(
+            _Lenient(path) if lenient else _Text(path),
+            lambda lent: pc.open_csv(
+                pa.PythonFile(lent, "r"),
+                read_options=pc.ReadOptions(block_size=block, use_threads=threads),
+                # In a file of one column an empty line is a person who did not answer.
+                parse_options=pc.ParseOptions(
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(header) > 1,
+                    invalid_row_handler=lent.skip if lenient else None,
+                ),
+                convert_options=pc.ConvertOptions(
+                    column_types=as_read,
+                    include_columns=names,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
             ),
         )
 
@@ -91,7 +95,7 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
                 yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda block: opened(True, block)))
                 return
             with opened(True) as reader:
-                yield from reader if as_read == chosen else _with_decimals(reader, chosen, path)
+                yield from reader if as_read == chosen else _with_decimals(iter(reader), chosen, path)
         except pa.ArrowInvalid as error:
             raise _explained(path, header, error, lambda: opened(False)) from error
 
@@ -118,11 +122,6 @@ def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
             if "straddling" not in str(error) or block >= LARGEST_BLOCK:
                 raise
             block *= 8
-
-
-def _left_out(row: Any) -> str:
-    """A row with too many or too few fields: nobody knows which field is which."""
-    return "skip"
 
 
 def _parsed(batch: Any, schema: Any) -> Any:
