@@ -46,6 +46,7 @@ INTERRUPT = """
 interrupt = True
 """
 COMMAND = """
+import sys
 from murmure.cli import main
 main(sys.argv[1:])
 """

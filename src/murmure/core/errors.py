@@ -15,6 +15,8 @@ MurmureError
 |-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
 |-- AuditFailed           an answer moved further than declared, or was not asked twice (murmure.audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
+
+SchemaWarning             the schema may describe another table than the one that came (a UserWarning)
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ class MurmureError(Exception):
 
 class InvalidParameter(MurmureError, ValueError):
     """An argument is not what its owner can work with."""
+
+
+class SchemaWarning(UserWarning):
+    """The schema may describe another table than the one that came: said before anything is read or charged."""
 
 
 class OutsideDomain(MurmureError, ValueError):
