@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -186,9 +188,26 @@ def test_closing_waits_for_the_threads_and_then_closes_the_file() -> None:
     with AheadReader(file, opened) as reader:
         next(iter(reader))
 
-    assert reader._lent() is None  # no thread holds it: none will call Python again
+    assert not reader.lent  # no thread holds it, or a block of it: none will call Python again
     assert file.closed and file.left > 20  # and the rest was not read
     assert reader not in arrow_threads._unclosed
+
+
+def test_closing_waits_for_blocks_too() -> None:
+    """pyarrow drops a block of bytes on a thread of its own, and asks for the interpreter to do so."""
+    file = SlowFile()
+    reader = AheadReader(file, opened)
+    block = Lent(file).read(9)
+    reader._lent.append(weakref.ref(block))
+    timer = threading.Timer(0.3, block_dropped := [block].clear)
+    del block
+    timer.start()
+    began = time.monotonic()
+    reader.close()
+
+    assert 0.2 < time.monotonic() - began < 5 and not reader.lent
+    timer.join()
+    del block_dropped
 
 
 @pytest.mark.parametrize("when", [0, 1, 3])
@@ -217,12 +236,14 @@ def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(monkey
     monkeypatch.setattr(arrow_threads.os, "getpid", lambda: process + 1)
     kept, reader._reader = reader._reader, None
     began = time.monotonic()
-    reader._lent = lambda: Lent(file)  # type: ignore[method-assign, assignment]  # as if somebody held it for ever
+    for_ever = Lent(file)
+    reader._lent = for_ever.lent
     file.close = lambda: None  # type: ignore[method-assign]
     reader.close()
 
     assert time.monotonic() - began < 1
-    del kept
+    assert reader.lent
+    del kept, for_ever
 
 
 @pytest.mark.parametrize("lenient", [False, True])
