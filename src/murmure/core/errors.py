@@ -111,5 +111,8 @@ class MissingExtra(MurmureError, ImportError):
 
 def shorten(value: object, limit: int = 60) -> str:
     """A repr that fits in a message, whatever a caller passed."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no whole number of more than 4300 digits
+        text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."
