@@ -52,6 +52,7 @@ HELPERS = {
     "murmure.engines.people",
     "murmure.engines.tables",
     "murmure.engines.files",
+    "murmure.engines.arrow_threads",
     "murmure.engines.csv_files",
     "murmure.engines.frame_tables",
     "murmure.engines.writing",

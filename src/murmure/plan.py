@@ -291,6 +291,8 @@ class Plan:
                 hint="load the plan they were made with (Plan.from_json), or collect again",
             )
         data = reports.data
+        if isinstance(data, Records) and hasattr(self.person, "refuse_others"):
+            self.person.refuse_others(data)  # a digest that somebody wrote by hand is not what drew them
         if isinstance(data, Records) and data.weights is None and getattr(self.statistic, "weights", None) is not None:
             raise PlanRefused("Plan refused: these reports carry no weights.", hint="run(plan, frame) reads them")
         return Total(len(reports), self.reader.tally(data))

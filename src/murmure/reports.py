@@ -66,7 +66,8 @@ def _arrays(data: Array | Records) -> dict[str, Any]:
     out = {f"part{i}": part for i, part in enumerate(data.parts)}
     if data.rows is not None:
         out |= {f"rows{i}": rows for i, rows in enumerate(data.rows)}
-    return {"people": np.array(data.n), **out}
+    law = {} if data.law is None else {"law": np.array(data.law)}
+    return {"people": np.array(data.n), **law, **out}
 
 
 def _reports(held: Any) -> Array | Records:
@@ -74,4 +75,5 @@ def _reports(held: Any) -> Array | Records:
         return np.asarray(held["data"])
     count = sum(name.startswith("part") for name in held.files)
     rows = tuple(held[f"rows{i}"] for i in range(count)) if "rows0" in held else None
-    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows)
+    law = str(held["law"]) if "law" in held else None  # files before 0.6 do not name it
+    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows, law=law)

@@ -139,6 +139,7 @@ def test_in_the_clear_it_is_maximum_likelihood():
     assert m.score(X, y) == np.mean(m.predict(X) == y)
 
 
+@pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
 def test_labels_and_several_classes():
     X, _ = some_people(2000)
     y = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
@@ -179,6 +180,7 @@ def loss(m, X, y):
     return -np.mean(np.where(y == 1, np.log(p), np.log(1 - p)))
 
 
+@pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_noisy_gradients_come_nearer_to_the_real_loss_than_the_parabola(delta):
     """n = 20 000, epsilon 1, one seed: about 0.42 against 0.455, the clear has 0.4202."""

@@ -259,6 +259,7 @@ def test_it_spends_what_was_asked_for_and_no_more(split, relation):
     assert len(model.plans_) == 1
 
 
+@pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
 def test_vaidyas_split_is_labelled_with_what_it_costs():
     """Eight numbers: 16/9 nominal + 1 (math: every number is asked twice, and the counts get scale 1)."""
     assert vaidya_cost(1.0, 0, 8) == pytest.approx(16 / 9 + 1)

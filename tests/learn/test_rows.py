@@ -52,6 +52,7 @@ def test_an_empty_list_is_an_empty_table() -> None:
     replay_audit(ask, ([], []), ([["1", 2]], ["1"]), "add/remove", 1.0)
 
 
+@pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
 @pytest.mark.parametrize("form", ["mapping", "pandas", "polars", "arrow", "array", "list", "pandas and y"])
 def test_whatever_holds_the_rows_the_sums_are_the_same(form: str) -> None:
     import pandas as pd

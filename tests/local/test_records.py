@@ -490,11 +490,16 @@ def test_variances_of_fake_data(protocol: str) -> None:
         assert mechanism.variance([f] * d, N)[0][0] == pytest.approx(wanted, rel=1e-6)
 
         affine = mechanism.parts[0].affine()
-        tally = N * (np.array([float(o) for o in affine.offset]) + f * float(affine.slope[0]))
-        estimate = mechanism.parts[0].estimate(tally, N)
+        more = 10**9  # times as many people: rounding their expected counts to whole ones is not seen
+        n = N * more
+        expected = np.array([float(o) for o in affine.offset]) + f * float(affine.slope[0])
+        tally = np.rint(n * expected).astype(np.int64)
+        if protocol == "GRR":
+            tally[-1] = n - tally[:-1].sum()
+        estimate = mechanism.parts[0].estimate(tally, n)
         assert estimate.mean == pytest.approx(f)
-        assert estimate.variance("fixed")[0] == pytest.approx(wanted, rel=1e-6)
-        assert estimate.variance("superpopulation")[0] == pytest.approx(wanted + 0.21 / N, rel=1e-6)
+        assert more * estimate.variance("fixed")[0] == pytest.approx(wanted, rel=1e-6)
+        assert more * estimate.variance("superpopulation")[0] == pytest.approx(wanted + 0.21 / N, rel=1e-6)
 
 
 def test_superpopulation_variances_of_grr_fakes() -> None:

@@ -33,6 +33,9 @@ CLINICAL = {
 PEER = {0.5: 0.514, 1.0: 0.536, 3.0: 0.579, 10.0: 0.596}
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
+
+
 def covered(runs, n, d, privacy, shape=None, method="functional"):
     """How often the bars of 1.96 standard errors cover each true coefficient."""
     schema = mu.Schema({**{f"x{j}": mu.Interval(-1, 1) for j in range(d)}, "y": mu.Interval(-3, 3)})

@@ -18,6 +18,7 @@ from murmure.central.bound import BoundNoise
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.blocks import Block
 from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Ints, Relation
 
 
@@ -30,7 +31,7 @@ class Geometric:
     high: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", DiscreteLaplace(self.epsilon).epsilon)
+        object.__setattr__(self, "epsilon", positive_epsilon("Geometric", self.epsilon))
         whole = all(isinstance(v, int) and not isinstance(v, bool) for v in (self.low, self.high))
         if not whole or not -(1 << 62) < self.low < self.high < 1 << 62:
             raise InvalidParameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from murmure.core.concentrated import checked_delta, rho_of
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 
 
@@ -21,8 +21,8 @@ class RhoBudget:
         name = type(self).__name__
         if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
             raise InvalidParameter(
-                f"{name} takes epsilon and delta, or rho, got epsilon={self.epsilon!r}, delta={self.delta!r}, "
-                f"rho={self.rho!r}.",
+                f"{name} takes epsilon and delta, or rho, got epsilon={shorten(self.epsilon)}, "
+                f"delta={shorten(self.delta)}, rho={shorten(self.rho)}.",
                 hint=f"{name}(epsilon=1.0, delta=1e-6), or {name}(rho=0.05)",
             )
         for what in ("epsilon", "rho"):

@@ -20,7 +20,9 @@ MOST_NAMED = 5
 def answer_in_words(domain: Any, code: int) -> str:
     """A label in quotation marks, a number without."""
     label = domain.label(code)
-    return str(label) if domain.numbers() is not None else repr(label)
+    values = getattr(domain, "values", 0)  # numbers(), asked for all of them, may be gigabytes
+    numeric = isinstance(values, int) or all(isinstance(v, int | float) for v in values)
+    return str(label) if numeric else repr(label)
 
 
 def set_bits(packed: Any, k: int) -> list[int]:

@@ -16,6 +16,8 @@ MurmureError
 |-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
 |-- AuditFailed           an answer moved further than declared, or was not asked twice (murmure.audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
+
+SchemaWarning             the schema may describe another table than the one that came (a UserWarning)
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ class MurmureError(Exception):
 
 class InvalidParameter(MurmureError, ValueError):
     """An argument is not what its owner can work with."""
+
+
+class SchemaWarning(UserWarning):
+    """The schema may describe another table than the one that came: said before anything is read or charged."""
 
 
 class OutsideDomain(MurmureError, ValueError):
@@ -110,5 +116,8 @@ class MissingExtra(MurmureError, ImportError):
 
 def shorten(value: object, limit: int = 60) -> str:
     """A repr that fits in a message, whatever a caller passed."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no whole number of more than 4300 digits
+        text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."

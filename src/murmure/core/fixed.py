@@ -51,6 +51,11 @@ def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> floa
         raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start")
     try:
         value = float(epsilon)  # type: ignore[arg-type]
+    except OverflowError:  # a whole number or a fraction beyond the floats
+        raise InvalidParameter(
+            f"{wanted} between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got one that is too long for a float.",
+            hint="below that nothing can be estimated, above it nothing is protected",
+        ) from None
     except (TypeError, ValueError):
         raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start") from None
     if not math.isfinite(value) or value <= 0:

@@ -281,6 +281,8 @@ def certificate_html(c: Certificate, observer: str | None = None, public: bool =
         f"{who}epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); "
         f"{html.escape(c.method)}.",
     ]
+    if c.shortfall:
+        parts.append(f"Asked: {html.escape(c.shortfall)}.")
     if public:
         parts.append(f"Public: {html.escape('; '.join(c.public))}.")
     if c.said is not None:

@@ -30,6 +30,8 @@ Unit = Literal["record", "attribute"]
 Relation = Literal["replace", "add/remove"]
 Observer = str
 LIMIT = 2**63 - 1
+VISIBLE = 0.99  # of the epsilon that was asked for: a certificate below it says so
+SATURATED = 20.0  # a certified epsilon from which the smallest probability there is stops a law
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,14 @@ class Certificate:
     def __str__(self) -> str:
         return self.to_text()
 
+    @property
+    def shortfall(self) -> str | None:
+        """In words, where the law visibly falls short of what was asked: less than 0.99 of it."""
+        if self.asked is None or not self.epsilon < VISIBLE * self.asked:
+            return None
+        why = ": no probability lies between 0 and 2**-64" if self.epsilon > SATURATED else ""
+        return f"epsilon = {self.asked:.10g} was asked for; the law reaches {self.epsilon / self.asked:.3g} of it{why}"
+
     def to_text(self, public: bool = True) -> str:
         """The five parts in lines; public=False where what is public is said once for several certificates."""
         if math.isinf(self.epsilon):
@@ -102,6 +112,8 @@ class Certificate:
                 f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}",
                 f"  protects   the {self.unit} of one person ({self.relation})",
             ]
+        if self.shortfall:
+            lines.append(f"  asked      {self.shortfall}")
         if public:
             lines.append(f"  public     {'; '.join(self.public)}")
         if self.said is not None:
@@ -125,7 +137,9 @@ class Certificate:
             "public": list(self.public),
             "method": self.method,
             "assumption": self.assumption,
-        } | ({} if self.hides is None else {"hides": self.hides})
+            **({} if self.hides is None else {"hides": self.hides}),
+            **({} if self.shortfall is None else {"asked": self.asked, "shortfall": self.shortfall}),
+        }
 
     def _repr_html_(self) -> str:
         from murmure.core.show import certificate_html

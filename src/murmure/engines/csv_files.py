@@ -23,6 +23,7 @@ import numpy as np
 
 from murmure.core.cells import numbers_in_text
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.engines.arrow_threads import AheadReader
 from murmure.engines.parsing import decimal_type, parse
 from murmure.engines.table import File, choose_names
 from murmure.engines.writing import MARK
@@ -68,23 +69,26 @@ def csv_file(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: 
     words = pa.schema([(f.name, f.type if _is_words(f.type) else pa.string()) for f in chosen])
     plain = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
 
-    def opened(threads: bool, as_read: Any, block: int = BLOCK) -> Any:
+    def opened(threads: bool, as_read: Any, block: int = BLOCK) -> AheadReader:
         whole = any(f.type == pa.int64() for f in as_read)
-        return pc.open_csv(
-            pa.PythonFile(_Lenient(path) if lenient else _Text(path, whole), "r"),
-            read_options=pc.ReadOptions(block_size=block, use_threads=threads),
-            # In a file of one column an empty line is a person who did not answer.
-            parse_options=pc.ParseOptions(
-                newlines_in_values=True,
-                ignore_empty_lines=len(header) > 1,
-                invalid_row_handler=_left_out if lenient else None,
-            ),
-            convert_options=pc.ConvertOptions(
-                column_types=as_read,
-                include_columns=names,
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+        return AheadReader(
+            _Lenient(path) if lenient else _Text(path, whole),
+            lambda lent: pc.open_csv(
+                pa.PythonFile(lent, "r"),
+                read_options=pc.ReadOptions(block_size=block, use_threads=threads),
+                # In a file of one column an empty line is a person who did not answer.
+                parse_options=pc.ParseOptions(
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(header) > 1,
+                    invalid_row_handler=lent.skip if lenient else None,
+                ),
+                convert_options=pc.ConvertOptions(
+                    column_types=as_read,
+                    include_columns=names,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
             ),
         )
 
@@ -141,11 +145,6 @@ def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
             if "straddling" not in str(error) or block >= LARGEST_BLOCK:
                 raise
             block *= 8
-
-
-def _left_out(row: Any) -> str:
-    """A row with too many or too few fields: nobody knows which field is which."""
-    return "skip"
 
 
 def _parsed(batch: Any, schema: Any) -> Any:

@@ -42,6 +42,7 @@ class Records:
     parts: tuple[Array, ...] = field(repr=False)
     rows: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
     weights: NDArray[np.int64] | None = field(default=None, repr=False)  # public, one per person
+    law: str | None = field(default=None, repr=False)  # a digest of the law that drew them, where it is known
 
     def __len__(self) -> int:
         return self.n

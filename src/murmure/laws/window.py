@@ -39,10 +39,15 @@ class Window:
         if not (1 <= self.length < self.outputs and self.outside >= 1):
             raise InvalidParameter(f"{self!r} leaves no room for likely or for unlikely reports.")
         if self.inside < self.outside:
-            raise InvalidParameter(
-                f"epsilon is too small for {self.outputs} reports: in units of 2**-64 the likely ones would be rarer.",
-                hint="a larger epsilon, or fewer values",
-            )
+            raise self.too_small(self.outputs)
+
+    @staticmethod
+    def too_small(outputs: int) -> InvalidParameter:
+        return InvalidParameter(
+            f"epsilon is too small for {outputs} reports: in units of 2**-64 the likely ones would be no likelier than "
+            "the others.",
+            hint="a larger epsilon, or fewer values",
+        )
 
     @classmethod
     @exactly
@@ -54,7 +59,10 @@ class Window:
         outside = ceil_share(1, length * E + (outputs - length))
         while not at_most(cls._peak(outside, outputs, length), outside, E):
             outside += 1  # once or twice: for the odd unit
-        return cls(inputs, outputs, length, step, shift, outside)
+        law = cls(inputs, outputs, length, step, shift, outside)
+        if law.inside == law.outside:  # a law, but nothing could be estimated from it
+            raise cls.too_small(outputs)
+        return law
 
     @staticmethod
     def _peak(outside: int, outputs: int, length: int) -> int:

@@ -2,6 +2,7 @@
 
 save_model(learner, "model.json")       what was released, as JSON, whole or not at all
 learner = load_model("model.json")      it predicts as it did; reading runs nothing that the file holds
+SchemaWarning                           the schema may describe another table than the one that came
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from murmure.core.errors import SchemaWarning as SchemaWarning
     from murmure.learn.kmeans import KMeans as KMeans
     from murmure.learn.linear import LinearRegression as LinearRegression
     from murmure.learn.logistic import LogisticRegression as LogisticRegression
@@ -31,6 +33,7 @@ PUBLIC = {
     **LEARNERS,
     **dict.fromkeys(("Clear", "Central", "Secure", "Local"), "murmure.privacy"),
     **dict.fromkeys(("save_model", "load_model"), "murmure.learn.saved"),
+    "SchemaWarning": "murmure.core.errors",
 }
 __all__ = [
     "Central",
@@ -40,6 +43,7 @@ __all__ = [
     "Local",
     "LogisticRegression",
     "NaiveBayes",
+    "SchemaWarning",
     "Secure",
     "load_model",
     "save_model",

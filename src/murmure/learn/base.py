@@ -26,6 +26,7 @@ from murmure.core.rehearsal import rehearsed
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of, rows_of_parties
+from murmure.learn.upstream import warn_of_upstream
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, Privacy, Secure, check_privacy, guarantees_of, noise_in, rules_of
 from murmure.run import Fit, drive
@@ -69,8 +70,9 @@ class Learner:
     # -- learning ---------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, *, gate: Gate | None = None) -> Self:
-        """Learn from a table that holds the target, from a table and y, or from an array and y.
+        """Learn from a table with the target, a table and y, or an array and y. The schema describes X as it comes.
 
+        In a pipeline that is what the steps before deliver.
         Under Secure: from a list of tables, one for each party, each with the target in it; None for a party that
         vanishes. What is learned is what the tables in one would have taught.
         gate: for audits, which watch every answer that leaves; by default a fresh one.
@@ -99,7 +101,10 @@ class Learner:
         return self
 
     def check(self, X: Any, y: Any = None) -> tuple[Privacy, Rows]:
-        """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing."""
+        """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing.
+
+        A SchemaWarning says where the schema may describe another table: X without names, a pipeline's earlier steps.
+        """
         privacy = check_privacy(self, self.privacy)
         rows = self._rows_to_learn(X, y, privacy)
         if isinstance(privacy, Secure):
@@ -128,6 +133,7 @@ class Learner:
         if isinstance(privacy, Secure):
             assert schema is not None
             return rows_of_parties(type(self).__name__, X, y, schema, target)
+        warn_of_upstream(self, X, schema, target, charged=not isinstance(privacy, Clear))
         return rows_of(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.laws.table import Table, ramp
@@ -48,6 +49,7 @@ class Duchi(NumericOracle):
 
     def __post_init__(self) -> None:
         self._check_numeric()
+        room_for_table(type(self).__name__, self.domain.size)
 
     @property
     def outputs(self) -> int:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.types import Array, Ints
 from murmure.laws.counting import histogram
 from murmure.laws.window import Window
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon
+from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class GRR(FrequencyOracle):
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
         check_epsilon(self)
+        check_slope(self)
 
     @cached_property
     def channel(self) -> Window:
@@ -40,6 +42,7 @@ class GRR(FrequencyOracle):
 
     def tally(self, reports: Array) -> Ints:
         k = self.domain.size
+        room_for_cells("GRR", k)
         return histogram(self._check_reports(reports, k - 1), k)
 
 

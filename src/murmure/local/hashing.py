@@ -15,13 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exp_float
 from murmure.core.types import Array, Ints
 from murmure.laws.hashed import Hashed
 from murmure.laws.window import Window
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon
+from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 MOST_BINS = 1 << 14
 
@@ -44,7 +45,13 @@ class LocalHashing(FrequencyOracle):
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
+        room_for_cells(type(self).__name__, self.domain.size)
         check_epsilon(self)
+        check_slope(self)
+
+    @property
+    def tells(self) -> bool:
+        return self.channel.bins.inside > self.channel.bins.outside  # q mixes the two: no need for the sizes of bins
 
     @cached_property
     def channel(self) -> Hashed:

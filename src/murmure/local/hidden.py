@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.counts import check_counts
 from murmure.core.domain import Domain
 from murmure.core.estimate import CellReading, Estimate, share_variance
 from murmure.core.types import Affine, Array, Ints
@@ -81,7 +82,9 @@ class HiddenOracle:
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         high, low = self._cells
-        reading = CellReading(np.asarray(total), n, high, low, self.cross)
+        each = 1 if isinstance(self.law, FakeCode) else None  # a code, real or fake, supports one cell
+        counts = check_counts(type(self.real).__name__, total, n, self.domain.size, each)
+        reading = CellReading(counts, n, high, low, self.cross)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exactly, exp, floor_share
 from murmure.core.types import Readout
@@ -39,6 +40,7 @@ class Hybrid(NumericOracle):
 
     def __post_init__(self) -> None:
         self._check_numeric()
+        room_for_table(type(self).__name__, self.domain.size)
 
     @cached_property
     @exactly

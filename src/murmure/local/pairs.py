@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.counts import check_counts
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate, Floats, Target, on_simplex
 from murmure.core.estimates import SomeReported, nobody
@@ -82,12 +83,31 @@ class PairOracle:
         singles = [self.one.tally(first), self.two.tally(second)]
         return np.concatenate([np.array([people], np.int64), *singles, joint.reshape(-1)])
 
+    def _check_pairs(self, counts: Ints, shown: int) -> None:
+        """Single counts are those of `shown` reports; a pair is not counted more often than either of its values."""
+        a, b = self.sizes
+        u, v, joint = counts[1 : 1 + a], counts[1 + a : 1 + a + b], counts[1 + a + b :].reshape(a, b)
+        for part, single in ((self.one, u), (self.two, v)):
+            check_counts(type(part).__name__, single, shown, len(single), part.supported)
+        each_a, each_b = self.one.supported, self.two.supported
+        if (
+            (joint > np.minimum.outer(u, v)).any()
+            or (each_b is not None and (joint.sum(axis=1) != each_b * u).any())
+            or (each_a is not None and (joint.sum(axis=0) != each_a * v).any())
+        ):
+            raise InvalidParameter(
+                f"Pair.estimate: the counts of pairs do not fit the counts of single values, of {shown} reports.",
+                hint="tally(reports) counts both",
+            )
+
     def estimate(self, total: Ints, n: int) -> Estimate:
         a, b = self.sizes
         shown = int(total[0])
         labels = [f"{u}, {v}" for u in self.one.domain.labels() for v in self.two.domain.labels()]
         if shown == 0:
             return nobody(labels, "nobody reported both columns")
+        counts = check_counts("Pair", total, n, self.width, None)  # what is shown is shown by some of the n people
+        self._check_pairs(counts, shown)
         u, v, joint = total[1 : 1 + a], total[1 + a : 1 + a + b], total[1 + a + b :].reshape(a, b)
         reading = PairReading(self.one, self.two, u / shown, v / shown, joint / shown, shown)
         out = Estimate(labels, reading.raw, shown, "share", reading)

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
@@ -44,6 +45,7 @@ class RAPPOR(PackedOracle):
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
+        room_for_cells("RAPPOR", self.domain.size)
         for name in ("epsilon", "epsilon_once"):
             object.__setattr__(self, name, positive_epsilon("RAPPOR", getattr(self, name), name))
         if self.epsilon_once >= self.epsilon:

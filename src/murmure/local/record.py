@@ -6,6 +6,8 @@ their number stands before it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.counts import check_counts
 from murmure.core.domain import Domain, few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimate import Estimate
 from murmure.core.estimates import Estimates, SomeReported, nobody, numbers_of
 from murmure.core.fixed import positive_epsilon
@@ -95,7 +98,13 @@ class RecordMechanism:
 
     def randomise(self, codes: Columns, rng: Random, first: int = 0) -> Records:
         """The same for codes that were checked before."""
-        return self.channel.sample(codes, rng, first)
+        return replace(self.channel.sample(codes, rng, first), law=self.law_digest)
+
+    @cached_property
+    def law_digest(self) -> str:
+        """Names the law of records: what draws them, and its integers."""
+        held = {"law": type(self.channel).__name__, "integers": self.channel.integers()}
+        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
 
     @property
     def report_bits(self) -> float:
@@ -117,6 +126,15 @@ class RecordMechanism:
     def width(self) -> int:
         return sum(self.widths)
 
+    def refuse_others(self, records: Records) -> None:
+        """Records of another law can have the same shape, and would be read as if this one had drawn them."""
+        if records.law not in (None, self.law_digest):
+            raise PlanMismatch(
+                f"{type(self).__name__} cannot read these records: another mechanism drew them, or this one with other "
+                "settings.",
+                hint="read them with the plan that made them: plan.estimate(reports)",
+            )
+
     def tally(self, records: Records) -> Ints:
         """Reports -> integers that add up."""
         if not isinstance(records, Records) or len(records.parts) != len(self.parts):
@@ -125,6 +143,7 @@ class RecordMechanism:
             )
         if (records.rows is not None) != self._counts_shown or not records.fit():
             raise InvalidParameter(f"{type(self).__name__}.tally: these records were not made by this mechanism.")
+        self.refuse_others(records)
         out = []
         for i, part in enumerate(self.parts):
             if self._counts_shown:
@@ -146,6 +165,14 @@ class RecordMechanism:
 
     def estimate(self, total: Ints, n: int) -> Estimates:
         """Shares or a mean of every column."""
+        if np.shape(total) != (self.width,):
+            raise InvalidParameter(
+                f"{type(self).__name__}.estimate takes {self.width} whole numbers, got shape {np.shape(total)}.",
+                hint="tally(reports) makes them",
+            )
+        if self._counts_shown:
+            people = np.array([shown for shown, _ in self.pieces(total)], np.int64)
+            check_counts(type(self).__name__, people, n, len(people), getattr(self, "sample", None))
         out = {}
         for name, part, (shown, tally) in zip(self.columns, self.parts, self.pieces(total), strict=True):
             out[name] = self._one(part, tally, n, shown)
@@ -154,6 +181,8 @@ class RecordMechanism:
     def _one(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
         affine = part.affine()
         if isinstance(affine, NoAffine):
+            if shown != 0:
+                check_counts(type(part).__name__, tally, n if shown is None else shown, tally_width(part), 1)
             return nobody(["(no figure)"], affine.reason)
         if shown is None:
             return part.estimate(tally, n)

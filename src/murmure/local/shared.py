@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Decimals, Domain, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimate import CellReading, CodeReading, Estimate, share_variance
@@ -33,12 +34,32 @@ def check_epsilon(owner: object) -> None:
     object.__setattr__(owner, "epsilon", positive_epsilon(type(owner).__name__, getattr(owner, "epsilon", None)))
 
 
+def check_slope(owner: Any) -> None:
+    """Refuse an epsilon at which, in integers, the truth is no likelier than a lie; the law is built for it, once."""
+    name, k = type(owner).__name__, owner.domain.size
+    try:
+        tells = owner.tells
+    except InvalidParameter as error:
+        raise InvalidParameter(f"{name}(epsilon={owner.epsilon!r}): {error}") from None
+    if not tells:
+        raise InvalidParameter(
+            f"{name}.epsilon = {owner.epsilon!r} is too small for {k} values: in units of 2**-64 the truth would be no "
+            "likelier than a lie, and nothing could be estimated.",
+            hint="a larger epsilon, or fewer values",
+        )
+
+
 def integer_probability(owner: object, name: str, value: Fraction | float) -> Fraction:
     """A coin: a probability strictly between 0 and 1, taken at its exact value."""
-    if isinstance(value, bool | str) or not 0 < value < 1:  # NaN fails too
-        got = float(value) if isinstance(value, Fraction) else value
+    try:
+        inside = not isinstance(value, bool | str) and bool(0 < value < 1)  # NaN fails too
+        exact = Fraction(value) if inside else None
+    except (TypeError, ValueError, ArithmeticError):
+        exact = None
+    if exact is None:
+        got = float(value) if isinstance(value, Fraction) and abs(value) < 2**63 else value
         raise InvalidParameter(f"{type(owner).__name__}.{name} must lie strictly between 0 and 1, got {shorten(got)}.")
-    return Fraction(value)
+    return exact
 
 
 class Randomiser:
@@ -104,6 +125,21 @@ class FrequencyOracle(Randomiser):
     def supports(self) -> Supports:
         raise NotImplementedError
 
+    @property
+    def tells(self) -> bool:
+        """Whether the truth is likelier than a lie in the integers of the law."""
+        return self.supports.p > self.supports.q
+
+    @property
+    def supported(self) -> Fraction | None:
+        """How many cells every report supports; None where that is random.
+
+        The number S of supported cells has E[S] = p + (k-1) q; it is not random when its variance is 0, exactly.
+        """
+        s, k = self.supports, self.domain.size
+        spread = s.p * (1 - s.p) + (k - 1) * s.q * (1 - s.q) + 2 * (k - 1) * s.same + (k - 1) * (k - 2) * s.other
+        return s.p + (k - 1) * s.q if spread == 0 else None
+
     def affine(self) -> Affine:
         s = self.supports
         return Affine("cells", (s.q,), (s.p - s.q,))
@@ -117,8 +153,10 @@ class FrequencyOracle(Randomiser):
     def estimate(self, total: Ints, n: int) -> Estimate:
         """Unbiased shares, with everything that their intervals need."""
         k = self.domain.size
+        room_for_cells(type(self).__name__, k)
+        counts = check_counts(type(self).__name__, total, n, k, self.supported)
         reading = CellReading(
-            np.asarray(total), n, np.full(k, float(self.supports.p)), np.full(k, float(self.supports.q)), self.cross
+            counts, n, np.full(k, float(self.supports.p)), np.full(k, float(self.supports.q)), self.cross
         )
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
@@ -148,6 +186,7 @@ class NumericRandomiser(Randomiser):
 
     def tally(self, reports: Array) -> Ints:
         """How often each report came: from it the mean, its variance and any post-processing are read."""
+        room_for_cells(type(self).__name__, self.outputs)
         return histogram(self._check_reports(reports, self.outputs - 1), self.outputs)
 
 
@@ -173,7 +212,7 @@ class NumericOracle(NumericRandomiser):
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         """The unbiased mean. (Its float arithmetic is good to 2**-40 of the domain's width.)"""
-        counts = np.asarray(total, float)
+        counts = check_counts(type(self).__name__, total, n, self.outputs, 1).astype(float)
         readout, square_readout = self.readouts()
         mean = float(counts @ readout) / n
         square = None if square_readout is None else float(counts @ square_readout) / n

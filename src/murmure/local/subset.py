@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, exactly, exp, floor_share
@@ -44,6 +45,7 @@ class SubsetSelection(PackedOracle):
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
+        room_for_cells("SubsetSelection", self.domain.size)
         check_epsilon(self)
         if self.w is not None and (isinstance(self.w, bool) or self.w not in range(1, self.domain.size)):
             raise InvalidParameter(

@@ -15,13 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.core.types import Array, Ints
 from murmure.laws.bits import Bits, last_word_mask, packed_words
 from murmure.laws.counting import column_sums
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon
+from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 
 class PackedOracle(FrequencyOracle):
@@ -56,7 +57,9 @@ class UnaryEncoding(PackedOracle):
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
+        room_for_cells(type(self).__name__, self.domain.size)
         check_epsilon(self)
+        check_slope(self)
 
     @cached_property
     def supports(self) -> Supports:

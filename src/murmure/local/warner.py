@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.counts import check_counts
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.estimate import CellReading, Estimate, share_variance
@@ -64,7 +65,8 @@ class YesNo(Randomiser):
         return np.full((2, 2), -self.variance(f, 1)[0] * (p[0] - q[0]) ** 2)
 
     def estimate(self, total: Ints, n: int) -> Estimate:
-        reading = CellReading(np.asarray(total), n, *self._cells(), self.cross)
+        counts = check_counts(type(self).__name__, total, n, 2, 1)
+        reading = CellReading(counts, n, *self._cells(), self.cross)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: NDArray[np.float64], n: int) -> NDArray[np.float64]:

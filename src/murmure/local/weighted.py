@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.counts import check_counts
 from murmure.core.errors import InvalidParameter, PlanRefused
 from murmure.core.estimate import CodeReading, Estimate, Floats, Target, on_simplex, share_variance
 from murmure.core.estimates import Estimates, SomeReported, nobody, numbers_of
@@ -22,6 +23,7 @@ from murmure.core.intervals import score_line
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.laws.bits import unpack
 from murmure.laws.counting import BLOCK
+from murmure.laws.hidden import FakeCode
 from murmure.laws.records import Records
 from murmure.local.grr import GRR
 from murmure.local.hidden import HiddenOracle
@@ -78,6 +80,13 @@ def _size(part: Any) -> int | None:
     return int(real.outputs) if isinstance(real, NumericOracle) else None
 
 
+def _each(part: Any) -> Any:
+    """How many cells every report supports; None where that is random."""
+    if isinstance(part, HiddenOracle):
+        return 1 if isinstance(part.law, FakeCode) else None
+    return 1 if isinstance(part, NumericOracle) else part.supported
+
+
 def _weighted(part: Any, reports: Array, weights: Ints) -> Ints:
     """The sum of weights over the reports that support each cell, in integers."""
     size = _size(part)
@@ -103,6 +112,8 @@ def _read(part: Any, piece: Ints, n: int) -> Estimate:
         return nobody(labels, "nobody with a weight reported this column")
     half = (len(piece) - 3) // 2
     first, second = piece[3 : 3 + half], piece[3 + half :]
+    for sums, of in ((first, whole), (second, squares)):  # weights add up as people do
+        check_counts(type(_real(part)).__name__, sums, of, half, _each(part))
     base = _cells(part, affine, first, second, whole, squares) if affine.of == "cells" else None
     if base is None:
         base = _mean(part, first, second, whole, squares)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
+from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CellReading, Estimate
@@ -54,6 +55,7 @@ class Histogram:
                 hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
             )
         few_values("Histogram.domain", self.domain)
+        room_for_cells("Histogram", self.domain.size)
 
     largest = 1
 
@@ -85,6 +87,7 @@ class Histogram:
         return shares(list(self.domain.labels()), noisy)
 
     def clear(self, total: Ints, n: int) -> Estimate:
+        total = check_counts("Histogram", total, n, self.width, 1)
         reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
