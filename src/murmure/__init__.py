@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from murmure.plan import Plan as Plan
     from murmure.run import run as run
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 __all__ = ["__version__", *sorted(PUBLIC)]
 
 

@@ -24,9 +24,9 @@ import pyarrow.csv
 import pytest
 from hypothesis import example, given, settings
 
-from murmure.core.cells import UNKNOWN, fits, meaning, numbers_in_cells, rounded, rounded_all
+from murmure.core.cells import UNKNOWN, fits, meaning, numbers_in_cells, numbers_in_text, rounded, rounded_all
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.core.standing import stand
 
 # -- one cell ----------------------------------------------------------------------------------------------------------
@@ -36,7 +36,22 @@ from murmure.core.standing import stand
     ("cells", "meant"),
     [
         (
-            [None, math.nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT, "nan", "NaN", " NAN "],
+            [
+                None,
+                math.nan,
+                np.float32("nan"),
+                Decimal("NaN"),
+                Decimal("sNaN"),
+                pd.NA,
+                pd.NaT,
+                "nan",
+                "NaN",
+                " NAN ",
+                "-nan",
+                "nan(1)",
+                "",
+                " ",
+            ],
             None,
         ),
         ([1, 1.0, True, np.bool_(True), np.int8(1), Decimal("1.00"), Fraction(1), "1", "+1", " 1", "1.", "01"], 1.0),
@@ -51,9 +66,7 @@ def test_spellings_of_one_meaning(cells: list[Any], meant: float | None) -> None
     assert [meaning(cell) for cell in cells] == [meant] * len(cells)
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "x", " x", "0x1", "1_0", "٣", "1,5", "1 000", "--1", "e5", ".", "1e", "yes", "nano"]
-)
+@pytest.mark.parametrize("text", ["x", " x", "0x1", "1_0", "٣", "1,5", "1 000", "--1", "e5", ".", "1e", "yes", "nano"])
 def test_any_other_text_is_itself(text: str) -> None:
     assert meaning(text) == meaning(text.encode()) == text
 
@@ -109,7 +122,7 @@ DOMAINS: tuple[Domain, ...] = (
     Categories(["true", "false"]),
     Categories([False, True]),
     Categories(["01", "02", "2A"]),
-    Categories(["007", "x", "yes"]),
+    Categories(["007", "x", "oui"]),
     Categories(["inf", "1e0", "-0"]),
     Categories(3),
     Integers(0, 9),
@@ -129,7 +142,7 @@ COLUMNS: dict[str, list[str]] = {  # what a file holds
     "True": ["True", "False", "True"],
     "spelled": ["+1", "1e0", " 1", "-0", "0.1e1"],
     "infinite": ["inf", "1", "0"],
-    "words": ["2A", "x", "yes", "1"],
+    "words": ["2A", "x", "oui", "1"],
     "long": ["1000000000000.4", "12345678.25", "1"],
 }
 ODD = ["x", "", "0.5", "1e30", "9007199254740993", "true", "nan", "-1", "99999999999999999999", "NA", "é"]
@@ -265,3 +278,63 @@ def test_labels_of_more_than_fifteen_digits_are_refused(label: Any) -> None:
     else:
         with pytest.raises(InvalidParameter, match="15 digits"):
             Categories([label, "x"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0131nf",
+        "\u0130nf",
+        "+\u0131nf\u0131n\u0131ty",
+        "fal\u017fe",
+        "TrUe",
+        "1" * 50_000 + "x",
+        "1" * 50_000,
+        "." * 9999,
+    ],
+)
+def test_no_text_is_too_odd_or_too_long(text: str) -> None:
+    """Letters that only some patterns take for ours, and digits without end: read at once, alike in C and in Python."""
+    alone = numbers_in_cells([text])
+    found, missing = numbers_in_text(pa.array([text]))
+
+    np.testing.assert_array_equal(rounded_all(found.to_numpy(zero_copy_only=False)), alone[0])
+    assert missing.to_pylist() == alone[1].tolist()
+
+
+GUESSES = [
+    (["yes", "no"], [True, False]),
+    (["t", "f"], [True, False]),
+    (["0x10", "0x11"], [16, 17]),
+    (["0b1", "x"], [1, 0]),
+    (["2D", "3D"], [2.0, 3.0]),
+    (["1_000", "y"], [1000, 2]),
+]
+
+
+@pytest.mark.parametrize(("labels", "guess"), GUESSES)
+@pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array], ids=lambda m: m.__module__)
+def test_words_that_some_reader_takes_for_numbers_or_booleans(labels: list[str], guess: list[Any], make: Any) -> None:
+    """DuckDB makes booleans of yes and no, Spark numbers of 2D, Arrow of 0x10, unless one row is another word. A column
+    of such a type is refused by its type; Python's own values are what they are, and text is text."""
+    domain = Categories(labels)
+    for read in (stand, lambda domain, column: domain.encode(column)):
+        with pytest.raises(OutsideDomain, match="some readers turn into"):
+            read(domain, make(guess))
+    assert stand(domain, guess).tolist() == [2, 2]
+    assert stand(domain, make(labels)).tolist() == [0, 1]
+
+
+def test_duckdb_and_words_for_booleans(tmp_path: Any) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "yes\nno\n" * 50)
+    with duckdb.connect() as connection, pytest.raises(OutsideDomain, match="load the column as text"):
+        stand(Categories(["yes", "no"]), connection.sql(f"select x from read_csv('{path}')").to_arrow_table()["x"])
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=20), st.integers(2, 2000))
+def test_narrow_floats_are_their_wide_ones(values: list[float], cells: int) -> None:
+    domain = Interval(0.1, 0.9, cells=cells)
+    narrow = np.array(values, np.float32)
+
+    assert stand(domain, narrow).tolist() == stand(domain, narrow.astype(np.float64)).tolist()

@@ -278,3 +278,57 @@ def test_spark_workers_read_leniently(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(EmptySource):
         Spark(spark).total(plan.step, frame.limit(0))
     assert total(plan, frame.limit(0), Spark(spark), rng).n == 0
+
+
+@pytest.mark.parametrize("odd", ["x", "", "0.5", "true", "9007199254740993"])
+def test_spark_guesses_types_and_one_row_changes_no_other(spark: Any, tmp_path: Path, odd: str) -> None:
+    """spark.read.csv looks at all rows for the type of a column; the sums move by one row."""
+    from murmure.catalogue import load
+    from murmure.engines.spark import Spark
+    from murmure.plan import Plan
+    from murmure.run import total
+
+    schema = Schema({"flag": Categories(["0", "1"]), "ok": Categories(["true", "false"]), "age": Integers(0, 9)})
+    plan = Plan(load("Marginals")(schema), curator=load("DiscreteLaplace")(epsilon=1.0))
+    sums = {}
+    for name in (None, *schema):
+        rows = [{"flag": "1", "ok": "true", "age": "3"}, {"flag": "0", "ok": "false", "age": "4"}] * 5
+        rows += [] if name is None else [{**rows[0], name: odd}]
+        path = tmp_path / f"{name}.csv"
+        path.write_text("flag,ok,age\n" + "".join(f"{r['flag']},{r['ok']},{r['age']}\n" for r in rows))
+        frame = spark.read.csv(str(path), header=True, inferSchema=True)
+        sums[name] = total(plan, frame, Spark(spark), Random.seeded(1)).sum
+
+    assert sums[None].tolist()[:4] == [5, 5, 5, 5]
+    for name in schema:
+        assert np.abs(sums[name] - sums[None]).sum() <= len(schema)
+
+
+def test_files_of_signed_and_unsigned_numbers(spark: Any, tmp_path: Path) -> None:
+    """A type that holds both: a row beyond 2**63 stays beyond, also where Spark's workers read the files themselves."""
+    from murmure.catalogue import load
+    from murmure.engines.spark import Spark
+    from murmure.plan import Plan
+    from murmure.run import total
+
+    plan = Plan(load("Sum")(Integers(0, 100, column="x")), curator=load("DiscreteLaplace")(epsilon=1.0))
+    for first, later in (([2**63 + 5] * 9, [3]), ([3], [2**63 + 5] * 9), ([1, 2], [2.9] * 9), ([2.9] * 9, [1, 2])):
+        folder = tmp_path / f"{first[0]}-{len(first)}"
+        folder.mkdir()
+        for name, values in (("a", first), ("b", later)):
+            kind = pa.uint64() if max(values) > 2**62 else pa.float64() if 2.9 in values else pa.int64()
+            pq.write_table(pa.table({"x": pa.array(values, kind)}), folder / f"{name}.parquet")
+        wanted = sum(min(100, round(v)) for v in first + later)
+        for engine in (Memory(), Spark(spark)):
+            got = total(plan, str(folder), engine, Random.seeded(1))
+            assert (got.n, got.sum.tolist()[-1]) == (len(first + later), wanted)
+
+
+def test_a_nul_in_another_column(tmp_path: Path) -> None:
+    from murmure.catalogue import load
+    from murmure.plan import Plan
+    from murmure.run import total
+
+    path = csv(tmp_path, b"1,1,no,true\n2,1,n\x00o,true\n")
+    plan = Plan(load("Sum")(SCHEMA["age"]), curator=load("DiscreteLaplace")(epsilon=1.0))
+    assert total(plan, path, None, Random.seeded(1)).sum.tolist() == [2, 3]

@@ -431,3 +431,18 @@ def test_a_global_quorum_and_2t_at_least_k_plus_c_plus_2_do_not_stop_a_lie_about
     liar.play(an_arc(liar))
     assert min(map(len, liar.opened()), default=None) == opened
     assert sharing.honest == 52
+
+
+def test_a_party_wants_a_quorum_of_all_who_were_invited_and_not_of_those_it_is_shown() -> None:
+    """Six of ten are listed as joined; four signatures would be a quorum of six, and six are wanted."""
+    sharing = PairwiseMasks(10, dropouts=4, colluders=1)
+    few = frozenset(range(6))
+    liar = Liar(sharing)
+    for show in (liar.roster, liar.deliver, liar.alive):
+        for place in few:
+            show(place, few)
+    liar._signed = {digest: dict(list(signed.items())[:4]) for digest, signed in liar._signed.items()}
+    liar.agreed_and_revealed(0)
+
+    assert sharing.quorum == 6
+    assert "TooFewParties" in str(liar.refused) or "4 parties signed the same lists, and 6 must" in str(liar.refused)

@@ -986,8 +986,11 @@ def test_a_vector_that_left_is_paid_for(tmp_path: Path) -> None:
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
-    (one,) = world.homes[0].store.released()
-    assert not one["certain"] and world.homes[0].store.charges() == charges_of(world.study)
+    store = world.homes[0].store
+    (one,) = store.released()
+    assert not one["certain"] and store.charges() == charges_of(world.study)
+    store.fail(world.study.digest, "New", "StudyEnded: the coordinator ended the study", 1)
+    assert store.released() == [one] and store.charges() == charges_of(world.study)  # its word for it is not enough
 
 
 def test_what_was_paid_before_is_said_before(world: World) -> None:

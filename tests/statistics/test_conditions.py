@@ -62,6 +62,8 @@ ONE_ROW = (
     "x * ((id == {k}) and age >= 40)",
     "x * (0 * age + id == {k})",
     "x * ((id - {k}) ** 2 <= 0)",
+    "x * (abs(id - {k} + 1) + abs(id - {k} - 1) - 2 * abs(id - {k}))",
+    "x * (sqrt((id - {k} + 1) ** 2) + sqrt((id - {k} - 1) ** 2) - 2 * sqrt((id - {k}) ** 2))",
 )
 
 
@@ -75,6 +77,25 @@ def test_one_value_of_an_id_is_refused_however_it_is_written(form: str, size: in
         if size >= rows or Fraction(rows, size) < MINIMUM_CELL:
             assert found is not None, (form, k)
             assert rows < 15 or "id" in found.text or found.other == "id"  # with fewer, a ward is too few as well
+
+
+def test_hats_of_columns_too_large_to_list_are_refused() -> None:
+    """Folds that add up to a hat over one value, where nobody can look at every combination; one fold is no hat."""
+    wide = mu.Schema({"id": mu.Integers(0, 19_999), "w": mu.Integers(0, 999), "x": mu.Integers(0, 99)})
+    inner = "1000 * id + w"
+    hat = f"abs({inner} - 4999) - abs({inner} - 5000) - abs({inner} - 5999) + abs({inner} - 6000)"
+
+    assert judged(f"x * ({hat})", rows=100_000, schema=wide) is not None
+    assert judged("x * abs(id - 5000)", rows=200_000, schema=wide) is None
+
+
+def test_e_to_several_columns_is_a_weight() -> None:
+    """The largest row would be read off the first digits of the sum."""
+    two = mu.Schema({"age": mu.Integers(18, 99), "x": mu.Integers(0, 99)})
+
+    found = judged("exp(2 * age + x / 100)", rows=100_000, schema=two)
+    assert found is not None and found.kind == "weight"
+    assert judged("exp(age / 50)", rows=100_000, schema=two) is None
 
 
 @pytest.mark.parametrize("minimum", [2, 3, 5, 10])

@@ -1,6 +1,6 @@
 """What a cell means: a function of that cell alone, whatever column, frame, file or engine brought it.
 
-    missing    None, NaN, NaT, NA, or the text "nan" in any case
+    missing    None, NaN, NaT, NA, an empty text, or the text "nan" in any case
     a number   a number of any type, or a text that is one (NUMBER below, blanks around it left out): its float64,
                rounded to 15 significant digits; true and false, as booleans or as text in any case, are 1 and 0
     a text     any other text, byte for byte
@@ -31,13 +31,19 @@ Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 BLANKS = " \t\n\r\f\v"
-NUMBER = r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))"
+# Letters in both cases are spelled out: a pattern without case takes the Turkish dotless i for an i. No part can be
+# read in two ways, so that a long text takes no longer than a look at each letter.
+NUMBER = r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)"
 TRUTH = {"true": 1.0, "false": 0.0}
-NOTHING = r"[+-]?(?i:nan)"
+WORDS = r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"
+NOTHING = (
+    r"(?:[+-]?[nN][aA][nN](?:\([0-9A-Za-z_]*\))?)?"  # also a text of blanks: some readers make null of it, some not
+)
+STARTS = frozenset("+-.0123456789iInNtTfF")
 DIGITS = 15
 LONGEST = 10**DIGITS  # whole numbers below it have at most 15 digits
 CLOSE = 1e-14  # a number moves by less than this part of itself when it is rounded to 15 digits
-_NUMBER, _NOTHING = re.compile(NUMBER), re.compile(NOTHING)
+_NUMBER, _WORDS, _NOTHING = re.compile(NUMBER), re.compile(WORDS), re.compile(NOTHING)
 _PLACES = (0, 1, 2, 3, 4, 6, 9, 12)  # decimals that most columns have
 
 
@@ -73,11 +79,13 @@ def meaning(cell: Any) -> Meaning:
 
 def meaning_of_text(text: str) -> float | str | None:
     word = text.strip(BLANKS)
+    if word and word[0] not in STARTS:
+        return text
     if _NUMBER.fullmatch(word):
         return rounded(float(word))
     if _NOTHING.fullmatch(word):
         return None
-    return TRUTH.get(word.lower(), text)
+    return TRUTH.get(word.lower(), text) if _WORDS.fullmatch(word) else text
 
 
 def rounded(number: float) -> float:
@@ -124,7 +132,8 @@ def rounded_all(x: Floats) -> Floats:
         rest = rest[~((steps / ten == x[rest]) & (np.abs(steps) < LONGEST))]  # the others have 15 digits already
         if not len(rest):
             return out
-    out[rest] = [rounded(v) for v in x[rest].tolist()]
+    different, which = np.unique(x[rest], return_inverse=True)  # the same number in many rows is rounded once
+    out[rest] = np.array([rounded(v) for v in different.tolist()])[which]
     return out
 
 
@@ -177,7 +186,7 @@ def numbers_in_text(column: Any) -> tuple[Any, Any]:
     import pyarrow.compute as pc
 
     column = column.cast(pa.large_binary())  # text may hold bytes that are no letters
-    word = rf"[{BLANKS}]*(?:{NUMBER}|(?i:true|false))[{BLANKS}]*"
+    word = rf"[{BLANKS}]*(?:{NUMBER}|{WORDS})[{BLANKS}]*"
     good = pc.match_substring_regex(column, rf"^(?:{word})$")
     text = pc.if_else(good, column, pa.scalar(None, column.type)).cast(pa.large_string())
     text = pc.ascii_lower(pc.ascii_trim_whitespace(text))

@@ -337,7 +337,7 @@ class Interval:
         A number next to the edge of a cell is rounded to 15 digits first: a reader may be off by one unit in the last
         place, and must not move everybody who holds that number to the next cell.
         """
-        out = np.empty(len(x))
+        out, x = np.empty(len(x)), x.astype(np.float64, copy=False)
         times = self.cells / (self.high - self.low)
         close = CLOSE * (max(abs(self.low), abs(self.high)) * times + self.cells)
         for a in range(0, len(x), BLOCK):

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import CLOSE, Mask, meaning, numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.cells import BLANKS, CLOSE, Mask, meaning, numbers_in_cells, numbers_in_text, rounded_all
 from murmure.core.errors import OutsideDomain, shorten
 
 Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
@@ -180,6 +181,8 @@ class Typed:
 
     array: NDArray[Any]
     missing: Mask | None
+    kind: Literal["numbers", "booleans"] = "numbers"
+    guessed: bool = True  # the type is the column's, so that a reader may have chosen it for all rows
 
 
 @dataclass(frozen=True)
@@ -259,8 +262,8 @@ def _from_arrow(chunk: Any) -> Typed:
 
 def _typed(array: NDArray[Any], missing: Mask | None) -> Typed:
     if array.dtype.kind == "b":
-        array = array.view(np.uint8)
-    elif array.dtype.kind == "f":
+        return Typed(array.view(np.uint8), missing, "booleans")
+    if array.dtype.kind == "f":
         array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
         if len(array) and np.isnan(array.min()):  # one NaN makes the minimum NaN
             missing = either(missing, np.isnan(array))
@@ -274,7 +277,7 @@ def _piece_of_items(values: Any) -> Piece:
     kind = next(iter(kinds)) if len(kinds) == 1 else object
     if kind in (int, float, bool) or (issubclass(kind, np.number | np.bool_) and np.dtype(kind).kind in "biuf"):
         with contextlib.suppress(OverflowError):  # a whole number that no machine word holds
-            return _typed(np.array(items, np.int64 if kind is int else None), None)
+            return replace(_typed(np.array(items, np.int64 if kind is int else None), None), guessed=False)
     return Objects(items, None)
 
 
@@ -348,7 +351,7 @@ def numbers_of(domain: Any, values: Any) -> Numbers:
 
 def _numbers_in(domain: Any, piece: Piece) -> Numbers:
     match piece:
-        case Typed(array, missing):
+        case Typed(array=array, missing=missing):
             return Numbers(array, missing, None)
         case Words(chunk):
             found, gone = numbers_in_text(chunk)
@@ -433,6 +436,12 @@ def beyond(array: NDArray[Any], low: Any, high: Any) -> tuple[Mask, Mask]:
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
+GUESSED_TRUTH = {"yes", "no", "y", "n", "t", "f", "on", "off"}  # what DuckDB and others take for booleans
+GUESSED_NUMBER = re.compile(  # what DuckDB, Arrow and Spark take for numbers besides
+    r"[+-]?(?:0[xXbBoO][0-9a-fA-F_.]+(?:[pP][+-]?[0-9]+)?|[0-9][0-9_]*\.?[0-9_]*(?:[eE][+-]?[0-9]+)?)[dDfFlL]?"
+)
+
+
 class Labels:
     """The meanings of public labels, numbered. A missing cell has the code `size`, any other cell `size + 1`."""
 
@@ -440,6 +449,9 @@ class Labels:
         self.size = len(meanings)
         self.table = {meant: code for code, meant in enumerate(meanings)}
         self.kind = np.min_scalar_type(self.size + 1)
+        words = [meant for meant in meanings if isinstance(meant, str)]
+        self.truths = [word for word in words if word.strip(BLANKS).lower() in GUESSED_TRUTH]
+        self.spelled = [word for word in words if GUESSED_NUMBER.fullmatch(word.strip(BLANKS))]
         known = sorted((meant, code) for meant, code in self.table.items() if not isinstance(meant, str))
         self.numbers = np.array([number for number, _ in known], np.float64)
         self.numbered = np.array([code for _, code in known], self.kind)
@@ -455,12 +467,17 @@ class Labels:
 
     def _codes_of(self, domain: Any, piece: Piece) -> Codes:
         match piece:
-            case Typed(array, missing):
+            case Typed(array, missing, kind, guessed):
+                if guessed:
+                    self._refuse_guess(domain, kind)
                 out = self._numbers(array)
             case Words(chunk):
                 coded = chunk.cast("large_binary").dictionary_encode()  # text may hold bytes that are no letters
                 indices = _from_arrow(coded.indices)
-                out, missing = self._items(coded.dictionary.to_pylist(), indices.array), indices.missing
+                out, missing = (
+                    np.append(self._texts(coded.dictionary), self.kind.type(0))[indices.array],
+                    indices.missing,
+                )
             case Objects(items, missing):
                 out = self._objects(items)
             case Coded(indices, missing, cells):
@@ -470,9 +487,35 @@ class Labels:
             out[missing] = self.size
         return out
 
-    def _items(self, cells: list[Any], indices: NDArray[Any]) -> Codes:
-        """Each different cell is looked up once."""
-        return np.array([*map(self.code, cells), self.size], self.kind)[indices]
+    def _refuse_guess(self, domain: Any, kind: str) -> None:
+        """Some readers make booleans of "yes" and "t", and numbers of "0x10" and "2D", unless one row is another word.
+
+        Where that may have happened the column is refused by its type. That is told to the holder of the data, before
+        anything is charged.
+        """
+        guessed = self.truths if kind == "booleans" else self.spelled
+        if guessed:
+            raise OutsideDomain(
+                f"{whose(domain)}: got {kind}, and the label {guessed[0]!r} is a text that some readers turn into "
+                f"{kind}; wanted {domain.describe()}.",
+                hint="load the column as text: then every cell is what the file says",
+            )
+
+    def _texts(self, texts: Any) -> Codes:
+        """Arrow's bytes, each different one once."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        known = [meant for meant in self.table if isinstance(meant, str)]
+        values = pa.array([meant.encode("utf-8", "surrogatepass") for meant in known], pa.large_binary())
+        codes = np.array([*(self.table[meant] for meant in known), self.size + 1], self.kind)
+        out = codes[pc.index_in(texts, value_set=values).fill_null(len(known)).to_numpy(zero_copy_only=False)]
+        found, missing = numbers_in_text(texts)
+        is_number = found.is_valid().to_numpy(zero_copy_only=False)
+        if is_number.any():
+            out[is_number] = self._numbers(found.drop_null().to_numpy(zero_copy_only=False))
+        out[missing.to_numpy(zero_copy_only=False)] = self.size
+        return out
 
     def _objects(self, items: Sequence[Any]) -> Codes:
         found: dict[tuple[type, Any], int] = {}

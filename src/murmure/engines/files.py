@@ -158,7 +158,8 @@ def _agreed(paths: list[Path], files: list[File], every: bool) -> Any:
                 hint="write all files with the same types",
             )
         elif len(set(told)) > 1:
-            kind = {"integer": pa.int64(), "real": pa.float64()}.get(families[0], kind)
+            wide = pa.float64() if pa.uint64() in told else pa.int64()  # a signed word does not hold every unsigned one
+            kind = {"integer": wide, "real": pa.float64()}.get(families[0], kind)
         fields.append(pa.field(mine.name, kind))
     return pa.schema(fields)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.reading import library, one_column
 from murmure.engines.parsing import cells_of
 from murmure.engines.table import BUFFER, Table, choose_names, fit, ours, part_of, readable
@@ -121,6 +121,8 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[st
     for name in choose_names(list(source), wanted, "the mapping"):
         try:
             columns[str(name)] = _column(source[name], (kinds or {}).get(str(name)))
+        except MurmureError:
+            raise
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InvalidParameter(
                 f"column {name!r} of the mapping is no column: {shorten(str(error), 160)}",
@@ -142,6 +144,8 @@ def _column(values: Any, kind: str | None) -> Any:
     values = one_column(values) if library(values) == "polars" else values
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    if hasattr(values, "sparse") and hasattr(getattr(values, "dtype", None), "fill_value"):
+        values = values.sparse.to_dense()
     if kind is None:
         return pa.array(values, from_pandas=True)
     inner = getattr(values, "array", values)

@@ -82,7 +82,11 @@ def row_groups(table: Table) -> RowGroups | None:
                 found.append(Group(i, str(path.resolve()), number, before, rows, what))
             before += rows
     with _opened(str(table.paths[0]), _texts(table.schema)) as file:
-        schema = pa.schema([file.schema_arrow.field(name) for name in table.names])
+        first = file.schema_arrow
+    # texts as the file codes them; numbers as all files agreed on
+    schema = pa.schema(
+        [first.field(f.name) if pa.types.is_dictionary(first.field(f.name).type) else f for f in table.schema]
+    )
     return RowGroups(tuple(found), schema)
 
 

@@ -25,7 +25,7 @@ def column_names(source: Any) -> list[str]:
     if isinstance(source, Mapping):
         return list(source)
     if isinstance(source, str | os.PathLike | list | tuple):
-        return list(open_table(source).names)
+        return list(open_table(source, lenient=True).names)
     for names in (getattr(source, "column_names", None), getattr(getattr(source, "schema", None), "names", None)):
         if isinstance(names, list):  # Arrow
             return names

@@ -197,8 +197,8 @@ class Party:
         if message.kind is Kind.END:
             if self._stage == "done":  # whatever ends now, the sum is here
                 return None
-            self._heard[Kind.END] = raw
-            self.ended, self._stage = text_of(message), "failed"
+            self._heard[Kind.END], self._stage = raw, "failed"  # also where its reason cannot be read
+            self.ended = text_of(message)
             return None
         if self._stage == "failed":
             raise Declined("this session is over for this party.")

@@ -136,7 +136,8 @@ class PairwiseMasks:
         said = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
         said += f"{counted(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
         if not self.complete:
-            said += ", and none of them tries more than 2**64 orders of the ring of masks"
+            said += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
+            said += "than 2**64 orders; but for a chance of 2**-40"
         if self.coordinator == "curious":
             said += "; where a question follows from totals before it, the coordinator reported them truly"
         return said

@@ -149,11 +149,10 @@ class Runner:
         said = str(error).split("\n")[0]
         self.log(f"round {one.number}: {type(error).__name__}")
         refusal = None if isinstance(error, StudyEnded) else one.machine.refuse()
-        signed_end = one.machine.ended is not None  # then no sum of this round is let go
         reason = f"{type(error).__name__}: {said}"
-        self.home.store.fail(self.study.digest, self.study.name, reason, one.number, refusal, signed_end)
+        self.home.store.fail(self.study.digest, self.study.name, reason, one.number, refusal)
         self._tell_no()
-        if signed_end:
+        if one.machine.ended is not None:
             self._acknowledge(ALL)
 
 
@@ -283,8 +282,9 @@ class Round:
     def _agree_to(self, step: Step, cohort: tuple[int, ...], for_good: bool | None) -> None:
         """A sum over this cohort: allowed by the own rules, and recorded if it is about to be unmasked.
 
-        Written down from the first yes on. for_good=False: before the vector leaves, about those who shared their
-        secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those whose vectors
+        Written down from the first yes on, and never taken back: once the vector has left, others may unmask the sum
+        without this party, whatever the coordinator says of it. for_good=False: before the vector leaves, about those
+        who shared their secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those whose vectors
         came; True: before the reveal, once more. By then a quorum of others could undo the masks without this party,
         so that its no is one of many, all of which ask the same.
         """
@@ -303,8 +303,7 @@ class Round:
             members = frozenset(study.roster[place].key.hex() for place in cohort)
             if asked.exact:
                 check_cohort(study, members, step.before(asked, policy.guard), step.names)
-            if for_good is not None:
-                step.release(asked, members, certain=for_good)
+            step.release(asked, members, certain=for_good is True)
             if for_good is False:
                 policy.check_sums(study, *step.exact_sums(exact_columns(study)))
                 self._pay(step)

@@ -141,20 +141,17 @@ class PartyStore:
         reason: str,
         number: int = 0,
         refusal: bytes | None = None,
-        nothing_out: bool = False,
     ) -> None:
         """No way on: the secrets of all its rounds are erased. refusal: the no that round `number` is told.
 
-        nothing_out: the coordinator has signed that there is no sum; else one whose vector left may be out.
+        Sums whose vector left stay written down: they may be out, although the coordinator says that there are none.
         """
         with self.file.writing() as run:
             run("UPDATE studies SET state = 'failed', reason = ? WHERE digest = ?", reason, digest)
-            for (number,) in run("SELECT round FROM rounds WHERE study = ?", digest):
-                erase(run, digest, number)
+            for (one,) in run("SELECT round FROM rounds WHERE study = ?", digest):
+                erase(run, digest, one)
             if refusal is not None:
                 Step(run, digest, number).sent("refuse", refusal)
-            if nothing_out:
-                run("DELETE FROM cohorts WHERE study = ? AND certain = 0", digest)
             decide(run, digest, name, "ended", reason)
         self.file.wipe()
 

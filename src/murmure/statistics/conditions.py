@@ -385,9 +385,14 @@ class _Walk:
             return Condition(text, found[0], term.reads, term.reads) if found[0].share else None
         cut = term.kind in ("min", "max", "exp", "rounded")
         cut = cut or (term.kind == "abs" and self.terms[term.of[0]].kind not in ("column", "plus"))
+        cut = cut or (term.kind in ("plus", "power", "log", "sqrt") and self._folds(n) > 1)
         if cut and self._listed(n, MOST_POINTS) is None:
             return Condition(text, None, term.reads, term.reads)  # it could be anything
         return None
+
+    def _folds(self, n: int) -> int:
+        """How many different folds a term has: two or more of them can add up to a hat over one value."""
+        return sum(self.terms[a].kind in ("abs", "sqrt", "min", "max", "rounded") for a in self.terms.needed([n]))
 
     def _mostly(self, n: int) -> tuple[Region, int] | None:
         """Where it differs from the number that it is mostly, and that number."""
@@ -396,7 +401,7 @@ class _Walk:
         return self._usual[n]
 
     def _unusual(self, n: int) -> tuple[Region, int] | None:
-        smooth = self.terms[n].kind in ("plus", "power", "log", "sqrt")
+        smooth = self.terms[n].kind in ("plus", "power", "log", "sqrt") and self._folds(n) < 2
         values = self._listed(n, MOST_SMOOTH if smooth else MOST_POINTS)
         if values is None:
             return None

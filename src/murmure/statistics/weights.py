@@ -5,7 +5,7 @@
 
 An expression is multiplied out into products of columns, each with the conditions that it stands under. Coefficients of
 the same product under different conditions are its weights. e to the power of a column is a weight too, where it
-multiplies other columns.
+multiplies other columns, or stands beside another column in one power.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def weights_in(terms: Terms, number: int) -> Iterator[Fraction | None]:
     for n in needed:
         if terms[n].kind == "times":
             yield from _exponential(terms, n)
+        elif terms[n].kind == "exp" and len(terms[n].reads) > 1:  # e to a sum of columns is a product of such weights
+            yield Fraction(terms[n].high, terms[n].low) if terms[n].low > 0 else None
 
 
 def _exponential(terms: Terms, n: int) -> Iterator[Fraction | None]:

@@ -212,10 +212,11 @@ def _ring(study: Study, say: Tongue) -> str:
     return say(
         "Each organisation shares its random numbers with {} others, drawn by lot, and not with all: the chance of a "
         "draw that hides less than is said here is below one in a million million, provided that nobody tries out more "
-        "than 2**64 draws.",
+        "than 2**64 draws, and that those who collude are not chosen by the draw.",
         "Chaque organisation partage ses nombres aléatoires avec {} autres, tirées au sort, et non avec toutes : la "
         "chance d’un tirage qui cache moins que ce qui est dit ici est inférieure à une sur un million de millions, "
-        "pourvu que personne n’essaie plus de 2**64 tirages.",
+        "pourvu que personne n’essaie plus de 2**64 tirages et que les complices ne soient pas choisis d’après le "
+        "tirage.",
     ).format(say.number(study.sharing.degree))
 
 
