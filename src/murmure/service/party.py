@@ -284,8 +284,9 @@ class Round:
 
         Written down from the first yes on, and never taken back: once the vector has left, others may unmask the sum
         without this party, whatever the coordinator says of it. for_good=False: before the vector leaves, about those
-        who shared their secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those whose vectors
-        came; True: before the reveal, once more. By then a quorum of others could undo the masks without this party,
+        who shared their secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those
+        whose vectors came; True: before the reveal, once more. By then a quorum of others could undo the masks without
+        this party,
         so that its no is one of many, all of which ask the same.
         """
         study, policy = self.runner.study, self.runner.policy
