@@ -217,7 +217,10 @@ def main():
     top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
     if only:
         top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
-        held = json.loads((PLACE / "results.json").read_text())
+        last = PLACE / "results.json"
+        if not last.is_file():
+            parser.error("there is no earlier run to keep the rest of; run script/bench once")
+        held = json.loads(last.read_text())
         again = CURATOR if options.only_curator else SECURE if options.only_secure else ("spark.",)
         again = ECONOMETRICS if options.only_econometrics else again
         records = [r for r in held if not r["task"].startswith(again)]
