@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from murmure.core.cells import CLOSE, LONGEST, fits, meaning, rounded_all
 from murmure.core.decimals import Decimals as Decimals
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.labels import Labels
 from murmure.core.reading import (
     ADD,
     WIDEN,
     Codes,
-    Labels,
     Read,
     add_outside,
     any_of,
