@@ -31,6 +31,8 @@ HELPERS = {
     "murmure.statistics.shared",
     "murmure.statistics.design",
     *(f"murmure.statistics.{name}" for name in ("terms", "expression_text", "expressions", "exact_sums", "summed")),
+    *(f"murmure.statistics.{name}" for name in ("carried", "conditions", "regions", "weights", "minimum_cell")),
+    *(f"murmure.statistics.condition_{name}" for name in ("counts", "words")),
     *(
         f"murmure.statistics.{name}"
         for name in (

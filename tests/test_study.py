@@ -425,7 +425,7 @@ WIDE = mu.Schema(
         "change": mu.Integers(-50, 50),
         "dose": mu.Interval(0.5, 2.5, cells=8),
         "ward": mu.Categories(["A", "B", "C"]),
-        "id": mu.Integers(10**18, 10**18 + 99),
+        "id": mu.Integers(10**15 - 100, 10**15 - 1),
     }
 )
 PACKED = "+".join(f"(age=={40 + j})*pay*1e{5 * j}" for j in range(20))  # five digits for every age
@@ -622,7 +622,7 @@ TABLE = mu.Schema(
         "smoker": mu.Categories(["no", "yes"]),
         "region": mu.Column(mu.Categories(LABELS), missing="constant", missing_value="patient 7"),
         "code": mu.Categories(17),
-        "age": mu.Integers(10**18, 10**18 + 9),
+        "age": mu.Integers(10**15 - 10, 10**15 - 1),
         "year": mu.Integers(1901, 2026),
         "dose": mu.Interval(0.12345678, 2.5, cells=77),
     }

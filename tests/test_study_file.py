@@ -16,7 +16,7 @@ CARDS = tuple(Identity.from_bytes(bytes([i + 1]) * 32).card(f"Hospital {i}") for
 TEXT = """
 name = "Stay"
 purpose = "To plan beds."
-minimum_parties = 3
+minimum_parties = 4
 least_rows = 30
 
 [columns.age]
@@ -70,11 +70,11 @@ def test_too_many_sums_name_the_key_that_helps(tmp_path: Path) -> None:
     """And with it the study is accepted; with one row less it is not."""
     query = "sums = [" + ", ".join(f'"age == {a}"' for a in range(20, 60)) + "]"
     with pytest.raises(MurmureError) as caught:
-        study_of(tmp_path, query, minimum_cell=1)
-    assert "least_rows = 40" in caught.value.hint
-    study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 40"), minimum_cell=1)
+        study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 20"), minimum_cell=1)
+    assert "least_rows = 27" in caught.value.hint
+    study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 27"), minimum_cell=1)
     with pytest.raises(MurmureError):
-        study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 39"), minimum_cell=1)
+        study_of(tmp_path, query, TEXT.replace("least_rows = 30", "least_rows = 26"), minimum_cell=1)
 
 
 def test_the_file_is_named_once(tmp_path: Path) -> None:

@@ -735,7 +735,7 @@ def test_the_cohort_of_the_first_round_is_that_of_all(tmp_path: Path) -> None:
     """One of four is gone in the second round: the three others, though enough for the masks, send no second sum."""
     masks = mu.PairwiseMasks(4, dropouts=1, rows=1000)
     world = World(tmp_path, parties=4, dropouts=1, plans=[mu.Plan(one, parties=masks) for one in (AGE, SQUARE)])
-    with world.hub(late=0.7) as url:
+    with world.hub(late=2.0) as url:
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(3)
 

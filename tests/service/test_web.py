@@ -42,20 +42,21 @@ def test_a_whole_study(tmp_path: Path) -> None:
     assert [list(one.sums) for one in seen.results] == wanted
 
 
-def test_two_vanish_over_http(hands: Any) -> None:
-    """One never comes, one goes before its vector: the sum is over the other three."""
+def test_two_vanish_over_http(tmp_path: Path) -> None:
+    """Of six one never comes, and one goes before its vector: the sum is over the other four."""
+    hands = hands_of.Hands(tmp_path, n=6, dropouts=2)
     with hands_of.serving(hands.folder, wait=0.5, patience=0.5) as (line, served):
-        parties = [hands.hand(p) for p in range(4)]
+        parties = [hands.hand(p) for p in range(5)]
 
         def gone(party: Any) -> bool:
-            return bool(party.place == 3 and party.party.stage == "alive")  # masked, and not sent
+            return bool(party.place == 4 and party.party.stage == "alive")  # masked, and not sent
 
         raised = hands_of.together([lambda one=one: hands_of.take_part(one, line, gone) for one in parties])
         seen = served.ended()
 
     assert raised == []
-    assert list(seen.results[0].sums) == hands.total((0, 1, 2))
-    assert [seen.standing.of(p) for p in range(5)] == ["done", "done", "done", "vanished", "vanished"]
+    assert list(seen.results[0].sums) == hands.total((0, 1, 2, 3))
+    assert [seen.standing.of(p) for p in range(6)] == ["done", "done", "done", "done", "vanished", "vanished"]
 
 
 def test_the_study_is_handed_out(hands: Any) -> None:

@@ -31,6 +31,8 @@ CLINICAL = Schema(
     }
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
+
 
 @pytest.fixture(scope="module")
 def pima():

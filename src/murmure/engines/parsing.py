@@ -116,7 +116,9 @@ def cells_of(items: Sequence[Any], kind: str) -> Any:
     import pyarrow as pa
 
     if kind == "name":
-        if any(isinstance(item, float | np.floating) and abs(float(item)) >= INEXACT for item in items):
+        floats = [item for item in items if isinstance(item, float | np.floating)]
+        known = sum(meaning(item) is not None for item in items) if floats else 0
+        if known and known == sum(item == item for item in floats) and max(map(abs, floats)) >= INEXACT:
             raise inexact_names("among other values", "load the column as text")
         return pa.array([_name(item) for item in items], pa.large_string())
     kinds = set(map(type, items))
