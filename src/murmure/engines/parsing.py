@@ -116,9 +116,9 @@ def cells_of(items: Sequence[Any], kind: str) -> Any:
     import pyarrow as pa
 
     if kind == "name":
-        floats = [item for item in items if isinstance(item, float | np.floating)]
+        floats = [float(item) for item in items if isinstance(item, float | np.floating) and item == item]
         known = sum(meaning(item) is not None for item in items) if floats else 0
-        if known and known == sum(item == item for item in floats) and max(map(abs, floats)) >= INEXACT:
+        if floats and known == len(floats) and max(map(abs, floats)) >= INEXACT:  # nothing but floats, as in a column
             raise inexact_names("among other values", "load the column as text")
         return pa.array([_name(item) for item in items], pa.large_string())
     kinds = set(map(type, items))
