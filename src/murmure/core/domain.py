@@ -347,7 +347,9 @@ class Interval:
                 cell *= times
             np.clip(cell, 0, self.cells, out=cell)
             edge = np.rint(cell)
-            near = np.flatnonzero((np.abs(cell - edge) <= close) & (edge > 0) & (edge < self.cells))
+            off = np.abs(np.subtract(cell, edge, out=edge), out=edge)
+            near = np.flatnonzero(off <= close)
+            near = near[(cell[near] > close) & (cell[near] < self.cells - close)]  # beyond the bounds there is no edge
             if len(near):
                 cell[near] = (rounded_all(some[near]) - self.low) * times
             np.minimum(cell, self.cells - 1, out=cell)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import BLANKS, CLOSE, meaning, numbers_in_text, rounded_all
+from murmure.core.cells import BLANKS, CLOSE, LONGEST, meaning, numbers_in_text, rounded_all
 from murmure.core.errors import OutsideDomain
 from murmure.core.reading import Coded, Codes, Objects, Piece, Typed, Words, from_arrow, pieces, whose
 
@@ -31,6 +31,8 @@ class Labels:
         self.spelled = [word for word in words if GUESSED_NUMBER.fullmatch(word.strip(BLANKS))]
         known = sorted((meant, code) for meant, code in self.table.items() if not isinstance(meant, str))
         self.numbers = np.array([number for number, _ in known], np.float64)
+        short = all(number.is_integer() and abs(number) < LONGEST for number in self.numbers.tolist())
+        self.whole = self.numbers.astype(np.int64) if short else None
         self.numbered = np.array([code for _, code in known], self.kind)
 
     def code(self, cell: Any) -> int:
@@ -115,6 +117,10 @@ class Labels:
         outside = self.kind.type(self.size + 1)
         if not len(self.numbers):
             return np.full(len(array), outside, self.kind)
+        if self.whole is not None and array.dtype.kind in "iu" and array.dtype != np.uint64:  # as they are
+            at = np.minimum(np.searchsorted(self.whole, array), len(self.whole) - 1)
+            found = self.whole[at] == array
+            return self.numbered[at] if found.all() else np.where(found, self.numbered[at], outside)
         x = array.astype(np.float64, copy=False)
         at = np.minimum(np.searchsorted(self.numbers, x), len(self.numbers) - 1)
         found = self.numbers[at] == x

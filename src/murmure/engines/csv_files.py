@@ -218,7 +218,7 @@ class _Text(io.RawIOBase):
         data: bytes = self.file.read(size)
         if b"\0" in data:
             raise self.no_text(data)
-        if self.whole and ((both := self.last + data).find(b"0x") >= 0 or both.find(b"0X") >= 0):
+        if self.whole and (b"x" in data or b"X" in data) and re.search(b"0[xX]", self.last + data):
             raise _InHexadecimal
         self.lines += data.count(b"\n")
         self.look_at_quotes(data)
