@@ -219,7 +219,7 @@ def main():
         top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
         last = PLACE / "results.json"
         if not last.is_file():
-            parser.error("there is no earlier run to keep the rest of; run script/bench once")
+            parser.error("--only needs the results of an earlier full run; run script/bench first")
         held = json.loads(last.read_text())
         again = CURATOR if options.only_curator else SECURE if options.only_secure else ("spark.",)
         again = ECONOMETRICS if options.only_econometrics else again

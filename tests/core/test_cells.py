@@ -322,6 +322,7 @@ def test_words_that_some_reader_takes_for_numbers_or_booleans(labels: list[str],
         with pytest.raises(OutsideDomain, match="some readers turn into"):
             read(domain, make(guess))
     assert stand(domain, guess).tolist() == [2, 2]
+    assert stand(domain, pa.nulls(2)).tolist() == [2, 2]  # nothing is neither
     assert stand(domain, make(labels)).tolist() == [0, 1]
 
 

@@ -249,7 +249,7 @@ def from_arrow(chunk: Any) -> Typed:
     """Arrow's numbers or booleans: without a copy where nothing is missing."""
     kind = str(chunk.type)
     if kind == "null":
-        return Typed(np.zeros(len(chunk), np.int8), any_of(np.ones(len(chunk), bool)))
+        return Typed(np.zeros(len(chunk), np.int8), any_of(np.ones(len(chunk), bool)), guessed=False)
     missing = None
     if chunk.null_count:
         missing = chunk.is_null().to_numpy(zero_copy_only=False)
