@@ -226,7 +226,6 @@ def test_bits_may_stand_in_a_table_with_a_column_for_each_value(tmp_path: Path) 
             pl.DataFrame(columns),
             tmp_path / "ticks.csv",
             bits,
-            bits.tolist(),
         ):
             assert mu.run(plan, reports=held).estimate.mean.tolist() == wanted
         with pytest.raises(mu.MurmureError, match="holds 2"):
@@ -447,6 +446,15 @@ def test_an_ordinary_release_is_written_as_it_always_was() -> None:
     ):
         assert "randomised_outside" not in json.loads(release.to_json())
         assert not release.randomised_outside
+
+
+def test_a_run_on_true_answers_says_that_it_randomised_them() -> None:
+    """So that nobody who passed randomised answers as a frame can miss it."""
+    for held, here in ((mu.run(COINS, ANSWERS), True), (mu.run(COINS, reports=ANSWERS), False)):
+        assert ("randomised here, from true answers" in repr(held)) is here
+        assert ("randomised here, from true answers" in held._repr_html_()) is here
+    assert "randomised here" not in repr(mu.run(mu.Plan(mu.Histogram(QUESTION)), ANSWERS))
+    assert "randomised here" not in repr(COINS.estimate(made(COINS)))
 
 
 def test_an_assumption_of_the_mechanism_stays() -> None:

@@ -104,6 +104,7 @@ def run(
         )
     else:
         release = plan.settle(_added(plan, frame, engine, rng, rules), seeded=rng.is_seeded and plan.person is not None)
+        object.__setattr__(release, "randomised_here", plan.person is not None)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # how long it took tells how many there are

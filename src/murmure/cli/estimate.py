@@ -38,7 +38,7 @@ REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=20
 MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
-@click.command(cls=Clear, short_help="Figures with error bars, from sanitised tables or from people's own coins.")
+@click.command(cls=Clear, short_help="Figures with error bars, of sanitised tables or people's coins.")
 @click.argument("sources", metavar="OUT...", nargs=-1)
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
@@ -68,7 +68,7 @@ MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 @click.option("--reports", metavar="FILE", help="Or the reports, a row each: CSV, Parquet, or what Reports.save wrote.")
 @click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
 @domain_options
-@click.option("--epsilon", type=float, metavar="E", help="The mechanism's budget, as in murmure certify; and so on:")
+@click.option("--epsilon", type=float, metavar="E", help="The budget of the mechanism, as in murmure certify.")
 @click.option("--epsilon-once", type=float, metavar="E", help="RAPPOR: the budget of one report.")
 @click.option("--yes-coin", type=Probability(), metavar="P", help="Warner: the second coin's probability of yes.")
 @click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")

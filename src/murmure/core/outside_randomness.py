@@ -11,6 +11,7 @@ IN_ENGLISH = (
     "RANDOMISED OUTSIDE THE SOFTWARE: people randomised these answers themselves. Nothing was drawn here, and nothing "
     "here can check how they did it."
 )
+HERE = "randomised here, from true answers (people's own coins: run(plan, reports=answers))"
 ASSUMPTION = "each person followed the plan's randomisation with fair coins, cards or another fair draw"
 
 

@@ -306,6 +306,10 @@ def release_html(release: Release) -> str:
         from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
 
         warn += f"<div class='murmure'><p class='warn'>{html.escape(OUTSIDE)}</p></div>"
+    if release.randomised_here:
+        from murmure.core.outside_randomness import HERE
+
+        warn += _note_html(html.escape(HERE))
     once = release.shared_public()
     who = "".join(certificate_html(c, o, once is None) for o, c in release.observers())
     if once is not None:

@@ -231,6 +231,7 @@ class Release:
     seconds: float | None = field(default=None, compare=False)
     rehearsal: bool = False  # between parties, all of them in one process
     randomised_outside: bool = False  # people randomised their answers themselves: nothing was drawn here
+    randomised_here: bool = field(default=False, compare=False)  # `run` took its frame for true answers, and drew
 
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
@@ -238,6 +239,10 @@ class Release:
             from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
 
             mark = textwrap.fill(OUTSIDE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
+        if self.randomised_here:
+            from murmure.core.outside_randomness import HERE
+
+            mark += f"  {HERE}\n"
         if self.rehearsal:
             from murmure.core.rehearsal import IN_ENGLISH
 
