@@ -195,6 +195,31 @@ def test_the_plans_own_column_is_taken() -> None:
         mu.run(plan, reports={"other": [1, 2]})
 
 
+def test_a_table_of_answers_and_counts_is_not_a_row_for_each_person(tmp_path: Path) -> None:
+    """Whatever the labels are: numbers that were counted could pass for answers."""
+    kids: Any = SCHEMA["kids"]
+    plan = mu.Plan(mu.Histogram(kids), person=mu.GRR(kids, 1.0))
+    answers = [0, 0, 1, 1, 2, 3, 3]
+    table = pd.Series(answers, name="kids").value_counts()
+    table.reset_index().to_csv(tmp_path / "counts.csv", index=False)
+    counted = pl.Series("kids", answers).value_counts()
+    for bad in (table, table.reset_index(), counted, counted.to_arrow(), counted.to_dict(), tmp_path / "counts.csv"):
+        with pytest.raises(mu.MurmureError, match="counts"):
+            mu.run(plan, reports=bad)
+
+    assert mu.run(plan, reports=dict(table)).estimate.n == 7
+
+
+def test_rows_of_bits_may_be_in_any_column() -> None:
+    domain = mu.Categories(["a", "b"])
+    plan = mu.Plan(mu.Histogram(domain), person=mu.OUE(domain, 1.0))
+    rows = [[0, 1], [1, 1], [0, 0]]
+    wanted = mu.run(plan, reports=np.array(rows)).estimate.mean.tolist()
+    for held in (rows, {"x": rows}, pd.Series(rows), pd.DataFrame({"x": rows}), pl.Series(rows), pa.array(rows)):
+        assert mu.run(plan, reports=held).estimate.mean.tolist() == wanted
+    assert mu.run(plan, reports=pa.table({"x": rows})).estimate.mean.tolist() == wanted
+
+
 def test_labels_are_read_by_their_meaning() -> None:
     """1, "1", 1.0 and true are one label, as in any other column."""
     bits = mu.Categories([0, 1])
@@ -274,6 +299,8 @@ BAD = {
     "an unknown answer": (["no", "yes", "maybe"], "row 2 holds 'maybe'"),
     "a missing answer": (["no", None, "yes"], "row 1 is missing"),
     "an empty answer": (["no", "", "yes"], "row 1 is missing"),
+    "a series of counts": (pd.Series(ANSWERS).value_counts(), "series of counts"),
+    "a table of counts": (pl.Series("x", ANSWERS).value_counts(), "names no column"),
     "two columns": (pd.DataFrame({"a": ["no"], "b": ["yes"]}), "names no column"),
     "two columns of NumPy": (np.array([["no", "yes"]]), "one dimension"),
     "a number": (3, "cannot read"),

@@ -193,21 +193,22 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportStep, I
         )
     if isinstance(reports, np.ndarray) and reports.ndim == 0:
         raise InvalidParameter(f"reports must be a sequence, a frame, a path or counts, got {shorten(reports)}.")
-    named = isinstance(reports, str | os.PathLike | Mapping)
-    if not named and not (form.columns and _is_table(reports)):
-        return ReportStep(plan, column), batches(reports, column), rows_of(reports)
+    on_disk = isinstance(reports, str | os.PathLike)
+    if not on_disk and not isinstance(reports, Mapping) and not _is_table(reports):
+        _refuse_tabulated(reports)
+        return ReportStep(plan), batches(reports, None), rows_of(reports)
     names = column_names(reports)
     if form.columns and set(form.columns) <= set(names) and column not in names:
-        wanted, found = list(form.columns), None
-    elif not named:
-        return ReportStep(plan, column), batches(reports, column), rows_of(reports)
-    else:
-        found = pick(names, column, _what(reports))
-        wanted = [found]
-    if isinstance(reports, str | os.PathLike):
+        table = open_table(reports, form.columns, dict.fromkeys(form.columns, form.kind))
+        return ReportStep(plan), table.batches(), table.rows
+    found = pick(names, column, str(reports) if on_disk else "the table")
+    _refuse_table_of_counts(names, found)
+    if on_disk:
         _refuse_headless(plan, reports, names)
-    table = open_table(reports, wanted, dict.fromkeys(wanted, form.kind))
-    return ReportStep(plan, found), table.batches(), table.rows
+        table = open_table(reports, [found], {found: form.kind})
+        return ReportStep(plan, found), table.batches(), table.rows
+    values = reports[found] if isinstance(reports, Mapping) else reports
+    return ReportStep(plan, found), batches(values, found), rows_of(values)
 
 
 def _is_table(reports: Any) -> bool:
@@ -218,8 +219,24 @@ def _is_table(reports: Any) -> bool:
     return any(hasattr(reports, name) for name in ("collect_schema", "column_names", "schema"))
 
 
-def _what(reports: Any) -> str:
-    return str(reports) if isinstance(reports, str | os.PathLike) else "the table"
+def _refuse_tabulated(reports: Any) -> None:
+    """What `value_counts` of pandas makes: its values are counts, and its labels are in the index."""
+    index = type(getattr(reports, "index", None)).__name__
+    if getattr(reports, "name", None) == "count" and index.endswith("Index") and index != "RangeIndex":
+        raise InvalidParameter(
+            "reports must be the answers or a mapping of counts, got a series of counts.",
+            hint="run(plan, reports=dict(counts))",
+        )
+
+
+def _refuse_table_of_counts(names: list[str], column: str) -> None:
+    """Two columns, answers and counts: each answer would be taken for one person."""
+    others = [name for name in names if name != column]
+    if len(others) == 1 and others[0].strip().lower() in ("count", "counts"):
+        raise InvalidParameter(
+            f"reports must have a row for each person, got a table of answers ({column!r}) and counts ({others[0]!r}).",
+            hint="pass the counts as a mapping: dict(zip(answers, counts))",
+        )
 
 
 def _refuse_headless(plan: Plan, path: Any, names: list[str]) -> None:

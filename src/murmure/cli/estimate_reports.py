@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.shared import Misuse, Probability
-from murmure.core.errors import MissingColumn, shorten
+from murmure.core.errors import MissingColumn, OutsideDomain, shorten
 
 if TYPE_CHECKING:
     from murmure.cli.estimate import Answer
@@ -51,6 +51,13 @@ def answer_reports(
         raise Misuse(
             str(error).split("\n", maxsplit=1)[0], "--column NAME says which column holds the reports"
         ) from None
+    except OutsideDomain as error:
+        if (
+            plan_file is None and all(value is None for value in domain[:4]) and reports is not None
+        ):  # no,yes was nobody's word
+            problem = str(error).split("\n", maxsplit=1)[0]
+            raise Misuse(problem, "--labels NO,YES says which two answers there are") from None
+        raise
     where = column or plan.statistic.domain.column  # type: ignore[union-attr]
     shown = replace(release.estimate, target=target)
     held = () if where is None else (where,)
