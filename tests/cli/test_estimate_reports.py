@@ -213,6 +213,10 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text(text)
 
         assert words in refused(*coins)
+    (tmp_path / "a.csv").write_text("answer\noui\nnon\n")
+
+    assert "--labels NO,YES" in typed(*coins).output
+    assert shares(*coins, "--labels", "non,oui")["oui"] == 0.5
     (tmp_path / "a.csv").write_text("answer,id\nyes,1\n,2\n")
 
     assert "row 1 is missing" in refused(*coins, "--column", "answer")

@@ -52,9 +52,8 @@ def answer_reports(
             str(error).split("\n", maxsplit=1)[0], "--column NAME says which column holds the reports"
         ) from None
     except OutsideDomain as error:
-        if (
-            plan_file is None and all(value is None for value in domain[:4]) and reports is not None
-        ):  # no,yes was nobody's word
+        unnamed = plan_file is None and all(value is None for value in domain[:4])
+        if unnamed and reports is not None:  # that the answers are no and yes was our word
             problem = str(error).split("\n", maxsplit=1)[0]
             raise Misuse(problem, "--labels NO,YES says which two answers there are") from None
         raise
