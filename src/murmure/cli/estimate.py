@@ -257,6 +257,16 @@ class Answer:
 
         return each_at(level, (f.estimate for f in self.figures))
 
+    @property
+    def protects(self) -> str:
+        """What the guarantee is about: a row of a table, or a report to one question."""
+        from murmure.pages.words import protects
+
+        if self.plan.of_records or self.plan.unit != "row":
+            return protects(self.plan)
+        epsilon = self.release.guarantees["reader"].epsilon
+        return f"one report: each further report of the same person adds epsilon = {epsilon:.6g}"
+
     def compare(self, original: str) -> None:
         """Put the figures of the original table beside the estimated ones."""
         assert self.schema is not None
@@ -411,7 +421,7 @@ def consistent_shares(answer: Answer) -> Iterator[tuple[Figures, Estimate]]:
 
 
 def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
-    from murmure.pages.words import certificate_json, mechanism_json, protects
+    from murmure.pages.words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
@@ -436,7 +446,7 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
         "pairs": parts["pair"],
         "unit": answer.plan.unit,
         "rows_per_person": int(answer.plan.rows_per_person),
-        "protects": protects(answer.plan),
+        "protects": answer.protects,
         "guarantees": {who: certificate_json(c) for who, c in release.guarantees.items()},
     }
     if not answer.plan.of_records:
@@ -455,7 +465,7 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
 
 
 def _show(answer: Answer, said: Said) -> None:
-    from murmure.pages.words import both_certificates, certificate_table, mechanism_title, promise, protects
+    from murmure.pages.words import both_certificates, certificate_table, mechanism_title, promise
 
     out, release, plan = console(), answer.release, answer.plan
     what = "rows" if plan.of_records else "reports"
@@ -495,7 +505,7 @@ def _show(answer: Answer, said: Said) -> None:
     else:
         out.print(certificate_table(release.guarantees["reader"]))
     out.print(promise(release.guarantees["reader"]))
-    out.print(f"It protects {protects(plan)}.")
+    out.print(f"It protects {answer.protects}.")
 
 
 def _show_consistent(out: Any, answer: Answer) -> None:

@@ -135,8 +135,6 @@ def _short(value: Any) -> str:
 def protects(plan: Any) -> str:
     """What the guarantee of a sanitised table is about: a row, or a person of several."""
     each = plan.guarantees()["reader"].epsilon
-    if plan.person is not None and not plan.of_records and plan.unit == "row":
-        return f"one report: each further report of the same person adds epsilon = {each:.6g}"
     if plan.unit == "row":
         return f"one row: whoever stands in several rows pays epsilon = {each:.6g} for each of them"
     rows = plan.rows_per_person
