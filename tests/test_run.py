@@ -243,7 +243,7 @@ def test_an_absent_column_is_named(kind: str, tmp_path: Path) -> None:
     [
         ((answer for answer in ANSWERS), "cannot read rows from 'generator'"),
         (3, "cannot read rows from 'int'"),
-        (None, "cannot read rows from 'NoneType'"),
+        (None, "neither a frame nor reports"),
         (set(ANSWERS), "cannot read rows from 'set'"),
         ("nowhere.csv", "there is no file 'nowhere.csv'"),
         ("table.xlsx", r"cannot read 'table\.xlsx': wanted a file ending in \.parquet, \.csv"),

@@ -283,7 +283,8 @@ class Plan:
         if not isinstance(reports, Reports):
             raise InvalidParameter(
                 f"Plan.tally takes Reports, got {shorten(type(reports).__name__)}.",
-                hint="plan.report(column, rng) makes them, Reports.load(path) reads them",
+                hint="plan.report(column, rng) makes them, Reports.load(path) reads them; run(plan, reports=answers) "
+                "takes labels and counts",
             )
         if reports.plan != self.digest:
             raise PlanMismatch(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from murmure.between import between
@@ -14,7 +15,10 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.rehearsal import rehearsed
 from murmure.core.types import Relation, Release, Total
 from murmure.few_rows import FewRows, check_minimum_cell
+from murmure.outside_reports import release_reports
 from murmure.plan import Plan
+from murmure.reports import Reports
+from murmure.sanitised import carries_plan
 from murmure.statistics.minimum_cell import MINIMUM_CELL
 from murmure.summing import engine_for as engine_for
 from murmure.summing import tasks as tasks
@@ -50,21 +54,28 @@ class Heard(Generic[T]):
 
 def run(
     plan: Plan,
-    frame: Any,
+    frame: Any = None,
     engine: Any = None,
     ledger: Any = None,
     rng: Random | None = None,
     gate: Gate | None = None,
     *,
+    reports: Any = None,
     rows_are_public: bool = False,
     minimum_cell: int = MINIMUM_CELL,
 ) -> Release:
     """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
 
+    Pass one of frame and reports. frame holds what is true: `run` randomises it where the plan has a mechanism at the
+    person. Answers that people randomised themselves, with coins, cards, a spinner or a program, are reports: they are
+    not randomised again, and the release says that the randomness came from outside the software.
+
     frame: a list, an array, a pandas, Polars or Arrow table, a DuckDB relation, or the path of a CSV or Parquet file.
     Between parties: a list of such frames, one for each party, and None for one that vanishes.
     ledger: the account that pays for noise at the curator: `Ledger(path).account("patients")`. Nothing is paid twice:
     the same plan on the same file gives the same answer again.
+    reports: the answers as people gave them (a sequence of labels, a column, a frame, a path), or how often each came
+    ({"no": 300, "yes": 200}); or Reports, which say themselves how they were drawn.
     rows_are_public, minimum_cell: between parties, exact sums are held to the rules of a study: few for the rows, and
     no condition that fewer than minimum_cell rows may fulfil. rows_are_public=True sets the rules aside.
     """
@@ -74,6 +85,13 @@ def run(
             hint="run(plan, frame), with plan = Plan(Histogram(domain), person=GRR(...))",
         )
     check_minimum_cell("run", minimum_cell)
+    if reports is not None:
+        _refuse_beside_reports(frame=frame, ledger=ledger, rng=rng, gate=gate)
+        began = time.perf_counter()
+        release = release_reports(plan, reports, engine)
+        object.__setattr__(release, "seconds", time.perf_counter() - began)
+        return release
+    _refuse_as_frame(plan, frame)
     rules = FewRows(rows_are_public, minimum_cell)
     rng = random_or_secure(rng, "run")
     began = time.perf_counter()
@@ -86,11 +104,55 @@ def run(
         )
     else:
         release = plan.settle(_added(plan, frame, engine, rng, rules), seeded=rng.is_seeded and plan.person is not None)
+        object.__setattr__(release, "randomised_here", plan.person is not None)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # how long it took tells how many there are
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
+
+
+BESIDE_REPORTS = {
+    "frame": ("both true answers (frame) and randomised ones (reports)", "run(plan, frame) or run(plan, reports=...)"),
+    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave the ledger out"),
+    "rng": ("a generator with reports: they are randomised already, and nothing is drawn", "leave the rng out"),
+    "gate": ("a gate with reports: no noise is added to them", "leave the gate out"),
+}
+
+
+def _refuse_beside_reports(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            what, way_out = BESIDE_REPORTS[name]
+            raise InvalidParameter(f"run got {what}.", hint=way_out)
+
+
+def _refuse_as_frame(plan: Plan, frame: Any) -> None:
+    """What can be told from true answers by its looks, and would be randomised a second time."""
+    if frame is None:
+        raise InvalidParameter(
+            "run got neither a frame nor reports.", hint="run(plan, frame), or run(plan, reports=answers)"
+        )
+    if isinstance(frame, Reports):
+        raise InvalidParameter(
+            "run got Reports as its frame: they are randomised already.", hint="run(plan, reports=reports)"
+        )
+    if plan.person is None:
+        return
+    if carries_plan(frame):
+        raise InvalidParameter(
+            "run got a sanitised table as its frame: its rows are randomised already.",
+            hint="estimate(table) reads it",
+        )
+    if isinstance(frame, Mapping) and frame and all(map(_is_count, frame.values())):
+        raise InvalidParameter(
+            "run got counts as its frame; a frame has a row for each person.",
+            hint="if people randomised these answers themselves: run(plan, reports=counts)",
+        )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
 def _protected(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Release, Total
 from murmure.engines.memory import Memory
 from murmure.engines.progress import watched
+from murmure.engines.table import ours
 from murmure.engines.tables import Table, open_table
 from murmure.engines.task import Task
 from murmure.laws.records import Records
@@ -120,6 +122,23 @@ def plan_of(table: Table) -> tuple[Plan, bool]:
             else "in Python: estimate(table, plan), with the plan that it was sanitised with",
         )
     return _read_plan(table.metadata)
+
+
+def carries_plan(source: Any) -> bool:
+    """Whether a table says which plan its cells answer: then this software made them.
+
+    Whatever else is wrong with a table is for its reader to say.
+    """
+    if type(source).__module__.startswith("pyspark."):
+        return PLAN in _held_by_spark(source)
+    if not isinstance(source, str | os.PathLike) and type(source).__module__.partition(".")[0] != "pyarrow":
+        return False  # other frames keep no metadata of ours
+    if not isinstance(source, str | os.PathLike):
+        return PLAN in ours(getattr(getattr(source, "schema", None), "metadata", None))
+    try:
+        return PLAN in open_table(source).metadata
+    except MurmureError:
+        return False
 
 
 def _read_plan(metadata: Mapping[str, str]) -> tuple[Plan, bool]:

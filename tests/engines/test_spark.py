@@ -653,3 +653,14 @@ def test_on_a_cluster(cluster: Any, folder: Path, tmp_path: Path) -> None:
 
     assert b"CoarseGrainedExecutorBackend" in (tmp_path / "killed.0").read_bytes()
     assert (total.n, total.sum.tolist()) == (1000, [499_500, 6])
+
+
+def test_reports_of_people_are_read_on_spark() -> None:
+    """Answers that people randomised themselves, in a Spark frame: the figures of the same answers in a list."""
+    schema = mu.Schema({"city": mu.Categories(["Rennes", "Brest", "Vannes"])})
+    city: Any = schema["city"]
+    plan = mu.Plan(mu.Histogram(city), person=mu.GRR(city, 1.0))
+    release = mu.run(plan, reports=session().createDataFrame(TABLE.select(["city", "age"]).slice(0, 200)))
+
+    assert release.randomised_outside and release.estimate.n == 200
+    assert release.estimate.mean.tolist() == mu.run(plan, reports=CITY[:200]).estimate.mean.tolist()

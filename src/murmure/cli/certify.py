@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -27,7 +28,11 @@ from murmure.cli.shared import (
 from murmure.cli.translate import option
 from murmure.core.errors import MurmureError, shorten
 
+if TYPE_CHECKING:
+    from murmure.plan import Plan
+
 START = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
+TWO_COINS = "two-coins"  # heads: the truth; tails: what the second coin says. Warner with two fair coins
 RECORD_EXAMPLE = "murmure certify rsfd-grr --schema schema.toml --epsilon 1"
 LIST_COLUMNS = 72  # below, the list of mechanisms is no table
 
@@ -105,7 +110,7 @@ def certify(
         certify_plan(plan, relation, reports, as_json)
     else:
         assert mechanism is not None
-        name = exact_name(mechanism)
+        name = exact_name(mechanism, given)
         one = build(name, domain, given)
         if for_ever and not hasattr(one, "for_ever"):
             raise Misuse(f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up")
@@ -148,15 +153,21 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     out.print(both_certificates(plan, {"reader": record, "either, about one attribute": attribute}))
 
 
-def exact_name(name: str) -> str:
-    """A mechanism's name, in any case."""
+def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
+    """A mechanism's name, in any case. given: its settings, of which the lecture's two coins have none."""
+    if name.lower() == TWO_COINS:
+        for setting in given or {}:
+            raise Misuse(
+                f"{TWO_COINS} takes no {option(setting)}: both coins are fair.", "Warner takes other coins: --truth 2/3"
+            )
+        return "Warner"
     by_lower = {known.lower(): known for known in MECHANISMS}
     if name.lower() in {record.lower() for record in RECORDS}:
         raise Misuse(f"{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE)
     if name.lower() not in by_lower:
         raise Misuse(
             f"there is no mechanism {shorten(name)}.",
-            nearest(name, MECHANISMS) or "murmure certify --list shows all of them",
+            nearest(name, (*MECHANISMS, TWO_COINS)) or "murmure certify --list shows all of them",
         )
     return by_lower[name.lower()]
 
@@ -182,17 +193,26 @@ def about(kind: Any) -> str:
     return first if "`" not in first else (sys.modules[kind.__module__].__doc__ or first).strip().splitlines()[0]
 
 
-def build(name: str, domain: tuple[Any, Any, Any, Any, Any], given: dict[str, Any]) -> Any:
+def build(
+    name: str,
+    domain: tuple[Any, Any, Any, Any, Any],
+    given: dict[str, Any],
+    command: str = "murmure certify ",
+    answers: Any = None,
+) -> Any:
+    """The mechanism that was typed. answers: its domain, where something else than a domain's option names it."""
     kind = load(name)
     wanted, what = settings_of(kind), answers_of(kind)
     for extra in given.keys() - wanted.keys():
         raise Misuse(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
     must = [setting for setting, needed in wanted.items() if needed]
     where = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[what]
-    example = f"murmure certify {name}{where}" + "".join(f" {option(s)} {START.get(s, '0.5')}" for s in must)
+    example = f"{command}{name}{where}" + "".join(f" {option(s)} {START.get(s, '0.5')}" for s in must)
     missing = [option(setting) for setting in must if setting not in given]
-    said = what == "yes-no" or any(value is not None for value in domain[:4])
+    said = what == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
     needs(name, missing, () if said else DOMAIN_OPTIONS[2:] if what == "numbers" else DOMAIN_OPTIONS, example)
+    if answers is not None:
+        return kind(answers, **given)
     # two answers leave no choice: nothing is guessed by calling them no and yes
     return kind(domain_of(*domain, "no,yes" if what == "yes-no" else None), **given)
 
@@ -218,9 +238,8 @@ def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bo
     out.print(promise(certificate))
 
 
-def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
-    from murmure.certify.certificate import certify as certificate_of
-    from murmure.pages.words import certificate_json, certificate_table, mechanism_title, promise
+def read_plan(path: Path) -> Plan:
+    """The plan in a file."""
     from murmure.plan import Plan
 
     try:
@@ -229,11 +248,18 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
         why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not text"
         raise Misuse(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
     try:
-        plan = Plan.from_json(text)
+        return Plan.from_json(text)
     except MurmureError:
         raise
     except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise Misuse(f"{str(path)!r} is JSON, but not a plan.", "write a plan with plan.to_json()") from None
+
+
+def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
+    from murmure.certify.certificate import certify as certificate_of
+    from murmure.pages.words import certificate_json, certificate_table, mechanism_title, promise
+
+    plan = read_plan(path)
     guarantees = dict(plan.guarantees())
     if plan.person is not None and (relation != "record" or reports is not None):
         guarantees = dict.fromkeys(guarantees, certificate_of(plan.person, relation, reports))

@@ -1,4 +1,4 @@
-"""`murmure estimate`: every histogram, mean and pair of a sanitised table, with error bars."""
+"""`murmure estimate`: figures with error bars, of a sanitised table or of answers that people randomised themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Clear, Misuse, all_or_nothing, console, grouped, json_option, needs, print_json
+from murmure.cli.shared import (
+    Clear,
+    Misuse,
+    Probability,
+    all_or_nothing,
+    console,
+    domain_options,
+    grouped,
+    json_option,
+    needs,
+    print_json,
+)
 from murmure.core.errors import CannotWrite, shorten
 from murmure.core.files import refuse_to_replace
 
@@ -22,10 +33,12 @@ if TYPE_CHECKING:
     from murmure.plan import Plan
 
 PICTURES = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
+DOMAIN = ("categories", "labels", "integers", "interval", "cells")
+REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
 MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
-@click.command(cls=Clear, short_help="Histograms, means and pairs from sanitised tables, with error bars.")
+@click.command(cls=Clear, short_help="Figures with error bars, of sanitised tables or people's coins.")
 @click.argument("sources", metavar="OUT...", nargs=-1)
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
@@ -42,7 +55,24 @@ MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 @click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to one, without bars.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
-@click.option("--truth", metavar="ORIGINAL", help="When simulating: the table before it was sanitised.")
+@click.option(
+    "--truth",
+    metavar="ORIGINAL",
+    help="When simulating: the table before it was sanitised. With --mechanism: its probability of the truth.",
+)
+@click.option(
+    "--mechanism", metavar="NAME", help="How people randomised: two-coins, or a name of murmure certify --list."
+)
+@click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Or the plan (JSON) that they followed.")
+@click.option("--counts", metavar="A=N,B=N,...", help="How many people reported each answer, such as no=300,yes=200.")
+@click.option("--reports", metavar="FILE", help="Or the reports, a row each: CSV, Parquet, or what Reports.save wrote.")
+@click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
+@domain_options
+@click.option("--epsilon", type=float, metavar="E", help="The budget of the mechanism, as in murmure certify.")
+@click.option("--epsilon-once", type=float, metavar="E", help="RAPPOR: the budget of one report.")
+@click.option("--yes-coin", type=Probability(), metavar="P", help="Warner: the second coin's probability of yes.")
+@click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")
+@click.option("--w", type=int, metavar="W", help="SubsetSelection: the size of the set.")
 @json_option
 def estimate(
     sources: tuple[str, ...],
@@ -56,15 +86,43 @@ def estimate(
     plot: Path | None,
     html: Path | None,
     truth: str | None,
+    mechanism: str | None,
+    plan: Path | None,
+    counts: str | None,
+    reports: str | None,
+    column: str | None,
+    categories: int | None,
+    labels: str | None,
+    integers: tuple[int, int] | None,
+    interval: tuple[float, float] | None,
+    cells: int | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
-    """Estimate from OUT, which `murmure sanitize` wrote: it holds all that is needed.
+    """Estimate from OUT, which `murmure sanitize` wrote: it holds all that is needed. Or from answers that people
+    randomised themselves, with coins, cards or a program: they are not randomised again.
 
     \b
     murmure estimate sanitised.parquet
     murmure estimate sanitised.parquet --pair smoker,region --plot pairs.svg
+    murmure estimate --mechanism two-coins --counts no=300,yes=200
+    murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv
     """
-    needs("murmure estimate", [] if sources else ["a sanitised table OUT"], (), "murmure estimate sanitised.parquet")
+    domain = (categories, labels, integers, interval, cells)
+    given = {name: value for name, value in settings.items() if value is not None}
+    randomised = any(value is not None for value in (mechanism, plan, counts, reports))
+    if not randomised:
+        for name, value in (given | dict(zip(DOMAIN, domain, strict=True)) | {"column": column}).items():
+            if value is not None:
+                raise Misuse(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
+    elif sources:
+        raise Misuse("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
+    elif columns is not None or pairs or weights is not None:
+        raise Misuse("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
+    elif truth is not None:
+        given, truth = given | {"truth": truth}, None
+    wanted = [] if sources or randomised else ["a sanitised table OUT"]
+    needs("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file estimates.svg")
     if not 0 < level < 1:
@@ -73,10 +131,15 @@ def estimate(
         raise Misuse("--weights are for columns, and --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise Misuse("--html is a page of columns, or of one pair.", "make a page each")
-    source: Any = sources[0] if len(sources) == 1 else list(sources)
+    source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with naming_files():
         check_places(plot, html, source, truth)
-    answer = read(source, columns, [_two(pair) for pair in pairs], weights, target)
+    if randomised:
+        from murmure.cli.estimate_reports import answer_reports
+
+        answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
+    else:
+        answer = read(source, columns, [_two(pair) for pair in pairs], weights, target)
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
@@ -116,7 +179,10 @@ def check_places(plot: Path | None, html: Path | None, source: Any, truth: str |
     from murmure.pages.report import check_place
 
     targets = [path for path in (plot, html) if path is not None]
-    read = [*(open_table(source).paths if targets else ()), *(open_table(truth).paths if targets and truth else ())]
+    tables = [table for table in (source, truth) if table is not None and targets]
+    saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote
+    tables = [table for table in tables if not str(table).lower().endswith(".npz")]
+    read = [*saved, *(path for table in tables for path in open_table(table).paths)]
     for path in targets:
         if any(path.exists() and path.samefile(one) for one in read if one.exists()):
             raise CannotWrite(
@@ -152,6 +218,8 @@ class Figures:
 
     @property
     def title(self) -> str:
+        if not self.columns:  # a question without a name
+            return self.kind
         return ("mean of " if self.kind == "mean" else "") + " and ".join(self.columns)
 
     @property
@@ -172,15 +240,16 @@ class Figures:
 
 @dataclass
 class Answer:
-    """What a sanitised table says."""
+    """What a sanitised table says, or what people reported."""
 
     release: Release
     plan: Plan
-    schema: Schema
+    schema: Schema | None  # of a table
     figures: list[Figures]
     weights: str | None = None
     true_rows: int | None = None
     true_left_out: int = 0
+    from_counts: bool = False  # --counts alone named the answers
 
     def each(self, level: float) -> float:
         """The level of one interval, when all that are shown hold at once."""
@@ -188,8 +257,19 @@ class Answer:
 
         return each_at(level, (f.estimate for f in self.figures))
 
+    @property
+    def protects(self) -> str:
+        """What the guarantee is about: a row of a table, or a report to one question."""
+        from murmure.pages.words import protects
+
+        if self.plan.of_records or self.plan.unit != "row":
+            return protects(self.plan)
+        epsilon = self.release.guarantees["reader"].epsilon
+        return f"one report: each further report of the same person adds epsilon = {epsilon:.6g}"
+
     def compare(self, original: str) -> None:
         """Put the figures of the original table beside the estimated ones."""
+        assert self.schema is not None
         wanted = [f.columns for f in self.figures]
         counts, self.true_rows, self.true_left_out = count(original, self.schema, wanted, self.weights)
         for one in self.figures:
@@ -341,13 +421,15 @@ def consistent_shares(answer: Answer) -> Iterator[tuple[Figures, Estimate]]:
 
 
 def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
-    from murmure.pages.words import certificate_json, protects
+    from murmure.pages.words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
     for one in answer.figures:
         rows, method = one.rows(said.each)
-        where = {"columns": list(one.columns)} if one.kind == "pair" else {"column": one.columns[0]}
+        where: dict[str, Any] = {"columns": list(one.columns)}
+        if one.kind != "pair":
+            where = {"column": one.columns[0] if one.columns else None}
         why = {"method": method} if method else {"reason": one.estimate.reason}
         parts[one.kind] += [{**where, **row, **why} for row in rows]
     out = {
@@ -364,9 +446,13 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
         "pairs": parts["pair"],
         "unit": answer.plan.unit,
         "rows_per_person": int(answer.plan.rows_per_person),
-        "protects": protects(answer.plan),
+        "protects": answer.protects,
         "guarantees": {who: certificate_json(c) for who, c in release.guarantees.items()},
     }
+    if not answer.plan.of_records:
+        out["mechanism"] = mechanism_json(answer.plan.person)
+        out["answers_named_by"] = "--counts" if answer.from_counts else "the domain"
+        out["randomised_outside"] = release.randomised_outside
     if said.consistent:
         out["consistent"] = [
             {"columns": list(one.columns), "label": label, "share": float(share)}
@@ -379,11 +465,20 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
 
 
 def _show(answer: Answer, said: Said) -> None:
-    from murmure.pages.words import both_certificates, mechanism_title, promise, protects
+    from murmure.pages.words import both_certificates, certificate_table, mechanism_title, promise
 
     out, release, plan = console(), answer.release, answer.plan
-    out.print(f"{grouped(release.estimate.n)} rows, plan {plan.digest[:12]}", style="bold")
+    what = "rows" if plan.of_records else "reports"
+    out.print(f"{grouped(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
     out.print(mechanism_title(plan.person))
+    if answer.from_counts:
+        from murmure.cli.estimate_reports import in_order
+
+        out.print(in_order(list(release.estimate.labels)))
+    if release.randomised_outside:
+        from murmure.core.outside_randomness import IN_ENGLISH
+
+        out.print(IN_ENGLISH, style="bold")
     if release.seeded:
         out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
     for one in answer.figures:
@@ -404,10 +499,13 @@ def _show(answer: Answer, said: Said) -> None:
     remark = getattr(release.estimate, "remark", "")
     if remark:
         out.print(f"\nProvided {remark}.")
-    out.print("\nWhat whoever sees these rows can learn", style="bold")
-    out.print(both_certificates(plan, release.guarantees))
+    out.print(f"\nWhat whoever sees these {what} can learn", style="bold")
+    if plan.of_records:
+        out.print(both_certificates(plan, release.guarantees))
+    else:
+        out.print(certificate_table(release.guarantees["reader"]))
     out.print(promise(release.guarantees["reader"]))
-    out.print(f"It protects {protects(plan)}.")
+    out.print(f"It protects {answer.protects}.")
 
 
 def _show_consistent(out: Any, answer: Answer) -> None:

@@ -302,6 +302,14 @@ def release_html(release: Release) -> str:
         from murmure.core.rehearsal import IN_ENGLISH
 
         warn = f"<div class='murmure'><p class='warn'>{html.escape(IN_ENGLISH)}</p></div>{warn}"
+    if release.randomised_outside:
+        from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
+
+        warn += f"<div class='murmure'><p class='warn'>{html.escape(OUTSIDE)}</p></div>"
+    if release.randomised_here:
+        from murmure.core.outside_randomness import HERE
+
+        warn += _note_html(html.escape(HERE))
     once = release.shared_public()
     who = "".join(certificate_html(c, o, once is None) for o, c in release.observers())
     if once is not None:

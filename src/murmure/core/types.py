@@ -230,9 +230,19 @@ class Release:
     about: str = ""
     seconds: float | None = field(default=None, compare=False)
     rehearsal: bool = False  # between parties, all of them in one process
+    randomised_outside: bool = False  # people randomised their answers themselves: nothing was drawn here
+    randomised_here: bool = field(default=False, compare=False)  # `run` took its frame for true answers, and drew
 
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
+        if self.randomised_outside:
+            from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
+
+            mark = textwrap.fill(OUTSIDE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
+        if self.randomised_here:
+            from murmure.core.outside_randomness import HERE
+
+            mark += f"  {HERE}\n"
         if self.rehearsal:
             from murmure.core.rehearsal import IN_ENGLISH
 
@@ -276,6 +286,7 @@ class Release:
             "plan": self.plan,
             "seeded": self.seeded,
             **({"rehearsal": True} if self.rehearsal else {}),  # of parties that one person ran
+            **({"randomised_outside": True} if self.randomised_outside else {}),  # by the people themselves
             "people": e.n,
             "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum: about so many
             "level": level if bars else None,

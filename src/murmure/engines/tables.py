@@ -26,6 +26,8 @@ def column_names(source: Any) -> list[str]:
         return list(source)
     if isinstance(source, str | os.PathLike | list | tuple):
         return list(open_table(source, lenient=True).names)
+    if hasattr(source, "collect_schema"):  # a lazy frame warns where its schema is looked at otherwise
+        return list(source.collect_schema().names())
     for names in (getattr(source, "column_names", None), getattr(getattr(source, "schema", None), "names", None)):
         if isinstance(names, list):  # Arrow
             return names

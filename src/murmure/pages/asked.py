@@ -50,6 +50,11 @@ HOW = {
         "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
     ),
 }
+OUTSIDE = (
+    "people randomised their answers themselves, outside the software: with coins, cards or a program of their own.",
+    "chacun a rendu sa réponse aléatoire lui-même, hors du logiciel : avec des pièces, des cartes ou son propre "
+    "programme.",
+)
 ANY = (
     "every answer is randomised before it leaves the person.",
     "chaque réponse est rendue aléatoire avant de partir.",
@@ -67,6 +72,14 @@ def head(story: Story, w: Words) -> str:
             w(
                 "Seeded experiment: anyone can replay these reports. Never for real people.",
                 f"Expérience à graine{WIDE}: chacun peut rejouer ces réponses. Jamais avec de vraies personnes.",
+            )
+        )
+    if release.randomised_outside:
+        warnings.append(
+            w(
+                "Randomised outside the software: nothing was drawn here, and nothing here can check how people drew.",
+                f"Rendu aléatoire hors du logiciel{WIDE}: rien n’a été tiré ici, et rien ici ne peut vérifier comment "
+                "chacun a tiré.",
             )
         )
     if story.simulated:
@@ -90,6 +103,8 @@ def head(story: Story, w: Words) -> str:
     held += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in story.certificates]
     held.append((story.protects(w), w("protected unit", "unité protégée")))
     randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
+    if release.randomised_outside:
+        randomness = w("outside the software", "hors du logiciel")
     if story.mechanism:
         held.append((randomness, w("randomness", "hasard")))
     return f"""<h1>{html.escape(story.title(w))}</h1>
@@ -104,7 +119,8 @@ def asked_of(story: Story, w: Words) -> str:
         f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
     )
     if story.mechanism:
-        said = w(*HOW.get(story.mechanism, ANY)).replace(" ;", f"{WIDE};")
+        said = w(*HOW.get(story.mechanism, OUTSIDE if story.release.randomised_outside else ANY))
+        said = said.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
         name = f"<b>{html.escape(story.mechanism)}</b>"
         how = w(f"By {name}: {said}", f"Par {name}{WIDE}: {said}")
     if story.weights is not None:

@@ -43,17 +43,24 @@ def promised(story: Story, w: Words) -> str:
         provided = f"<p>{w(f'Provided {said}.', f'À condition que{WIDE}: {said}.')}</p>"
     return f"""<h2>{w("3. What is guaranteed", "3. Ce qui est garanti")}</h2>
 <table class="held"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>
-<p>{several} {
-        w(
-            "Epsilon is computed from the integers that the random words are compared with, and rounded up; delta is "
-            "0. It holds against whoever collects and whoever reads.",
-            f"Epsilon est calculé sur les entiers auxquels les mots aléatoires sont comparés, puis arrondi vers le haut"
-            f"{WIDE}; delta vaut 0. Cela vaut face à qui collecte comme à qui lit.",
-        )
-        if math.isfinite(first.epsilon)
-        else ""
-    }</p>{provided}
+<p>{several} {_computed(story, w) if math.isfinite(first.epsilon) else ""}</p>{provided}
 {public(story, first, w)}"""
+
+
+def _computed(story: Story, w: Words) -> str:
+    if story.release.randomised_outside:  # no words were compared with anything
+        return w(
+            "Epsilon is computed from the probabilities that the plan prescribes, and rounded up; delta is 0. It holds "
+            "against whoever collects and whoever reads.",
+            f"Epsilon est calculé sur les probabilités que le plan prescrit, puis arrondi vers le haut{WIDE}; delta "
+            "vaut 0. Cela vaut face à qui collecte comme à qui lit.",
+        )
+    return w(
+        "Epsilon is computed from the integers that the random words are compared with, and rounded up; delta is "
+        "0. It holds against whoever collects and whoever reads.",
+        f"Epsilon est calculé sur les entiers auxquels les mots aléatoires sont comparés, puis arrondi vers le haut"
+        f"{WIDE}; delta vaut 0. Cela vaut face à qui collecte comme à qui lit.",
+    )
 
 
 def _certificate(story: Story, c: Certificate, w: Words) -> str:

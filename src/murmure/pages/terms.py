@@ -37,6 +37,15 @@ TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     "the priors come from the release of plan (.*), which was paid for on its own": (
         "les lois a priori viennent de la publication du plan \\1, payée à part"
     ),
+    "each person followed the plan's randomisation with fair coins, cards or another fair draw": (
+        "chacun a suivi le tirage que prescrit le plan, avec des pièces, des cartes ou un autre tirage équitables"
+    ),
+    "(.*); each person followed the plan's randomisation with fair coins, cards or another fair draw": (
+        "\\1 ; chacun a suivi le tirage que prescrit le plan, avec des pièces, des cartes ou un autre tirage équitables"
+    ),
+    "the innocuous answer is independent of the sensitive one and unknown to whoever sees the report": (
+        "la réponse anodine est indépendante de la réponse sensible, et inconnue de qui voit ce qui est envoyé"
+    ),
     "the mechanism and its integers": "le mécanisme et ses entiers",
     "who takes part": "qui participe",
     # noise at the curator

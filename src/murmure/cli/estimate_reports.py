@@ -1,0 +1,186 @@
+"""`murmure estimate --mechanism ... --counts / --reports`: answers that people randomised themselves."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import Misuse, Probability
+from murmure.core.errors import MissingColumn, OutsideDomain, shorten
+
+if TYPE_CHECKING:
+    from murmure.cli.estimate import Answer
+    from murmure.plan import Plan
+
+COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
+REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
+DIGITS = 40  # of a count: far more people than there are
+
+
+def answer_reports(
+    mechanism: str | None,
+    plan_file: Path | None,
+    counts: str | None,
+    reports: str | None,
+    column: str | None,
+    domain: tuple[Any, Any, Any, Any, Any],
+    settings: dict[str, Any],
+    target: Any,
+) -> Answer:
+    """The figures of reports that exist already; nothing is drawn."""
+    from murmure.cli.estimate import Answer, Figures
+    from murmure.core.domain import Categories
+    from murmure.outside_reports import release_reports
+
+    check_what_was_typed(mechanism, plan_file, counts, reports, column, domain, settings)
+    counted = None if counts is None else split_counts(counts)
+    named = counted is None or any(value is not None for value in domain[:4])
+    if plan_file is not None:
+        plan = _plan_in(plan_file)
+    else:
+        assert mechanism is not None
+        plan = plan_of(mechanism, domain, settings, None if named or counted is None else list(counted))
+    try:
+        release = release_reports(plan, counted if reports is None else reports, column=column)
+    except MissingColumn as error:
+        raise Misuse(
+            str(error).split("\n", maxsplit=1)[0], "--column NAME says which column holds the reports"
+        ) from None
+    except OutsideDomain as error:
+        unnamed = plan_file is None and all(value is None for value in domain[:4])
+        if unnamed and reports is not None:  # that the answers are no and yes was our word
+            problem = str(error).split("\n", maxsplit=1)[0]
+            raise Misuse(problem, "--labels NO,YES says which two answers there are") from None
+        raise
+    where = column or plan.statistic.domain.column  # type: ignore[union-attr]
+    shown = replace(release.estimate, target=target)
+    held = () if where is None else (where,)
+    figures = [Figures("mean" if shown.unit == "value" else "shares", held, shown)]
+    asked: Any = plan.statistic.domain
+    if shown.unit == "share" and not isinstance(asked, Categories):  # of numbers the mean too, as of a table
+        from murmure.statistics.mean import Mean
+
+        figures.append(Figures("mean", held, replace(Mean(asked).finish(release.estimate), target=target)))
+    from_counts = plan_file is None and not named
+    return Answer(release, plan, None, figures, from_counts=from_counts)
+
+
+def check_what_was_typed(
+    mechanism: str | None,
+    plan: Path | None,
+    counts: str | None,
+    reports: str | None,
+    column: str | None,
+    domain: tuple[Any, ...],
+    settings: dict[str, Any],
+) -> None:
+    if counts is not None and reports is not None:
+        raise Misuse("--counts and --reports exclude one another.", "counts are of the same reports, added up")
+    if counts is None and reports is None:
+        raise Misuse("nothing says what people reported: give --counts or --reports.", COUNTS)
+    if mechanism is not None and plan is not None:
+        raise Misuse("--mechanism and --plan exclude one another.", "a plan says everything by itself")
+    if mechanism is None and plan is None:
+        raise Misuse("nothing says how people randomised their answers: give --mechanism or --plan.", COUNTS)
+    if plan is not None and (settings or any(value is not None for value in domain)):
+        raise Misuse("--plan takes no mechanism's options.", "a plan says everything by itself")
+    if column is not None and reports is None:
+        raise Misuse("--column is a column of --reports, and there is no such file.", REPORTS)
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
+
+def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels: list[str] | None) -> Plan:
+    """The plan of one question. labels: the answers, where --counts alone names them."""
+    from murmure.cli.certify import build, exact_name
+    from murmure.core.domain import Categories
+    from murmure.core.types import Affine
+    from murmure.local.warner import YesNo
+    from murmure.plan import Plan
+    from murmure.statistics.histogram import Histogram
+    from murmure.statistics.mean import Mean
+
+    if "truth" in settings:
+        settings = settings | {"truth": Probability().convert(settings["truth"], None, click.get_current_context())}
+    exact = exact_name(name, settings)
+    known = labels is not None and [label.lower() for label in sorted(labels, key=str.lower)] == ["no", "yes"]
+    if labels is not None and known:
+        labels = sorted(labels, key=str.lower)  # in whichever order they were counted
+    answers = None if labels is None else Categories(labels)
+    person = build(exact, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
+    if labels is not None and not known and isinstance(person, YesNo) and sum(person.yes) != 1:
+        raise Misuse(
+            f"with these coins the two answers are not alike, and --counts does not say which of {labels[0]!r} and "
+            f"{labels[1]!r} is the yes.",
+            f"name both, the yes last: --labels {','.join(labels)}",
+        )
+    affine = person.affine()
+    mean = isinstance(affine, Affine) and affine.of == "code"
+    return Plan(Mean(person.domain) if mean else Histogram(person.domain), person=person)
+
+
+def _plan_in(path: Path) -> Plan:
+    from murmure.cli.certify import read_plan
+
+    plan = read_plan(path)
+    if plan.of_records:
+        raise Misuse(
+            f"{str(path)!r} is a plan about whole rows, and this is about one question.",
+            "murmure estimate OUT reads a sanitised table with its plan",
+        )
+    return plan
+
+
+# -- counts ------------------------------------------------------------------------------------------------------------
+
+
+def split_counts(text: str) -> dict[str, int]:
+    """no=300,yes=200. A label that holds a comma is in quotes, as in a CSV file; the last = parts label and count."""
+    counts: dict[str, int] = {}
+    try:
+        items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True, strict=False), [])]
+    except csv.Error:
+        items = []
+    for item in items:
+        label, parts, count = item.rpartition("=")
+        label = label.strip()
+        if not parts or not label:
+            raise Misuse(
+                f"--counts takes ANSWER=COUNT, got {shorten(item)}.",
+                "--counts no=300,yes=200; an answer with a comma in quotes: --counts '\"a, b\"=3,c=4'",
+            )
+        if label in counts:
+            raise Misuse(f"--counts names {shorten(label)} twice.", "add the two counts up")
+        counts[label] = _count(label, count)
+    if not counts:
+        raise Misuse(f"--counts holds no count, got {shorten(text)}.", "--counts no=300,yes=200")
+    return counts
+
+
+def _count(label: str, text: str) -> int:
+    """As people write it: 300, 1_000 or 1e5."""
+    try:
+        exact = Decimal(text.strip().replace("_", ""))
+        if exact.is_finite() and 0 <= exact < Decimal(10) ** DIGITS and exact == exact.to_integral_value():
+            return int(exact)
+    except InvalidOperation:
+        pass
+    raise Misuse(
+        f"the count of {shorten(label)} in --counts must be a whole number, at least 0, got {shorten(text)}.",
+        "--counts no=300,yes=200",
+    )
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+
+def in_order(labels: list[str]) -> str:
+    """Which answers there are, where --counts named them: one that nobody gave must be named too."""
+    named = ", ".join(map(repr, labels))
+    return f"Answers, as --counts names them: {named}. An answer that nobody gave is named too, with 0."
