@@ -65,11 +65,15 @@ def some_rows(domain: Domain | Schema, seed: int, numbers: bool = False) -> Any:
     numbers: with nobody among numbers too, where one may be left out.
     """
     domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
-    sizes = [d.size + (isinstance(d, Categories) or (numbers and leaves_out(d))) for d in domains]
+    nobody = [isinstance(d, Categories) or (numbers and leaves_out(d)) for d in domains]
+    sizes = [d.size + one for d, one in zip(domains, nobody, strict=True)]
     if math.prod(sizes) <= ALL_ROWS:
         columns = np.array(list(itertools.product(*map(range, sizes))), np.int64).T
     else:
-        ends = [sorted({0, size // 2, size - 1, max(0, size - 2)}) for size in sizes]
+        ends = [
+            sorted({0, d.size // 2, d.size - 1, max(0, d.size - 2), size - 1})
+            for d, size in zip(domains, sizes, strict=True)
+        ]
         corners = np.array(list(itertools.islice(itertools.product(*ends), ALL_ROWS)), np.int64).T
         words = Random.seeded(seed).words(RANDOM_ROWS * len(sizes)).reshape(len(sizes), RANDOM_ROWS)
         random = (words % np.array(sizes, np.uint64)[:, None]).astype(np.int64)

@@ -39,6 +39,8 @@ STYLE = """<style>
 def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     """The first rows, how many were left out, and the name of the method."""
     rows, method = estimate.rows_and_method()
+    if not estimate.noisy:  # of reports, a count is the share times the people, and says nothing more
+        rows = [{k: v for k, v in row.items() if k != "count" or estimate.unit == "count"} for row in rows]
     return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
 
 
@@ -124,8 +126,8 @@ def estimate_html(estimate: Estimate) -> str:
         return _note_html("<br>".join(html.escape(line) for line in said))
     rows, left_out, method = _rows(estimate)
     notes = [_note(estimate, left_out, method), *left_out_lines(estimate)]
-    said = "".join(f"<p class='note'>{html.escape(note)}</p>" for note in notes)
-    return f"{STYLE}<div class='murmure'>{_table_html(estimate, rows)}{said}</div>"
+    shown = "".join(f"<p class='note'>{html.escape(note)}</p>" for note in notes)
+    return f"{STYLE}<div class='murmure'>{_table_html(estimate, rows)}{shown}</div>"
 
 
 def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
@@ -266,9 +268,13 @@ def estimates_text(estimates: Estimates) -> str:
     names = [text for title, _, rows, _ in tables for text in (title, *(f"  {row['label']}" for row in rows))]
     width = min(max(map(len, names), default=0), WIDEST)
     parts = [_column_text(*table, width) for table in tables]
-    notes = _estimates_notes(estimates, methods, without)
+    notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
     wrapped = [textwrap.fill(note, 100, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
     return "\n\n".join([*parts, "\n".join(wrapped)])
+
+
+def _left_out_notes(estimates: Estimates) -> list[str]:
+    return [f"{name}: {line}" for name, estimate in estimates.items() for line in left_out_lines(estimate)]
 
 
 def _column_text(title: str, unit: str, rows: list[dict[str, Any]], left_out: int, width: int) -> str:
@@ -294,7 +300,7 @@ def estimates_html(estimates: Estimates) -> str:
         parts.append(
             f"<div class='murmure'><p><b>{html.escape(title)}</b></p>{_table_html(estimate, rows)}{more}</div>"
         )
-    notes = _estimates_notes(estimates, methods, without)
+    notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
     return "".join([*parts, *(_note_html(html.escape(note[0].upper() + note[1:]) + ".") for note in notes)])
 
 
