@@ -24,7 +24,7 @@ from murmure.engines.progress import watched
 from murmure.engines.tables import MARK, Table, open_table, write_table
 from murmure.engines.task import Task
 from murmure.plan import Plan
-from murmure.sanitised import DROPPED, PLAN, SEEDED, Format, schema_of
+from murmure.sanitised import PLAN, SEEDED, Format, schema_of
 from murmure.statistics.marginals import Marginals
 
 
@@ -40,6 +40,7 @@ class Receipt:
     moved: Mapping[str, int] = field(default_factory=dict)  # rows at the nearest bound, by column: for the holder only
     path: str | None = None
     seconds: float = 0.0
+    invalid: Invalid = "refuse"
 
     @cached_property
     def guarantees(self) -> Mapping[str, Certificate]:
@@ -174,7 +175,7 @@ def sanitise(
         target.finish()  # a disk that fills does so before anybody is charged
         seconds = time.perf_counter() - began
         moved = {name: rows for name, rows in job.moved.by_column.items() if rows}
-        receipt = Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds)
+        receipt = Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds, invalid)
         if before_release is not None:
             before_release(receipt)
     return receipt
@@ -242,6 +243,4 @@ def _on_spark(frame: Any, plan: Plan, invalid: Invalid, rng: Random, out: Any) -
     work = Sanitiser(plan, open_fields, invalid)
     out = Spark().map(work, frame, work.schema, rng.branch())
     said = {MARK: "1", **metadata_of(plan, rng)}
-    if invalid == "drop":
-        said[DROPPED] = str(frame.count() - out.count())
     return out.withMetadata(schema.private[0], said)  # it stays with the column, in Spark and in Parquet
