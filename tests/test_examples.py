@@ -30,6 +30,7 @@ HELPERS = {
     "murmure.local.columns",
     "murmure.statistics.shared",
     "murmure.statistics.design",
+    "murmure.statistics.left_out",
     *(f"murmure.statistics.{name}" for name in ("terms", "expression_text", "expressions", "exact_sums", "summed")),
     *(f"murmure.statistics.{name}" for name in ("carried", "conditions", "regions", "weights", "minimum_cell")),
     *(f"murmure.statistics.condition_{name}" for name in ("counts", "words")),

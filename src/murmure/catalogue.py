@@ -48,6 +48,7 @@ STATISTICS = {
     "Marginals": "murmure.statistics.marginals",
     "Pair": "murmure.statistics.pair",
     "Count": "murmure.statistics.count",
+    "Rows": "murmure.statistics.rows",
     "Sum": "murmure.statistics.total",
     "Sums": "murmure.statistics.sums",
     "Variance": "murmure.statistics.variance",

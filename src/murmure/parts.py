@@ -17,8 +17,16 @@ DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
 
 
 def part_to_dict(thing: Any) -> dict[str, Any]:
-    """The type's name and every field: JSON values, domains, schemas, fractions, other statistics."""
-    return {"type": type(thing).__name__} | {f.name: _written(getattr(thing, f.name)) for f in fields(thing)}
+    """The type's name and every field: JSON values, domains, schemas, fractions, other statistics.
+
+    A field that goes without saying is written only where it is not at its default.
+    """
+    told = [f for f in fields(thing) if not (_unsaid(f) and getattr(thing, f.name) == f.default)]
+    return {"type": type(thing).__name__} | {f.name: _written(getattr(thing, f.name)) for f in told}
+
+
+def _unsaid(f: Any) -> bool:
+    return bool(f.metadata.get("unsaid"))
 
 
 def _written(value: Any) -> Any:
@@ -38,7 +46,7 @@ def part_from_dict(held: Any, known: Mapping[str, str], besides: tuple[str, ...]
         raise PlanRefused(f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.")
     maker = load(kind)
     arguments = {name: value for name, value in held.items() if name not in ("type", *besides)}
-    wanted = {f.name for f in fields(maker)}
+    wanted = {f.name for f in fields(maker) if not _unsaid(f) or f.name in arguments}
     if set(arguments) != wanted:
         raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
     if "domain" in wanted and not isinstance(arguments["domain"], dict):

@@ -39,6 +39,7 @@ from murmure.laws.records import Records
 from murmure.parts import part_from_dict, part_to_dict
 from murmure.reports import Reports
 from murmure.secure.ring import Encoder
+from murmure.statistics.left_out import counting_left_out
 from murmure.statistics.shared import in_words
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 VERSION = 1
 MOST_ROWS = 1 << 32  # sums under a curator hold so many rows; whether there are more may not decide about an error
 SAID_AT = 1e-6  # the delta at which a certificate says what rho amounts to, where nobody named one
-SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation"}
+LEFT_OUT = "left out"  # what becomes of missing numbers at a curator; before 0.6 they counted as the middle
+SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"}
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Plan:
                 f"Plan.statistic must be a statistic, got {shorten(self.statistic)}.",
                 hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
             )
+        if self.lenient:
+            object.__setattr__(self, "statistic", counting_left_out(self.statistic))
         if self.parties is not None and type(self.parties).__name__ not in SHARINGS:
             raise InvalidParameter(
                 f"Plan.parties must say how parties share a sum, got {shorten(self.parties)}.",
@@ -265,6 +269,8 @@ class Plan:
     def weigh(self, records: Records, rows: Any) -> Records:
         """The same records with the public weights that the statistic asks for, if it does."""
         weights = self.statistic.weigh(rows) if hasattr(self.statistic, "weigh") else None
+        if weights is not None and len(weights) != len(records):  # some rows were left out
+            weights = weights[self.statistic.domain.encode_kept(rows)[1]]  # type: ignore[union-attr]
         return records if weights is None else replace(records, weights=weights)
 
     # -- the three places where a plan runs -------------------------------------------------------
@@ -422,12 +428,20 @@ class Plan:
 
     def _certificate(self, unit: Unit) -> Certificate:
         """For one person: of one row, or of as many as were declared."""
-        if self.unit == "row":
-            return certify(self.person, unit)
-        certificate = certify(self.person, unit, int(self.rows_per_person))
-        bound = f"column {self.unit} tells people apart, and nobody has more than {self.rows_per_person} rows"
-        provided = bound if certificate.assumption is None else f"{certificate.assumption}; {bound}"
-        return replace(certificate, assumption=provided)
+        rows = 1 if self.unit == "row" else int(self.rows_per_person)
+        certificate, provided = certify(self.person, unit, rows), []
+        if self.unit != "row":
+            provided.append(f"column {self.unit} tells people apart, and nobody has more than {rows} rows")
+        if self.drops:
+            provided.append("a row that is left out shows that it held a value outside the public domain")
+        held = [text for text in (certificate.assumption, *provided) if text]
+        return replace(certificate, assumption="; ".join(held) or None)
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows can be left out because of what they hold."""
+        domain = self.statistic.domain
+        return domain.drops if isinstance(domain, Schema) else domain.outside == "drop"
 
     def describe(self) -> str:
         """What is asked, of which columns, and through what."""
@@ -455,6 +469,8 @@ class Plan:
         if self.curator is not None:
             out["curator"] = {**part_to_dict(self.curator), "law": self.bound.integers()}
             out["relation"] = self.relation
+        if self.lenient:
+            out["missing"] = LEFT_OUT
         if self.parties is not None:
             out["parties"] = part_to_dict(self.parties)
         if self.unit != "row":  # a plan about rows is written as it always was
@@ -520,6 +536,11 @@ class Plan:
         protects = {name: held[name] for name in ("unit", "rows_per_person", "relation") if name in held}
         statistic = part_from_dict(held.get("statistic"), QUESTIONS)
         plan = cls(statistic, person, parties, curator, **protects)
+        if held.get("missing") != (LEFT_OUT if plan.lenient else None):
+            raise PlanRefused(
+                "Plan refused: it does not say that missing numbers are left out, as this version leaves them.",
+                hint="before 0.6 a missing number counted as the middle of its range: ask again, with a new plan",
+            )
         laws = (written, plan.person and plan.person.channel), (noise, plan.curator and plan.bound)
         if any(said is not None and said["law"] != json.loads(json.dumps(one.integers())) for said, one in laws):
             raise PlanRefused(
@@ -550,17 +571,20 @@ class Step:
         return self.plan.lenient
 
     def __call__(self, task: Task) -> Total:
-        plan, n = self.plan, len(task)
+        plan = self.plan
         try:
             column = getattr(plan.statistic.domain, "column", None)
             rows = task.batch if plan.of_records else one_column(task.batch, column)
             if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
-                return Total(n, plan.statistic.tally(plan.statistic.stand(rows)))  # type: ignore[attr-defined]
+                return Total(len(task), plan.statistic.tally(plan.statistic.stand(rows)))  # type: ignore[attr-defined]
             if plan.person is None:
-                return Total(n, plan.statistic.tally(plan.statistic.encode(rows)))
+                codes = plan.statistic.encode(rows)
+                kept = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
+                return Total(kept if plan.drops else len(task), plan.statistic.tally(codes))
             if not plan.of_records:
-                return Total(n, plan.reader.tally(plan.person.report(rows, task.rng)))
+                reports = plan.person.report(rows, task.rng)
+                return Total(len(reports) if plan.drops else len(task), plan.reader.tally(reports))
             records = plan.person.report(rows, task.rng, task.first or 0)
-            return Total(n, plan.reader.tally(plan.weigh(records, rows)))
+            return Total(len(records), plan.reader.tally(plan.weigh(records, rows)))
         except OutsideDomain as error:  # the row of the whole source, not of its batch
             raise (error if task.first is None else error.later(task.first)) from None

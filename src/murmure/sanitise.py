@@ -6,6 +6,7 @@ its metadata: whoever has the file can estimate, and nobody needs the original.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from murmure.engines.progress import watched
 from murmure.engines.tables import MARK, Table, open_table, write_table
 from murmure.engines.task import Task
 from murmure.plan import Plan
-from murmure.sanitised import DROPPED, PLAN, SEEDED, Format, schema_of
+from murmure.sanitised import PLAN, SEEDED, Format, schema_of
 from murmure.statistics.marginals import Marginals
 
 
@@ -36,8 +37,10 @@ class Receipt:
     plan: Plan = field(repr=False)
     seeded: bool
     beyond: int = 0  # of those dropped, the rows beyond the bound of their person
+    moved: Mapping[str, int] = field(default_factory=dict)  # rows at the nearest bound, by column: for the holder only
     path: str | None = None
     seconds: float = 0.0
+    invalid: Invalid = "refuse"
 
     @cached_property
     def guarantees(self) -> Mapping[str, Certificate]:
@@ -51,6 +54,7 @@ class Sanitiser:
     plan: Plan
     open_fields: Mapping[str, Any]
     invalid: Invalid = "refuse"
+    moved: MovedRows | None = None  # on this machine: how many numbers were moved to the nearest bound
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,9 +77,12 @@ class Sanitiser:
             if self.invalid == "drop":
                 batch = readable_rows(batch, schema)
                 codes, kept = schema.encode_valid(batch, public=True)
-                batch = batch.filter(_mask(kept))
             else:
-                codes = schema.encode(batch)
+                codes, kept = schema.encode_kept(batch, public=schema.drops)
+            if self.moved is not None:
+                self.moved.add(schema.moved(batch, kept))
+            if not kept.all():
+                batch = batch.filter(_mask(kept))
             # dictionaries hold words that no row says, and missing cells what was there before: both stay here
             carried = {name: laid_bare(batch.column(name)) for name in schema.open}
             schema.carry(carried)
@@ -83,6 +90,22 @@ class Sanitiser:
             raise (error if task.first is None else error.later(task.first)) from None
         records = self.plan.person.randomise(codes, task.rng, task.first or 0)
         return self.format.table(records, carried, self.schema)
+
+
+class MovedRows:
+    """Of every column, how many rows were moved to its nearest bound; several threads add to it.
+
+    An exact count of what rows hold: for their holder, and not for the sanitised table.
+    """
+
+    def __init__(self) -> None:
+        self.by_column: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def add(self, more: Mapping[str, int]) -> None:
+        with self._lock:
+            for name, rows in more.items():
+                self.by_column[name] = self.by_column.get(name, 0) + rows
 
 
 def readable_rows(batch: Any, schema: Schema) -> Any:
@@ -121,7 +144,8 @@ def sanitise(
 
     source: a path, pattern or folder of CSV, Parquet or Arrow files, any frame that Narwhals knows, an Arrow table, a
     Spark DataFrame. out: the path of the sanitised table (then a Receipt is returned), or None for an Arrow table (of a
-    Spark DataFrame: a DataFrame). invalid: rows with values outside the schema are refused, or dropped and counted.
+    Spark DataFrame: a DataFrame). invalid: rows that the schema refuses are refused, or dropped and counted; what the
+    schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
     unit, rows_per_person: what one person is (see Plan). before_release is called once all rows are randomised and
     before the result gets its name: the place for a charge.
     """
@@ -150,7 +174,8 @@ def sanitise(
             target.write(batch)
         target.finish()  # a disk that fills does so before anybody is charged
         seconds = time.perf_counter() - began
-        receipt = Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, str(out), seconds)
+        moved = {name: rows for name, rows in job.moved.by_column.items() if rows}
+        receipt = Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds, invalid)
         if before_release is not None:
             before_release(receipt)
     return receipt
@@ -170,7 +195,8 @@ class _Rows:
             refuse_inexact_names(self.table, unit)
         types = {name: self.table.schema.field(name).type for name in schema.open}
         open_fields = {name: parsed_type(plain_type(kind), schema.kinds[name]) for name, kind in types.items()}
-        self.work = Sanitiser(plan, open_fields, invalid)
+        self.moved = MovedRows()
+        self.work = Sanitiser(plan, open_fields, invalid, self.moved)
         self.people = None if unit == "row" else RowsPerPerson(unit, at_most, invalid)
         self.rng, self.rows, self.read, self.beyond = rng.branch(), 0, 0, 0
         self.metadata = metadata_of(plan, rng)
@@ -217,6 +243,4 @@ def _on_spark(frame: Any, plan: Plan, invalid: Invalid, rng: Random, out: Any) -
     work = Sanitiser(plan, open_fields, invalid)
     out = Spark().map(work, frame, work.schema, rng.branch())
     said = {MARK: "1", **metadata_of(plan, rng)}
-    if invalid == "drop":
-        said[DROPPED] = str(frame.count() - out.count())
     return out.withMetadata(schema.private[0], said)  # it stays with the column, in Spark and in Parquet

@@ -23,7 +23,7 @@ from murmure.laws.records import Records
 from murmure.local.columns import Cells
 from murmure.plan import Plan
 
-PLAN, SEEDED, DROPPED = "murmure:plan", "murmure:seeded", "murmure:dropped"
+PLAN, SEEDED = "murmure:plan", "murmure:seeded"
 
 
 def schema_of(plan: Plan) -> Schema:

@@ -167,7 +167,7 @@ def test_a_draft_is_refused() -> None:
     ):
         with pytest.raises(InvalidParameter, match=r"'age' were read off the data(.|\n)*remove from_data = true"):
             use()
-    assert draft.inspect(batch)["age"][0].tolist() == [True]
+    assert draft.inspect(batch)["age"].refused.tolist() == [True]
     assert "age" in draft and Schema.from_toml(draft.to_toml()).drafted == ("age",)
 
 
@@ -380,14 +380,14 @@ def test_inspect_finds_every_bad_row() -> None:
     rows = ROWS | {"age": [17, 20, 100], "region": ["east", "north", None], "weight": ["a", "b", "c"]}
     found = SCHEMA.inspect(pa.table(rows))
 
-    assert {name: bad.tolist() for name, (bad, _) in found.items()} == {
+    assert {name: one.refused.tolist() for name, one in found.items()} == {
         "age": [True, False, True],
         "smoker": [False] * 3,
         "weight": [True] * 3,
         "region": [True, False, True],
     }
-    assert "row 0 holds 17 (2 outside" in str(found["age"][1]) and found["smoker"][1] is None
-    assert "row 0 holds 'a' (3 outside" in str(found["weight"][1])
+    assert "row 0 holds 17 (2 outside" in str(found["age"].first) and found["smoker"].first is None
+    assert "row 0 holds 'a' (3 outside" in str(found["weight"].first)
 
 
 VALUES = st.one_of(

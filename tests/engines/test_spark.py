@@ -355,7 +355,7 @@ def test_rows_that_are_dropped_are_counted(spark: Any) -> None:
     out = mu.sanitise(frame, mu.SPL(schema, 1.0), invalid="drop")
 
     assert out.count() == 1
-    assert out.schema["smoker"].metadata["murmure:dropped"] == "2"
+    assert "dropped" not in " ".join(out.schema["smoker"].metadata)  # an exact count is for the holder, who has both
 
 
 def test_run_on_a_frame_and_on_files(spark: Any, tmp_path: Path) -> None:

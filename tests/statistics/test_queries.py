@@ -14,7 +14,7 @@ import murmure as mu
 import murmure.statistics
 from murmure.core.blocks import Noisy
 from murmure.core.errors import InvalidParameter
-from murmure.core.noisy_reading import TOO_FEW, reach, z_of
+from murmure.core.noisy_reading import TOO_FEW, TOO_NOISY, reach, z_of
 from murmure.parts import part_from_dict, part_to_dict
 from murmure.statistics.quantile import _Tree, branching
 
@@ -218,7 +218,7 @@ def test_a_count_is_inverted_exactly() -> None:
 )
 @pytest.mark.parametrize("total", [-50, 0])
 def test_too_few_people_to_divide_by(statistic: Any, total: int) -> None:
-    """Where noise may be all there is, the interval is the whole public range and says so; n is not negative."""
+    """Where noise may be all there is, no figure is made up, and the interval is the whole public range."""
     estimate = statistic.read(noisy(statistic, total + statistic.tally(np.array([1, 2]))))
     low, high = {"Mean": (0, 99), "Variance": (0, 49.5**2), "Histogram": (0, 1), "Quantile": (0, 99)}[
         type(statistic).__name__
@@ -228,7 +228,7 @@ def test_too_few_people_to_divide_by(statistic: Any, total: int) -> None:
         ends, method = estimate.interval_and_method(0.95, target)
         assert ends.tolist() == pytest.approx(np.tile([low, high], (len(estimate.mean), 1)))
         assert method == TOO_FEW
-    assert estimate.n >= 0 and np.isfinite(estimate.mean).all()
+    assert estimate.n >= 0 and np.isnan(estimate.mean).all() and estimate.reason == TOO_NOISY
 
 
 def test_people_are_the_noisy_count() -> None:

@@ -21,6 +21,7 @@ from murmure.core.estimate import Estimate
 from murmure.core.estimates import Estimates
 from murmure.core.random import Random
 from murmure.core.schema import Schema
+from murmure.core.standing import leaves_out
 from murmure.core.types import Array, Ints
 
 ALL_ROWS = 4096  # combinations of values up to which every row is tried
@@ -36,7 +37,7 @@ def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
     tight=False: bounds that are proved, and that no row of the grid may attain.
     """
     check_layout(statistic)
-    x = some_rows(statistic.domain, seed)
+    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
     check_bounds(statistic, x, tight)
     check_exchange(statistic, x, seed)
     check_nobody(statistic, x)
@@ -45,7 +46,7 @@ def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
 
 def check_choice(statistic: Any, seed: int = 1) -> None:
     """One person moves every score by at most the stated sensitivity, and some person by as much."""
-    x = some_rows(statistic.domain, seed)
+    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
     lifted = np.concatenate([statistic.lift(x), np.zeros((1, statistic.width), np.int64)])[: PAIRED * 4]
     base = np.zeros(statistic.width, np.int64)
     found = np.array([statistic.scores(base + row) for row in lifted])
@@ -58,14 +59,21 @@ def check_choice(statistic: Any, seed: int = 1) -> None:
     )
 
 
-def some_rows(domain: Domain | Schema, seed: int) -> Any:
-    """Every row of a small domain, corners and random rows of a large one; with nobody among labels."""
+def some_rows(domain: Domain | Schema, seed: int, numbers: bool = False) -> Any:
+    """Every row of a small domain, corners and random rows of a large one; with nobody among labels.
+
+    numbers: with nobody among numbers too, where one may be left out.
+    """
     domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
-    sizes = [d.size + isinstance(d, Categories) for d in domains]
+    nobody = [isinstance(d, Categories) or (numbers and leaves_out(d)) for d in domains]
+    sizes = [d.size + one for d, one in zip(domains, nobody, strict=True)]
     if math.prod(sizes) <= ALL_ROWS:
         columns = np.array(list(itertools.product(*map(range, sizes))), np.int64).T
     else:
-        ends = [sorted({0, size // 2, size - 1, max(0, size - 2)}) for size in sizes]
+        ends = [
+            sorted({0, d.size // 2, d.size - 1, max(0, d.size - 2), size - 1})
+            for d, size in zip(domains, sizes, strict=True)
+        ]
         corners = np.array(list(itertools.islice(itertools.product(*ends), ALL_ROWS)), np.int64).T
         words = Random.seeded(seed).words(RANDOM_ROWS * len(sizes)).reshape(len(sizes), RANDOM_ROWS)
         random = (words % np.array(sizes, np.uint64)[:, None]).astype(np.int64)
@@ -225,9 +233,13 @@ def _seen(statistic: Any, noisy: Noisy) -> str:
 
 
 def _figures(statistic: Any, estimate: Estimate) -> str:
-    out: list[Array] = [estimate.mean]
+    out: list[Array] = []
     require(isinstance(estimate.n, int) and estimate.n >= 0, statistic, f"reads {estimate.n!r} people")
     require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
+    known = bool(np.isfinite(estimate.mean).all())
+    require(known or bool(estimate.reason), statistic, "a figure is not a number, and nothing says why")
+    if estimate.reading is None:
+        return repr((estimate.mean.tolist(), estimate.reason, estimate.n))
     for target in ("fixed", "superpopulation"):
         out.append(estimate.variance(target))  # type: ignore[arg-type]
         require(bool((out[-1] >= 0).all()), statistic, "a variance is negative")
@@ -236,4 +248,5 @@ def _figures(statistic: Any, estimate: Estimate) -> str:
             require(bool((ends[:, 0] <= ends[:, 1]).all()), statistic, f"an interval is upside down: {ends[:3]}")
             out.append(ends.ravel())
     require(all(bool(np.isfinite(part).all()) for part in out), statistic, "a figure is not a number")
-    return repr([part.tolist() for part in out]) + str(estimate.n)
+    beside = "" if estimate.left_out is None else _figures(statistic, estimate.left_out)
+    return repr([part.tolist() for part in (estimate.mean, *out)]) + str(estimate.n) + beside

@@ -534,8 +534,8 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    names = {"low": "low", "high": "high", "truth": "truth (simulation)"}
-    shown = [name for name in names if any(name in row for row in rows)]
+    names = {"low": "low", "high": "high", "count": "count", "truth": "truth (simulation)"}
+    shown = [name for name in names if name != unit and any(name in row for row in rows)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     for name in (unit, *(names[name] for name in shown)):

@@ -54,8 +54,9 @@ WITH_DELTA = ("gaussian", "skellam")
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
 CUT = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
 STOOD = (  # the same whatever the rows hold
-    "Whatever the rows hold: a missing or unreadable number counts as the schema says (or as the middle), one out of "
-    "range as the nearest bound, an unknown label nowhere."
+    "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
+    "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
+    "nowhere. How many rows that concerns, exactly, is for the holder of the data: murmure schema check."
 )
 OUTSIDE = "Intervals are cut to what is possible, figures are not: a figure may lie outside its interval."
 MOST_SHOWN = 40  # figures on a terminal; beyond, the first
@@ -120,7 +121,8 @@ def query(
     histogram, table, quantile or mode. The answer carries noise, and is charged in a ledger before it is shown.
 
     Bounds and labels come from the schema. Cells that it does not hold are no error: a number is moved to the nearest
-    bound, a missing or unreadable one counts as the schema says (or as the middle), an unknown label counts nowhere.
+    bound (or its row left out: outside = "drop" in the schema), a row whose number is missing or unreadable is left out
+    and counted (or counts as the schema says), an unknown label counts nowhere.
     The same question to the same file is answered from the ledger, at no cost; --fresh draws and pays again. Budgets
     belong to --dataset: the same people in another file need the same name.
 
@@ -242,9 +244,10 @@ class Asked:
             asks: Any = load("Pair")(two, *self.columns)
         elif self.question == "quantile":
             asks = load("Quantile")(schema[self.columns[0]], q=_levels(self.at))
+        elif not self.columns:  # a count of rows, whatever they hold; any column will do
+            asks = load("Rows")(schema[schema.private[0]])
         else:
-            column = self.columns[0] if self.columns else counted(schema)
-            asks = load(self.question.capitalize())(schema[column])
+            asks = load(self.question.capitalize())(schema[self.columns[0]])
         for condition in self.where:
             asks = load("Where")(asks, **_condition(condition, schema))
         if self.by:
@@ -329,19 +332,6 @@ def known(schema: Schema, name: str) -> None:
         )
 
 
-def counted(schema: Schema) -> str:
-    """The column whose rows a count counts: a number, since every row has one, if only a stand-in."""
-    from murmure.core.domain import Categories
-
-    found = next((name for name in schema.private if not isinstance(schema[name], Categories)), None)
-    if found is None:
-        raise Misuse(
-            "the schema has labels only: of which column are rows counted that hold one of them?",
-            f"--column {schema.private[0]}",
-        )
-    return found
-
-
 def _levels(text: str) -> Any:
     from murmure.cli.shared import Numbers
 
@@ -401,12 +391,25 @@ def _values(domain: Any) -> list[Any]:
 
 def figures(release: Release, level: float, target: Any) -> list[tuple[str, list[dict[str, Any]], str]]:
     """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
-    held = release.estimate
-    parts = held.items() if isinstance(held, Mapping) else [("", held)]
     out = []
-    for name, one in parts:
+    for name, one in _parts_of(release):
         rows, method = one.rows_and_method(level, target) if one.reading is not None else (one.to_rows(), "")
         out.append((str(name), [_plain(row) for row in rows], method or f"no error bar: {one.reason}"))
+    return out
+
+
+def _parts_of(release: Release) -> list[tuple[str, Any]]:
+    held = release.estimate
+    return [(str(name), one) for name, one in held.items()] if isinstance(held, Mapping) else [("", held)]
+
+
+def _left_out(release: Release, level: float, target: Any) -> list[dict[str, Any]]:
+    """The noisy numbers of rows that have no part in the figures."""
+    out = []
+    for name, one in _parts_of(release):
+        gone = getattr(one, "left_out", None)
+        if gone is not None:
+            out += [{**({"group": name} if name else {}), **row} for row in gone.to_rows(level, target)]
     return out
 
 
@@ -429,6 +432,10 @@ def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: floa
             {**({"group": name} if name else {}), **row, "method": method}
             for name, rows, method in figures(release, level, target)
             for row in rows
+        ],
+        "left_out": _left_out(release, level, target),
+        "too_noisy": [
+            name or asked.title for name, one in _parts_of(release) if one.reading is not None and one.reason
         ],
         "notes": asked.notes,
         "unit": plan.unit,
@@ -464,6 +471,8 @@ def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, 
 
 
 def _show_figures(out: Any, release: Release, asked: Asked, level: float, target: Any) -> None:
+    from murmure.core.show import left_out_lines
+
     left_out, notes = 0, []
     for name, rows, method in figures(release, level, target):
         table, hidden = _table(name, rows)
@@ -476,6 +485,11 @@ def _show_figures(out: Any, release: Release, asked: Asked, level: float, target
         out.print(f"{sure}{method}" + (f", for {whom} ({target})" if sure else ""), style="dim")
     if asked.question != "count" and release.estimate.n is not None:
         out.print(f"of about {grouped(release.estimate.n)} rows, a noisy number too", style="dim")
+    for name, one in _parts_of(release):
+        for line in left_out_lines(one, level):
+            out.print(f"{name}: {line}" if name else line, soft_wrap=True)
+        if one.reason and one.reading is not None:
+            out.print(f"{name + ': ' if name else ''}too noisy: {one.reason}", style="bold")
     if left_out:
         out.print(f"the first {MOST_SHOWN}; {grouped(left_out)} more with --json", style="dim")
 
@@ -485,13 +499,13 @@ def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
     from rich.table import Table
 
     unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
-    shown = [unit, *(key for key in ("low", "high") if key in rows[0])]
+    shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     table.add_column(name, overflow="fold")
     for key in shown:
         table.add_column(key, justify="right")
     for row in rows[:MOST_SHOWN]:
-        table.add_row(str(row["label"]), *(_figure(row.get(key)) for key in shown))
+        table.add_row(str(row["label"]), *("too noisy" if row[key] is None else _figure(row[key]) for key in shown))
     return table, max(0, len(rows) - MOST_SHOWN)
 
 

@@ -445,6 +445,7 @@ def _as_json(receipt: Receipt, made: Made, till: Till, output: Path) -> dict[str
         "rows_out": receipt.rows,
         "dropped": receipt.dropped,
         "beyond_rows_per_person": receipt.beyond,
+        "clamped": dict(receipt.moved),
         "solution": made.name,
         "mechanism": type(plan.person).__name__,
         "columns": dict(zip(plan.person.columns, protocols(plan.person), strict=True)),
@@ -487,6 +488,9 @@ def _show(receipt: Receipt, made: Made, till: Till, sources: tuple[str, ...], ou
         why = [f"{grouped(outside)} outside the schema"] if outside else []
         why += [f"{grouped(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
         table.add_row("dropped", f"{' and '.join(why)}; that a row is not there says that it was one of these")
+    if receipt.moved:
+        counts = ", ".join(f"{name} {grouped(rows)}" for name, rows in receipt.moved.items())
+        table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
     table.add_row("solution", made.chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
     for column, protocol in zip(plan.person.columns, protocols(plan.person), strict=True):

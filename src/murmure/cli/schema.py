@@ -37,6 +37,10 @@ ALIKE = 0.9  # text of which more than this share differs looks like an identifi
 NAMELIKE = 4  # ... when there are more values than this
 BLANKS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]  # what people write for nothing
 MOST_SHOWN = 100  # labels of a column on the screen
+AT_A_CURATOR = (
+    "Rows that are not valid are refused where each row is randomised, and by parties. Queries and learners refuse no "
+    "row: a number beyond its bounds counts as the nearest bound, a row with a missing or unreadable one is left out."
+)
 WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
 
 
@@ -380,6 +384,10 @@ def _lines(column: Column) -> list[str]:
         lines.append(f"missing answers count as {column.missing_value!r}")
     elif column.missing == "constant":
         lines.append(f"missing answers count as {column.missing_value!r}, a public constant")
+    if column.outside == "clamp":
+        lines.append("other numbers are moved to the nearest bound")
+    elif column.outside == "drop":
+        lines.append("rows with another value are left out")
     if column.public:
         lines.append("public: carried as it is, never randomised")
     if column.from_data:
@@ -396,9 +404,10 @@ def _lines(column: Column) -> list[str]:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
-    """Hold DATA against SCHEMA: how many rows are valid, and the first that is not, of each column.
+    """Hold DATA against SCHEMA: how many rows are valid, and the first that is not, of each column; and how many are
+    moved to the nearest bound or left out, where the schema says so (outside = "clamp" or "drop").
 
-    For the holder of the data: the answer quotes rows. Exit code 2 when a row is not valid.
+    For the holder of the data: the answer quotes rows, and its counts are exact. Exit code 2 when a row is not valid.
     """
     import numpy as np
 
@@ -409,30 +418,41 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     held = Schema.load(file)
     table = open_table(data, columns=list(held), kinds=dict.fromkeys(held, "text"))  # no cell ends the reading
     rows = valid = 0
-    invalid = dict.fromkeys(held, 0)
+    counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in held}
     first: dict[str, Any] = {}
     for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
         found = held.inspect(batch)
-        for name, (bad, refusal) in found.items():
-            invalid[name] += int(bad.sum())
-            if refusal is not None:
-                first.setdefault(name, refusal.later(rows))
+        for name, one in found.items():
+            masks = (one.refused, one.missing, one.moved, one.dropped)
+            for what, mask in zip(counts[name], masks, strict=True):
+                counts[name][what] += int(mask.sum())
+            if one.first is not None:
+                first.setdefault(name, one.first.later(rows))
         rows += batch.num_rows
-        valid += int((~np.logical_or.reduce([bad for bad, _ in found.values()])).sum())
+        valid += int((~np.logical_or.reduce([one.refused for one in found.values()])).sum())
     if as_json:
-        columns = {name: {"invalid": n, "first": _first(first.get(name))} for name, n in invalid.items()}
+        columns = {name: {**n, "first": _first(first.get(name))} for name, n in counts.items()}
         print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(held.drafted)})
     else:
         out = console()
         out.print(f"{grouped(valid)} of {grouped(rows)} rows are valid.", style="bold")
         for name, refusal in first.items():
-            many = "1 row is" if invalid[name] == 1 else f"{grouped(invalid[name])} rows are"
-            out.print(f"\n{name}: {many} not. The first:", style="bold")
+            out.print(f"\n{name}: {_rows_are(counts[name]['invalid'])} not. The first:", style="bold")
             out.print(str(refusal))
+        for what, words in (("clamped", "moved to the nearest bound"), ("dropped", "left out")):
+            for name, n in counts.items():
+                if n[what]:
+                    out.print(f"\n{name}: {_rows_are(n[what])} {words}, as the schema says.", style="bold")
+        if valid < rows:
+            out.print(f"\n{AT_A_CURATOR}", style="dim")
         if held.drafted:
             out.print(f"\nRead off the data, still to be replaced: {', '.join(held.drafted)}", style="bold red")
     if valid < rows:
         ctx.exit(WRONG)
+
+
+def _rows_are(n: int) -> str:
+    return "1 row is" if n == 1 else f"{grouped(n)} rows are"
 
 
 def _first(refusal: Any) -> dict[str, Any] | None:

@@ -189,20 +189,25 @@ def _place(domain: Any, read: Read, v: NDArray[np.int64], s: int) -> Read:
 
 
 def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64], Mask | None]:
-    """Codes of v / 10**s, s at most `places`, and which lie outside: all in int64, and no step of it passes 2**63."""
+    """Codes of v / 10**s, s at most `places`, and which lie outside, at the nearest bound.
+
+    All in int64, and no step of it passes 2**63.
+    """
     times = 10 ** (domain.places - s)
     low = max(-(-domain.first // times), -WORD - 1)
     high = min((domain.first + domain.size - 1) // times, WORD)
     if low > high:  # no such number, or none that int64 holds, lies between the bounds
-        return np.zeros(len(v), np.int64), np.ones(len(v), bool)
+        return np.where(v < low, 0, domain.size - 1), np.ones(len(v), bool)
     bad = None
     if len(v) and not (v.min() >= low and v.max() <= high):
-        bad = (v < low) | (v > high)
+        below, bad = v < low, (v < low) | (v > high)
         v = np.where(bad, low, v)
     codes = v - low
     if times > 1:
         codes *= times
         codes += low * times - domain.first
+    if bad is not None:  # at the nearest bound
+        codes[bad] = np.where(below[bad], 0, domain.size - 1)
     return codes, bad
 
 
@@ -220,6 +225,7 @@ def _read_objects(domain: Any, items: Sequence[Any]) -> Read:
             kinds[0][i] = True
         elif not np.isfinite(float(Decimal(item)) if isinstance(item, Decimal) else meant):
             kinds[1][i] = True
+            codes[i] = domain.size - 1 if meant > 0 else 0
         elif nearest and isinstance(item, float | np.floating):
             found, beyond = _rounded(domain, np.atleast_1d(item))  # as in an array of floats
             codes[i], kinds[1][i] = found[0], beyond is not None
@@ -276,7 +282,7 @@ def _read_arrow(domain: Any, chunk: Any) -> Read | None:
 # -- floats ------------------------------------------------------------------------------------------------------------
 
 
-@np.errstate(over="ignore")  # what is too large for a float is outside
+@np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is outside, and so is infinity
 def _read_floats(domain: Any, read: Read) -> Read:
     array = read.codes
     if len(array) and not np.isfinite(array.min() + array.max()):  # NaN passes through both
@@ -393,7 +399,4 @@ def stand_decimals(domain: Any, array: NDArray[Any]) -> NDArray[np.int64]:
     """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value."""
     if array.dtype.kind == "f":
         return _rounded(domain, array)[0]
-    v = _int64(array)
-    codes, bad = _codes(domain, v, 0)
-    top = v >= -(-domain.first // 10**domain.places)
-    return codes if bad is None else np.where(bad, np.where(top, domain.size - 1, 0), codes)
+    return _codes(domain, _int64(array), 0)[0]

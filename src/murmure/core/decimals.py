@@ -17,11 +17,19 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import LONGEST
+from murmure.core.cells import LONGEST, Mask
 from murmure.core.decimal_reading import decimal_text, plain_text, read_decimals, stand_decimals
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.reading import Codes, Read
-from murmure.core.said import check_absent, column_words, named_column, said_absent, whole
+from murmure.core.reading import Codes, Read, clamped, numbers_of, one_column
+from murmure.core.said import (
+    Outside,
+    check_absent,
+    check_outside,
+    column_words,
+    named_column,
+    said_policies,
+    whole,
+)
 
 MOST_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MOST_PLACES = 18
@@ -46,7 +54,8 @@ class Decimals:
     places: int
     rounding: Rounding = "refuse"
     column: str | None = None
-    absent: Decimal | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
+    absent: Decimal | None = None  # what a missing answer counts as, where a curator reads every row; None: left out
+    outside: Outside = "refuse"  # what becomes of a row with another number
 
     def __post_init__(self) -> None:
         places = whole("Decimals", "places", self.places, 0, None)
@@ -66,6 +75,7 @@ class Decimals:
                 f"Decimals holds at most 2**62 values, got about 2**{self.size.bit_length() - 1}.",
                 hint="use fewer places, or narrower bounds",
             )
+        check_outside("Decimals", self.outside, labels=False)
         if self.absent is not None:
             object.__setattr__(self, "absent", self.constant("Decimals.absent", self.absent))
         check_absent(self)
@@ -136,11 +146,16 @@ class Decimals:
         return self.read(values).all_valid(self)
 
     def read(self, values: Any) -> Read:
-        return read_decimals(self, values)
+        return clamped(self, values, read_decimals(self, values))
 
     def nearest(self, array: NDArray[Any]) -> NDArray[np.int64]:
         """A code for every number, none of them NaN: the nearest value (core/standing.py)."""
         return stand_decimals(self, array)
+
+    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+        """A long domain has read its numbers by all of their digits, and put all but infinity at the nearest value."""
+        numbers = numbers_of(self, one_column(values)).array[rows]
+        return self.nearest(numbers) if self.short else np.where(numbers == np.inf, self.size - 1, read.codes[rows])
 
     # -- all values, one by one
 
@@ -193,4 +208,4 @@ class Decimals:
             "places": self.places,
             "rounding": self.rounding,
             "column": self.column,
-        } | {name: str(value) for name, value in said_absent(self).items()}
+        } | {name: str(value) for name, value in said_policies(self).items()}

@@ -1,7 +1,8 @@
 """What one person may hold: public constants only, never read off the data.
 
 A domain numbers its values 0 .. size-1 (the *codes*); every mechanism works on codes. `encode` refuses
-what the domain does not hold: nothing is clipped, rounded away or guessed in silence.
+what the domain does not hold: nothing is clipped, rounded away or guessed in silence. A domain can say otherwise, for
+every place where rows are read: outside="clamp" moves numbers to the nearest value, outside="drop" leaves the row out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import CLOSE, LONGEST, fits, meaning, rounded_all
+from murmure.core.cells import CLOSE, LONGEST, Mask, fits, meaning, rounded_all
 from murmure.core.decimals import Decimals as Decimals
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.labels import Labels
@@ -29,14 +30,24 @@ from murmure.core.reading import (
     any_of,
     beyond,
     cell_at,
+    clamped,
     either,
     numbers_of,
     one_column,
     whole_numbers,
 )
-from murmure.core.said import check_absent, column_words, named_column, said_absent, whole
+from murmure.core.said import (
+    Outside,
+    check_absent,
+    check_outside,
+    column_words,
+    named_column,
+    said_policies,
+    whole,
+)
 
 MAX_SIZE = 1 << 31
+LARGEST = (1 << 63) - 1
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
 
 
@@ -48,6 +59,8 @@ class Domain(Protocol):
     def column(self) -> str | None: ...
     @property
     def size(self) -> int: ...
+    @property
+    def outside(self) -> Outside: ...
     def encode(self, values: Any) -> Codes: ...
     def read(self, values: Any) -> Read: ...
     def label(self, code: int) -> str: ...
@@ -68,9 +81,16 @@ class Categories:
     values: tuple[Hashable, ...] | int
     column: str | None = None
     absent: Any = None  # the label that a missing answer counts as, where a curator reads every row
+    outside: Outside = "refuse"  # what becomes of a row with another label
     _labels: Labels | None = field(init=False, repr=False, compare=False, default=None)
 
-    def __init__(self, values: Sequence[Hashable] | int, column: str | None = None, absent: Any = None) -> None:
+    def __init__(
+        self,
+        values: Sequence[Hashable] | int,
+        column: str | None = None,
+        absent: Any = None,
+        outside: Outside = "refuse",
+    ) -> None:
         hint = "a question with one possible answer has nothing to protect; give at least two"
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
             stored: tuple[Hashable, ...] | int = whole("Categories", "k", values, 2, hint)
@@ -96,13 +116,15 @@ class Categories:
         object.__setattr__(self, "values", stored)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "absent", absent)
+        object.__setattr__(self, "outside", outside)
         object.__setattr__(self, "_labels", meanings)
+        check_outside("Categories", outside, labels=True)
         check_absent(self)
 
     def _identity(self) -> tuple[Any, ...]:
         """0 and False are equal to Python, but not the same label."""
         kinds = () if isinstance(self.values, int) else tuple(type(v) for v in self.values)
-        return self.values, kinds, self.column, type(self.absent), self.absent
+        return self.values, kinds, self.column, type(self.absent), self.absent, self.outside
 
     def __eq__(self, other: object) -> bool:
         return self._identity() == other._identity() if isinstance(other, Categories) else NotImplemented
@@ -158,7 +180,7 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         values = self.values if isinstance(self.values, int) else list(self.values)
-        return {"type": "Categories", "values": values, "column": self.column} | said_absent(self)
+        return {"type": "Categories", "values": values, "column": self.column} | said_policies(self)
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
@@ -209,7 +231,8 @@ class Integers:
     low: int
     high: int
     column: str | None = None
-    absent: int | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
+    absent: int | None = None  # what a missing answer counts as, where a curator reads every row; None: it is left out
+    outside: Outside = "refuse"  # what becomes of a row with another number
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -229,6 +252,7 @@ class Integers:
                 "into floats, which hold no more.",
                 hint="for exact sums of longer numbers: Decimals(low, high, places=0)",
             )
+        check_outside("Integers", self.outside, labels=False)
         check_absent(self)
 
     @property
@@ -239,7 +263,22 @@ class Integers:
         return self.read(values).all_valid(self)
 
     def read(self, values: Any) -> Read:
-        return whole_numbers(self, values, self.low, self.high)
+        return clamped(self, values, whole_numbers(self, values, self.low, self.high))
+
+    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """The code of the nearest whole number from low to high; of two, the even one."""
+        if x.dtype.kind != "f":
+            x = np.minimum(x, np.uint64(LARGEST)) if x.dtype == np.uint64 else x
+            return np.clip(x.astype(np.int64), self.low, self.high) - self.low
+        x = np.clip(x.astype(np.float64, copy=False), self.low, self.high)
+        steps = np.rint(x)
+        halves = np.flatnonzero(np.abs(x - steps) >= 0.5 - CLOSE * np.abs(x))
+        if len(halves):  # a reader may be off by one unit in the last place
+            steps[halves] = np.rint(rounded_all(x[halves]))
+        return steps.astype(np.int64) - self.low
+
+    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+        return self.nearest(numbers_of(self, one_column(values)).array[rows])
 
     def label(self, code: int) -> str:
         return str(self.low + code)
@@ -268,7 +307,7 @@ class Integers:
         return f"Integers({self.low}, {self.high}{named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | said_absent(self)
+        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | said_policies(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -283,7 +322,8 @@ class Interval:
     high: float
     cells: int = 1024
     column: str | None = None
-    absent: float | None = None  # what a missing answer counts as, where a curator reads every row; None: the middle
+    absent: float | None = None  # what a missing answer counts as, where a curator reads every row; None: left out
+    outside: Outside = "refuse"  # what becomes of a row with another number
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
@@ -306,6 +346,7 @@ class Interval:
         if cells > 1 << 16:
             raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
         object.__setattr__(self, "cells", cells)
+        check_outside("Interval", self.outside, labels=False)
         check_absent(self)
 
     @property
@@ -329,7 +370,14 @@ class Interval:
             bad = either(read.missing, read.beyond)
             real = real if bad is None else np.where(bad, self.low, real)
         read.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
-        return read
+        return clamped(self, values, read)
+
+    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+        return self.nearest(numbers_of(self, values).array[rows])
+
+    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """The cell of every number; beyond the bounds the first or the last."""
+        return self.cells_of(x).astype(np.int64)
 
     def cells_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The cell of every number, none of them NaN; beyond the bounds the first or the last.
@@ -389,7 +437,7 @@ class Interval:
             "high": self.high,
             "cells": self.cells,
             "column": self.column,
-        } | said_absent(self)
+        } | said_policies(self)
 
 
 DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval] | type[Decimals]] = {
@@ -428,12 +476,21 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
 def named(domain: Domain, name: str | None) -> Domain:
     """The same domain, of another column."""
     if isinstance(domain, Categories):
-        return Categories(domain.values, name, domain.absent)  # type: ignore[arg-type]
+        return Categories(domain.values, name, domain.absent, domain.outside)  # type: ignore[arg-type]
     return replace(domain, column=name)  # type: ignore[type-var]
+
+
+def with_outside(domain: Domain, outside: Outside) -> Domain:
+    """The same domain, with another rule for values that it does not hold."""
+    if domain.outside == outside:
+        return domain
+    if isinstance(domain, Categories):
+        return Categories(domain.values, domain.column, domain.absent, outside)  # type: ignore[arg-type]
+    return replace(domain, outside=outside)  # type: ignore[type-var]
 
 
 def absent_as(domain: Domain, value: Any) -> Domain:
     """The same domain, in which a missing answer counts as this value."""
     if isinstance(domain, Categories):
-        return Categories(domain.values, domain.column, value)  # type: ignore[arg-type]
+        return Categories(domain.values, domain.column, value, domain.outside)  # type: ignore[arg-type]
     return replace(domain, absent=value)  # type: ignore[type-var]

@@ -198,6 +198,7 @@ class Estimate:
     reason: str | None = None  # why there is no error bar, where there is none
     target: Target = "fixed"  # whom the bars speak of when it is shown
     noisy: bool = False  # n itself was read off a protected sum
+    left_out: Estimate | None = None  # the noisy number of rows that are left out of these figures, where some may be
 
     @property
     def counts(self) -> Floats:
@@ -252,8 +253,9 @@ class Estimate:
                 f"got shape {matrix.shape}."
             )
         mean = matrix @ self.mean + constant
-        reading = None if self.reading is None else LinearReading(self.reading, matrix, mean, rounding)
-        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target, self.noisy)
+        known = self.reading is not None and bool(np.isfinite(self.mean).all())
+        reading = LinearReading(self.reading, matrix, mean, rounding) if known and self.reading is not None else None
+        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target, self.noisy, self.left_out)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure: what tables, frames and JSON are made of."""
@@ -264,12 +266,15 @@ class Estimate:
         out: list[dict[str, Any]] = [
             {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
         ]
-        if self.reading is None:
-            return out, ""
-        whom = target or self.target
-        ends, method = self.interval_and_method(level, whom)
-        for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
-            row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
+        method = ""
+        if self.reading is not None:
+            whom = target or self.target
+            ends, method = self.interval_and_method(level, whom)
+            for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
+                row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
+        if self.unit == "share":
+            for row, count in zip(out, self.counts, strict=True):
+                row["count"] = float(count)
         return out, method
 
     def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:

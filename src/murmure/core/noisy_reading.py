@@ -27,6 +27,7 @@ from murmure.core.errors import NoUnbiasedEstimate
 from murmure.core.estimate import Estimate, Floats, Reading, Target
 
 TOO_FEW = "the whole public range (too few people to divide by)"
+TOO_NOISY = "the noise is as large as the number of people, so that there is nothing to divide by"
 EXACTLY = "known exactly"
 
 
@@ -135,11 +136,15 @@ class ShareReading:
     def _divides(self, q: float) -> bool:
         return bool(self.total > np.sqrt(len(self.counts)) * q)
 
+    def divides(self, level: float) -> bool:
+        """Whether the noisy total is surely not zero: judged on noisy totals, never on the people."""
+        return self._divides(reach(self.law, level))
+
     @property
     def shares(self) -> Floats:
-        """Unbiased up to the noise of the total; where there is nothing to divide by, all alike."""
+        """Unbiased up to the noise of the total; where there is nothing to divide by, all alike (and not released)."""
         k = len(self.counts)
-        return self.counts / self.total if self._divides(reach(self.law, 0.95)) else np.full(k, 1 / k)
+        return self.counts / self.total if self.divides(0.95) else np.full(k, 1 / k)
 
     def _spread(self) -> float:
         return float(max(self.total, 1, np.sqrt(len(self.counts)) * reach(self.law, 0.95)))
@@ -284,9 +289,12 @@ class VarianceReading:
         v, w = m.largest_spread(), (m.r + abs(m.u)) ** 2
         return max(0.0, v * (w - v)) / m.n
 
+    def divides(self, level: float) -> bool:
+        return self.m.count > 3 * reach(self.m.laws[0], level)
+
     def variance(self, target: Target) -> Floats:
         m = self.m
-        if m.count <= 3 * reach(m.laws[0], 0.95):
+        if not self.divides(0.95):
             return np.array([(m.half * m.r) ** 4])
         noise = float(m.slopes_of_spread() ** 2 @ m.variances)
         return np.array([m.half**4 * (noise + (self._sampling() if target == "superpopulation" else 0.0))])
@@ -297,7 +305,7 @@ class VarianceReading:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         m = self.m
         most = float(m.r) ** 2
-        if m.count <= 3 * reach(m.laws[0], level):
+        if not self.divides(level):
             low, high, method = 0.0, most, TOO_FEW
         else:
             reaches = np.array([reach(law, level) for law in m.laws])
@@ -469,4 +477,9 @@ def stacked(labels: Sequence[str], parts: Sequence[Estimate], n: int) -> Estimat
     """Estimates of one figure each, as one."""
     readings = [part.reading for part in parts if part.reading is not None]
     mean = np.concatenate([part.mean for part in parts])
-    return Estimate(list(labels), mean, n, parts[0].unit, StackedReading(readings), noisy=any(p.noisy for p in parts))
+    gone = [part.left_out for part in parts if part.left_out is not None]
+    left_out = stacked(labels, gone, sum(one.n for one in gone)) if len(gone) == len(parts) else None
+    why = next((part.reason for part in parts if part.reason), None)
+    noisy = any(part.noisy for part in parts)
+    reading = StackedReading(readings)
+    return Estimate(list(labels), mean, n, parts[0].unit, reading, why, noisy=noisy, left_out=left_out)

@@ -57,6 +57,7 @@ class Read:
     missing: Mask | None  # None: nobody
     outside: list[tuple[Mask, str]]  # which rows, and the way out
     held: Callable[[int], Any]  # what a row holds, for the message
+    moved: Mask | None = None  # rows that are at the nearest value because the domain says outside="clamp"
 
     @property
     def beyond(self) -> Mask | None:
@@ -84,9 +85,17 @@ class Read:
             )
 
     def all_valid(self, domain: Any) -> Codes:
-        self.refuse_missing(domain)
-        self.refuse_outside(domain)
-        return self.codes
+        """The codes of all rows, missing ones at the domain's public constant if it has one; of a domain that says
+        outside="drop", of the rows that it holds."""
+        if domain.absent is None:
+            self.refuse_missing(domain)
+        elif self.missing is not None:
+            self.codes = self.codes.astype(np.int64)
+            self.codes[self.missing] = domain.encode([domain.absent])[0]
+        if domain.outside != "drop":
+            self.refuse_outside(domain)
+        bad = self.beyond
+        return self.codes if bad is None else self.codes[~bad]
 
 
 def _first(bad: Mask) -> int:
@@ -100,6 +109,21 @@ def add_outside(read: Read, bad: Mask, hint: str) -> None:
             bad = bad & ~known
     if bad.any():
         read.outside.append((bad, hint))
+
+
+def clamped(domain: Any, values: Any, read: Read) -> Read:
+    """The same, as the domain says outside="clamp": numbers that it does not hold are at its nearest value.
+
+    Beyond the bounds that is a bound. What is not a number has no nearest value, and stays outside.
+    """
+    moved = functools.reduce(either, (mask for mask, hint in read.outside if hint != PARSE), None)
+    if domain.outside != "clamp" or moved is None:
+        return read
+    read.codes = read.codes.astype(np.int64)
+    read.codes[moved] = domain.nearest_of(values, read, moved)
+    read.outside = [(mask, hint) for mask, hint in read.outside if hint == PARSE]
+    read.moved = moved
+    return read
 
 
 # -- whatever holds a column -------------------------------------------------------------------------------------------

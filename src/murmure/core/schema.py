@@ -10,7 +10,10 @@
     values = ["no", "yes"]
     missing = "value"           # one answer more, "missing", for those who did not say
 
-A schema turns a batch of rows into codes, one array a column; it refuses what its columns do not hold.
+A schema turns a batch of rows into codes, one array a column. What becomes of a value that a column does not hold is
+said here too, once for every place where rows are read: outside = "refuse", "clamp" or "drop", for all columns (before
+the first of them) or for one. The default refuses; a curator, who may not refuse by what rows hold, then clamps numbers
+and leaves out unknown labels.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -30,13 +33,29 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from murmure.core.cells import LONGEST, Mask, meaning_of_text
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, absent_as, domain_from_dict, named
+from murmure.core.domain import (
+    Categories,
+    Decimals,
+    Domain,
+    Integers,
+    Interval,
+    absent_as,
+    domain_from_dict,
+    named,
+    with_outside,
+)
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
 from murmure.core.reading import Codes, Read
+from murmure.core.said import Outside, check_outside, holds
 
 Missing = Literal["refuse", "value", "constant"]
 LABEL = "missing"  # of a missing answer, unless the column names another
 MOST_NUMBERED = 1 << 20  # Categories(k) with a label more must write its labels down
+POLICY_WORDS = {
+    "refuse": "",
+    "clamp": ", numbers beyond at the nearest bound",
+    "drop": ", rows with another value left out",
+}
 DRAFT = "replace them by public ones (a code book, the questionnaire, the law), then remove from_data = true"
 
 
@@ -45,8 +64,11 @@ class Column:
     """A domain and what is said about it: what stands for a missing answer, a note, whether it is public.
 
     missing="refuse" takes no missing value; "value" gives it a label of its own (`missing_value`, or "missing");
-    "constant" puts the public constant `missing_value` in its place. A public column is carried as it is and
-    never randomised. `from_data` marks what `murmure schema init` read off the data: not to be used as it is.
+    "constant" puts the public constant `missing_value` in its place. Where missing values cannot be refused, at a
+    curator, those that the schema says nothing about are left out. outside: what becomes of any other value that the
+    domain does not hold: "refuse" the row, "clamp" a number to the nearest value, "drop" the row; None: as the schema
+    says for all columns. A public column is carried as it is and never randomised. `from_data` marks what
+    `murmure schema init` read off the data: not to be used as it is.
     """
 
     domain: Domain
@@ -55,6 +77,7 @@ class Column:
     note: str = ""
     public: bool = False
     from_data: bool = False
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Categories | Integers | Interval | Decimals):
@@ -70,6 +93,16 @@ class Column:
         for name in ("public", "from_data"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidParameter(f"Column.{name} must be true or false, got {shorten(getattr(self, name))}.")
+        said = self.outside or (None if self.domain.outside == "refuse" else self.domain.outside)
+        if said is not None:
+            check_outside("Column", said, isinstance(self.domain, Categories))
+            if said == "clamp" and self.public:
+                raise InvalidParameter(
+                    'Column.outside = "clamp" cannot be public too: a public column is carried as it is.',
+                    hint="change the values in the data yourself",
+                )
+        object.__setattr__(self, "outside", said)
+        object.__setattr__(self, "domain", with_outside(self.domain, said or "refuse"))
         object.__setattr__(self, "missing_value", self._stand_in())
 
     def _stand_in(self) -> Any:
@@ -131,7 +164,7 @@ class Column:
     def _identity(self) -> tuple[Any, ...]:
         """1 and True are equal to Python, but not the same answer."""
         said = (self.missing, type(self.missing_value), self.missing_value, self.note, self.public, self.from_data)
-        return self.domain, *said
+        return self.domain, *said  # which carries what becomes of values that it does not hold
 
     def __eq__(self, other: object) -> bool:
         return self._identity() == other._identity() if isinstance(other, Column) else NotImplemented
@@ -149,20 +182,41 @@ class Column:
         assert isinstance(self.domain, Categories)
         values = self.domain.values
         labels = [*(range(values) if isinstance(values, int) else values), self.missing_value]
-        return Categories(labels, absent=self.missing_value)
+        return Categories(labels, absent=self.missing_value, outside=self.domain.outside)
 
     def to_dict(self) -> dict[str, Any]:
         """What is said, and nothing that goes without saying."""
         said = {name: value for name, value in self.domain.to_dict().items() if name != "column"}
         for name, default in UNSAID.items():
-            if getattr(self, name) != default:
+            if getattr(self, name) != default and name != "outside":  # it is in the domain
                 said[name] = getattr(self, name)
         if isinstance(self.missing_value, Decimal):
             said["missing_value"] = str(self.missing_value)
         return said
 
 
-UNSAID: dict[str, Any] = {"missing": "refuse", "missing_value": None, "note": "", "public": False, "from_data": False}
+UNSAID: dict[str, Any] = {
+    "missing": "refuse",
+    "missing_value": None,
+    "note": "",
+    "public": False,
+    "from_data": False,
+    "outside": None,
+}
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What becomes of the rows of one column at the person: which are refused, moved or left out, and why the first is.
+
+    A curator refuses none of them (core/standing.py).
+    """
+
+    refused: Mask
+    missing: Mask
+    moved: Mask
+    dropped: Mask
+    first: OutsideDomain | None
 
 
 class Schema(Mapping[str, Domain]):
@@ -171,12 +225,13 @@ class Schema(Mapping[str, Domain]):
     columns: Mapping[str, Domain]  # the domains that codes are made in
     about: Mapping[str, Column]
 
-    def __init__(self, columns: Mapping[str, Domain | Column]) -> None:
+    def __init__(self, columns: Mapping[str, Domain | Column], outside: Outside = "refuse") -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise InvalidParameter(
                 f"Schema takes a mapping from column names to domains, got {shorten(columns)}.",
                 hint='Schema({"smoker": Categories(["no", "yes"])})',
             )
+        check_outside("Schema", outside, labels=False)
         about = {}
         for name, said in columns.items():
             if not isinstance(name, str) or not name:
@@ -186,7 +241,7 @@ class Schema(Mapping[str, Domain]):
                     f"Schema column {name!r} must be Categories, Integers, Interval or Decimals, got {shorten(said)}.",
                     hint='or a Column around one of these: Column(Categories(["no", "yes"]), missing="value")',
                 )
-            about[name] = said if isinstance(said, Column) else Column(said)
+            about[name] = _with_default(said if isinstance(said, Column) else Column(said), outside)
         vars(self)["about"] = {name: _renamed(column) for name, column in about.items()}
         vars(self)["columns"] = {name: named(column.coded, name) for name, column in about.items()}
 
@@ -249,27 +304,42 @@ class Schema(Mapping[str, Domain]):
     @property
     def kinds(self) -> dict[str, str]:
         """How the text of a CSV file is read, column by column: as text, integer, real, decimal or boolean."""
-        return {name: kind_of(column.domain) for name, column in self.about.items()}
+        domains = {name: column.domain for name, column in self.about.items()}
+        for name in self.open:  # carried as they are: as numbers, even where some rows are left out
+            domains[name] = with_outside(domains[name], "refuse")
+        return {name: kind_of(domain) for name, domain in domains.items()}
 
     @property
     def lenient_kinds(self) -> dict[str, str]:
         """The same where every row is read, whatever it holds: an unknown label must not become a missing one."""
         return {name: lenient_kind_of(column.domain) for name, column in self.about.items()}
 
+    @property
+    def drops(self) -> bool:
+        """Whether a row can be left out because of what it holds."""
+        return any(domain.outside == "drop" for domain in self.columns.values())
+
     # -- codes
 
     def encode(self, batch: Any) -> tuple[Codes, ...]:
-        """The codes of the private columns, in order. One value that is outside refuses the batch."""
-        self.refuse_drafted()
-        codes = tuple(self._read(name, values, strict=True)[0] for name, values in _taken(batch, self.private).items())
-        _refuse_unequal(dict(zip(self.private, map(len, codes), strict=True)))
-        return codes
+        """The codes of the private columns, in order, of the rows that are kept. One value may refuse the batch."""
+        return self.encode_kept(batch)[0]
+
+    def encode_kept(self, batch: Any, public: bool = False) -> tuple[tuple[Codes, ...], Mask]:
+        """The same, and which rows are kept: all but those that a column with outside="drop" does not hold.
+
+        public: the public columns are looked at too.
+        """
+        return self._encode(batch, public, strict=True)
 
     def encode_valid(self, batch: Any, public: bool = False) -> tuple[tuple[Codes, ...], Mask]:
         """The codes of the rows whose every private column is valid (or every column), and which rows these are."""
+        return self._encode(batch, public, strict=False)
+
+    def _encode(self, batch: Any, public: bool, strict: bool) -> tuple[tuple[Codes, ...], Mask]:
         self.refuse_drafted()
         names = (*self.private, *self.open) if public else self.private
-        reads = [self._read(name, values) for name, values in _taken(batch, names).items()]
+        reads = [self._read(name, values, strict) for name, values in _taken(batch, names).items()]
         rows = _refuse_unequal({name: len(codes) for name, (codes, _) in zip(names, reads, strict=True)})
         bad = [mask for _, mask in reads if mask is not None]
         coded = [codes for codes, _ in reads[: len(self.private)]]
@@ -278,6 +348,15 @@ class Schema(Mapping[str, Domain]):
         kept = ~np.logical_or.reduce(bad)
         return tuple(codes[kept] for codes in coded), kept
 
+    def moved(self, batch: Any, kept: Mask) -> dict[str, int]:
+        """Of every private column that moves numbers to its nearest bound, how many of the kept rows: exact counts."""
+        names = tuple(name for name in self.private if self[name].outside == "clamp")
+        out = {}
+        for name, values in _taken(batch, names).items():
+            mask = self._as_read(name, values)[1].moved
+            out[name] = 0 if mask is None else int((mask & kept).sum())
+        return out
+
     def carry(self, batch: Any) -> dict[str, Any]:
         """The public columns as they are, once their values have been looked at; what is missing stays missing."""
         self.refuse_drafted()
@@ -285,37 +364,44 @@ class Schema(Mapping[str, Domain]):
         _refuse_unequal({name: len(self._read(name, values, strict=True)[0]) for name, values in taken.items()})
         return taken
 
-    def inspect(self, batch: Any) -> dict[str, tuple[Mask, OutsideDomain | None]]:
-        """Of every column, public ones too: the rows that it does not hold, and why the first of them is refused.
+    def inspect(self, batch: Any) -> dict[str, Inspected]:
+        """Of every column, public ones too, what becomes of its rows.
 
         For the holder of the data only, since it says what rows hold. A draft is inspected too.
         """
         taken = _taken(batch, tuple(self.columns))
         found = {name: self._inspect(name, values) for name, values in taken.items()}
-        _refuse_unequal({name: len(bad) for name, (bad, _) in found.items()})
+        _refuse_unequal({name: len(one.refused) for name, one in found.items()})
         return found
 
-    def _inspect(self, name: str, values: Any) -> tuple[Mask, OutsideDomain | None]:
-        bad = None
+    def _inspect(self, name: str, values: Any) -> Inspected:
         try:
-            codes, bad = self._read(name, values)
-            if bad is None:
-                return np.zeros(len(codes), bool), None
-            self._read(name, values, strict=True)
+            domain, read = self._as_read(name, values)
         except OutsideDomain as refusal:  # of a column of another type no row is valid
-            return (np.ones(len(values), bool) if bad is None else bad), refusal
-        raise AssertionError("strict and lenient reading disagree")
+            none = np.zeros(len(values), bool)
+            return Inspected(~none, none, none, none, refusal)
+        none = np.zeros(len(read.codes), bool)
+        missing, beyond, moved = (none if mask is None else mask for mask in (read.missing, read.beyond, read.moved))
+        dropped = beyond if domain.outside == "drop" else none
+        refused = (beyond & ~dropped) | (missing if self.about[name].missing == "refuse" else none)
+        first = None
+        if refused.any():
+            try:
+                self._read(name, values, strict=True)
+            except OutsideDomain as refusal:
+                first = refusal
+        return Inspected(refused, missing, moved, dropped, first)
 
     def _read(self, name: str, values: Any, strict: bool = False) -> tuple[Codes, Mask | None]:
-        """Codes of one column, missing ones replaced as it says, and the rows that have none; strict: refuses these."""
+        """Codes of one column, missing ones replaced as it says, and the rows that have none; strict: refuses these,
+        but for those that are to be left out."""
         about, coded = self.about[name], self.columns[name]
-        # the label of missing answers may stand in the data already: it is an answer like any other
-        domain = named(about.domain, name) if isinstance(getattr(about.domain, "values", None), int) else coded
-        read: Read = domain.read(values)
+        domain, read = self._as_read(name, values)
         if strict:
             if about.missing == "refuse":
                 read.refuse_missing(domain)
-            read.refuse_outside(domain)
+            if domain.outside != "drop":
+                read.refuse_outside(domain)
         codes, bad = read.codes, read.beyond
         if read.missing is not None:
             if about.missing == "refuse":
@@ -329,12 +415,20 @@ class Schema(Mapping[str, Domain]):
                 codes[read.missing] = code
         return codes, bad
 
+    def _as_read(self, name: str, values: Any) -> tuple[Domain, Read]:
+        about, coded = self.about[name], self.columns[name]
+        # the label of missing answers may stand in the data already: it is an answer like any other
+        domain = named(about.domain, name) if isinstance(getattr(about.domain, "values", None), int) else coded
+        return domain, domain.read(values)
+
     # -- in words
 
     def public(self) -> str:
-        """What anyone may know: the columns, and what each may hold."""
+        """What anyone may know: the columns, what each may hold, and what becomes of other values."""
         return "; ".join(
-            domain.public() + (", public and not randomised" if self.about[name].public else "")
+            domain.public()
+            + POLICY_WORDS[domain.outside]
+            + (", public and not randomised" if self.about[name].public else "")
             for name, domain in self.columns.items()
         )
 
@@ -393,12 +487,16 @@ class Schema(Mapping[str, Domain]):
             raise InvalidParameter(f"{file} is not TOML: {error}.", hint="each column is [columns.NAME]") from None
         except RecursionError:
             raise InvalidParameter(f"{file} is not a schema: it is nested too deeply.") from None
-        for key in held.keys() - {"columns"}:
+        for key in held.keys() - {"columns", "outside"}:
             raise InvalidParameter(f"{file}: there is no key {key!r}.", hint="each column is [columns.NAME]")
-        columns = held.get("columns")
+        columns, outside = held.get("columns"), held.get("outside", "refuse")
         if not isinstance(columns, dict) or not columns:
             raise InvalidParameter(f"{file} holds no column.", hint="each column is [columns.NAME]")
-        return cls({name: _column_from_toml(file, name, said) for name, said in columns.items()})
+        made = {name: _column_from_toml(file, name, said) for name, said in columns.items()}
+        try:
+            return cls(made, outside)
+        except MurmureError as error:
+            raise _of_column(file, error) from None
 
     def to_toml(self) -> str:
         """The text of schema.toml: from_toml reads it back to an equal schema."""
@@ -411,17 +509,14 @@ def _is_code(meant: float | str, size: int) -> bool:
 
 def _holds(domain: Domain, value: object) -> bool:
     kinds = (str, int, float) if isinstance(domain, Categories) else (int, float, Decimal)
-    try:
-        return (
-            isinstance(value, kinds)
-            and (isinstance(domain, Categories) or not isinstance(value, bool))
-            and len(domain.encode([value])) == 1
-        )
-    except MurmureError:
-        return False
+    right = isinstance(value, kinds) and (isinstance(domain, Categories) or not isinstance(value, bool))
+    return right and holds(domain, value)
 
 
 def kind_of(domain: Domain) -> str:
+    """Of numbers that are moved or left out, text: a cell that is no such number must not end the reading of a file."""
+    if not isinstance(domain, Categories) and domain.outside != "refuse":
+        return "text"
     if not isinstance(domain, Categories):
         return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
     types = {int} if isinstance(domain.values, int) else {type(value) for value in domain.values}
@@ -444,6 +539,14 @@ def _renamed(column: Column) -> Column:
     if column.domain.column is None:
         return column
     return Column(_bare(column.domain), *(getattr(column, name) for name in UNSAID))
+
+
+def _with_default(column: Column, outside: Outside) -> Column:
+    """What the schema says of all columns, where the column says nothing of its own and can do it."""
+    labels = isinstance(column.domain, Categories)
+    if column.outside is not None or outside == "refuse" or (outside == "clamp" and (labels or column.public)):
+        return column
+    return replace(column, outside=outside)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -531,7 +634,7 @@ def _of_column(where: str, error: MurmureError) -> InvalidParameter:
     """What a constructor says about its argument, said about the key of a file."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"\bCategories\.k\b", "values", message)
-    message = re.sub(r"\b(?:Integers|Interval|Decimals|Column)\.(\w+)", r"\1", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals|Column|Schema)\.(\w+)", r"\1", message)
     message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals) (holds|is)", r"a column \1", message)

@@ -39,11 +39,15 @@ STYLE = """<style>
 def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     """The first rows, how many were left out, and the name of the method."""
     rows, method = estimate.rows_and_method()
+    if not estimate.noisy:  # of reports, a count is the share times the people, and says nothing more
+        rows = [{k: v for k, v in row.items() if k != "count" or estimate.unit == "count"} for row in rows]
     return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
 
 
 def _figure(value: float, unit: str = "share", whole: bool = False) -> str:
     """Counts and whole numbers without decimals, others with four or with six digits in all; thousands are grouped."""
+    if math.isnan(value):
+        return "too noisy"
     if not abs(value) < 1e15:
         return f"{value:.6g}"
     digits = 4
@@ -57,7 +61,8 @@ def _figure(value: float, unit: str = "share", whole: bool = False) -> str:
 def _whole(rows: list[dict[str, Any]], unit: str) -> bool:
     """Whether all figures of a table are whole numbers of something, as quantiles of ages are."""
     held = [row[name] for row in rows for name in (unit, "low", "high") if name in row]
-    return unit == "value" and all(math.isfinite(v) and v == round(v) for v in held)
+    known = [v for v in held if not math.isnan(v)]
+    return unit == "value" and all(math.isfinite(v) and v == round(v) for v in known)
 
 
 def people_text(n: int, noisy: bool) -> str:
@@ -77,18 +82,39 @@ def _note(estimate: Estimate, left_out: int, method: str) -> str:
 
 def estimate_text(estimate: Estimate) -> str:
     if no_figure(estimate):
-        return f"no figure: {estimate.reason}"
+        return "\n".join([f"no figure: {estimate.reason}", *noisy_counts(estimate), *left_out_lines(estimate)])
     rows, left_out, method = _rows(estimate)
     width = max([len(r["label"]) for r in rows] + [5])
     lines = _lines("", estimate.unit, [r["label"] for r in rows], rows, width)
-    return "\n".join([*lines, _note(estimate, left_out, method)])
+    return "\n".join([*lines, _note(estimate, left_out, method), *left_out_lines(estimate)])
+
+
+def noisy_counts(estimate: Estimate) -> list[str]:
+    """Where the noise swamps the number of people there are no shares, but still noisy counts."""
+    if estimate.unit != "share" or estimate.reading is None:
+        return []
+    said = [f"{label} {_figure(n, 'count')}" for label, n in zip(estimate.labels, estimate.counts, strict=True)]
+    more = f", ... {len(said) - MOST_ROWS} more" if len(said) > MOST_ROWS else ""
+    return [f"noisy counts: {', '.join(said[:MOST_ROWS])}{more}"]
+
+
+def left_out_lines(estimate: Estimate, level: float = 0.95) -> list[str]:
+    """How many rows have no part in the figures, as far as the noise lets it be seen."""
+    if estimate.left_out is None:
+        return []
+    rows = estimate.left_out.to_rows(level, estimate.target)
+    of = [f"{row['label']} " if len(rows) > 1 else "" for row in rows]
+    ends = [f"{_figure(math.floor(row['low']), 'count')} to {_figure(math.ceil(row['high']), 'count')}" for row in rows]
+    said = [f"{o}about {_figure(row['count'], 'count')} ({e})" for o, row, e in zip(of, rows, ends, strict=True)]
+    more = f"; ... {len(said) - MOST_ROWS} more" if len(said) > MOST_ROWS else ""
+    return [f"rows left out (their number is missing or not in the schema): {'; '.join(said[:MOST_ROWS])}{more}"]
 
 
 def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]], width: int) -> list[str]:
     """A head, and a line for every figure; large numbers widen all columns."""
-    names = [unit, *(name for name in ("low", "high") if name in rows[0])]
+    names = [unit, *(name for name in ("low", "high", "count") if name in rows[0] and name != unit)]
     whole = _whole(rows, unit)
-    cells = [[_figure(row[name], unit, whole) for name in names] for row in rows]
+    cells = [[_figure(row[name], "count" if name == "count" else unit, whole) for name in names] for row in rows]
     wide = max([8, *(len(cell) for line in cells for cell in line)])
     table = zip([title, *labels], [names, *cells], strict=True)
     return [f"{label:{width}}" + "".join(f"  {cell:>{wide}}" for cell in line) for label, line in table]
@@ -96,15 +122,18 @@ def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]],
 
 def estimate_html(estimate: Estimate) -> str:
     if no_figure(estimate):
-        return _note_html(f"No figure: {html.escape(estimate.reason or '')}.")
+        said = [f"No figure: {estimate.reason or ''}.", *noisy_counts(estimate), *left_out_lines(estimate)]
+        return _note_html("<br>".join(html.escape(line) for line in said))
     rows, left_out, method = _rows(estimate)
-    note = html.escape(_note(estimate, left_out, method))
-    return f"{STYLE}<div class='murmure'>{_table_html(estimate, rows)}<p class='note'>{note}</p></div>"
+    notes = [_note(estimate, left_out, method), *left_out_lines(estimate)]
+    shown = "".join(f"<p class='note'>{html.escape(note)}</p>" for note in notes)
+    return f"{STYLE}<div class='murmure'>{_table_html(estimate, rows)}{shown}</div>"
 
 
 def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     bars = bool(rows) and "low" in rows[0]
-    numbers = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
+    held = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
+    numbers = [v for v in held if not math.isnan(v)]
     low = float(min(numbers) if estimate.unit == "value" else min([0.0, *numbers]))
     high = float(max([*numbers, low + 1e-12 * max(1.0, abs(low))]))  # never the same, however large
     if estimate.unit == "value" and bars:
@@ -120,7 +149,9 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     drawn = len(rows) > 1  # one figure alone has nothing to be compared with
     ends = " to ".join(f"{end:.3g}" if abs(end) < 1e3 else _figure(end, whole=True) for end in (low, high))
     scale = f"<th class='bar'>{ends}</th>" if drawn else ""
-    head = f"<tr><th class='name'></th><th>{estimate.unit}</th>{'<th>95 % interval</th>' if bars else ''}{scale}</tr>"
+    counts = bool(rows) and estimate.unit != "count" and "count" in rows[0]
+    head = f"<tr><th class='name'></th><th>{estimate.unit}</th>{'<th>95 % interval</th>' if bars else ''}"
+    head += f"{'<th>count</th>' if counts else ''}{scale}</tr>"
     body = []
     for r in rows:
         mean = r[estimate.unit]
@@ -130,8 +161,10 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
             cells += f"<td>{said(r['low'])} to {said(r['high'])}</td>"
             left, right = place(r["low"]), place(r["high"])
             span = f"<i style='left:{left}%;width:{right - left:.2f}%'></i>"
+        cells += f"<td>{_figure(r['count'], 'count')}</td>" if counts else ""
         if drawn:
-            cells += f"<td class='bar'><div class='track'>{span}<b style='left:{place(mean)}%'></b></div></td>"
+            mark = "" if math.isnan(mean) else f"<b style='left:{place(mean)}%'></b>"
+            cells += f"<td class='bar'><div class='track'>{span}{mark}</div></td>"
         body.append(f"<tr>{cells}</tr>")
     return f"<table>{head}{''.join(body)}</table>"
 
@@ -235,9 +268,13 @@ def estimates_text(estimates: Estimates) -> str:
     names = [text for title, _, rows, _ in tables for text in (title, *(f"  {row['label']}" for row in rows))]
     width = min(max(map(len, names), default=0), WIDEST)
     parts = [_column_text(*table, width) for table in tables]
-    notes = _estimates_notes(estimates, methods, without)
+    notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
     wrapped = [textwrap.fill(note, 100, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
     return "\n\n".join([*parts, "\n".join(wrapped)])
+
+
+def _left_out_notes(estimates: Estimates) -> list[str]:
+    return [f"{name}: {line}" for name, estimate in estimates.items() for line in left_out_lines(estimate)]
 
 
 def _column_text(title: str, unit: str, rows: list[dict[str, Any]], left_out: int, width: int) -> str:
@@ -263,7 +300,7 @@ def estimates_html(estimates: Estimates) -> str:
         parts.append(
             f"<div class='murmure'><p><b>{html.escape(title)}</b></p>{_table_html(estimate, rows)}{more}</div>"
         )
-    notes = _estimates_notes(estimates, methods, without)
+    notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
     return "".join([*parts, *(_note_html(html.escape(note[0].upper() + note[1:]) + ".") for note in notes)])
 
 

@@ -1,11 +1,14 @@
 """Every row gets a code, whatever it holds: where noise protects a release, no row may decide whether it fails.
 
-    a number:  missing or unreadable -> the column's public constant, or the middle of the range
+    a number:  missing or unreadable -> the column's public constant, or else nobody
                beyond the bounds, or infinite -> the nearest bound
                with a fraction, where whole numbers are wanted -> the nearest of them (a tie: the even one)
                with more decimals than are wanted -> the nearest that has no more (a tie: the even one)
-    a label:   one that the domain does not hold -> the code `size`: nobody, who adds nothing to any cell
+               but where the column says outside="drop", a row that it does not hold -> nobody
+    a label:   one that the domain does not hold -> nobody
                missing -> as the column says (a label, a constant), or else nobody
+
+Nobody is the code `size`: a row that is left out. It adds nothing, or one to the count of those who are left out.
 
 What a cell means is the same for every column, frame and file (core/cells.py). So the code of a row depends on that row
 alone: what stands beside it, even in the same array, changes nothing, and one person moves a sum by what one row adds,
@@ -21,13 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import CLOSE, rounded_all
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, named
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.reading import Codes, either, numbers_of, one_column, whole_floats
+from murmure.core.reading import Codes, Read, either, numbers_of, one_column, whole_floats
 from murmure.core.schema import Schema, _refuse_unequal, _taken
-
-LARGEST = (1 << 63) - 1
 
 
 def stand(domain: Domain, values: Any, missing: Any = None) -> Codes:
@@ -61,9 +61,9 @@ def _code_of(domain: Domain, value: Any) -> int:
     return int(domain.encode([value])[0])
 
 
-def middle(domain: Integers | Interval | Decimals) -> int:
-    """The code of the middle of a range; of two, the lower number and the upper cell."""
-    return domain.size // 2 if isinstance(domain, Interval) else (domain.size - 1) // 2
+def leaves_out(domain: Domain) -> bool:
+    """Whether a row can be nobody. A label always can; a number where missing ones, or those outside, are left out."""
+    return isinstance(domain, Categories) or domain.outside == "drop" or getattr(domain, "absent", None) is None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Standing:
             return cls(domain, domain.size if absent is None else absent, domain.size)
         if not isinstance(domain, Integers | Interval | Decimals):
             raise InvalidParameter(f"stand takes Categories, Integers, Interval or Decimals, got {shorten(domain)}.")
-        return cls(domain, middle(domain) if absent is None else absent, domain.size)
+        return cls(domain, domain.size if absent is None else absent, domain.size)
 
     @property
     def kind(self) -> np.dtype[Any]:
@@ -95,12 +95,12 @@ class _Standing:
         if labels is not None:
             table = np.append(np.arange(labels.size), [self.absent, self.nobody]).astype(self.kind)
             return np.asarray(table[labels.codes(self.domain, values)])
+        if self.domain.outside == "drop":
+            return self._kept(self.domain.read(values))
         read = numbers_of(self.domain, values)
         gone, x = either(read.missing, read.unreadable), read.array
         if gone is not None and x.dtype.kind == "f":
             x = np.where(gone, x.dtype.type(0), x)
-        elif x.dtype == np.uint64:
-            x = np.minimum(x, np.uint64(LARGEST)).astype(np.int64)
         out = np.asarray(self._numbers(x)).astype(self.kind, copy=False)
         if gone is not None:
             out[gone] = self.absent
@@ -112,23 +112,16 @@ class _Standing:
         """Codes of numbers, none of them NaN."""
         if isinstance(self.domain, Interval):
             return self.domain.cells_of(x)
-        if isinstance(self.domain, Decimals):
+        if isinstance(self.domain, Decimals | Integers):
             return self.domain.nearest(x)
-        if isinstance(self.domain, Integers):
-            return _whole(x, self.domain.low, self.domain.high)
         whole = x if x.dtype.kind != "f" else whole_floats(x)
         known = (whole >= 0) & (whole < self.domain.size) & (whole == np.floor(whole))
         return np.where(known, whole, self.nobody)
 
-
-def _whole(x: NDArray[Any], low: int, high: int) -> NDArray[Any]:
-    """The nearest whole number from low to high, counted from low."""
-    if x.dtype.kind != "f":
-        return np.clip(x.astype(np.int64), low, high) - low
-    x = np.clip(x.astype(np.float64, copy=False), low, high)
-    steps = np.rint(x)
-    middle = np.flatnonzero(np.abs(x - steps) >= 0.5 - CLOSE * np.abs(x))
-    if len(middle):  # a reader may be off by one unit in the last place
-        steps[middle] = np.rint(rounded_all(x[middle]))
-    steps -= low
-    return steps
+    def _kept(self, read: Read) -> Codes:
+        """Of rows that are read one by one as at the person: those outside are nobody."""
+        out = read.codes.astype(self.kind)
+        for mask, code in ((read.beyond, self.nobody), (read.missing, self.absent)):
+            if mask is not None:
+                out[mask] = code
+        return out

@@ -71,7 +71,7 @@ def _column(schema: Schema, name: str, values: Any) -> Any:
     about, domain = schema.about[name], schema[name]
     values = one_column(values)
     read = numbers_of(domain, values).read(values)
-    read.refuse_outside(domain)
+    read.refuse_outside(domain)  # of new rows: what a model says of them is asked one by one, and none is left out
     numbers = read.codes.astype(np.float64)
     if read.missing is not None:
         if about.missing != "constant":

@@ -134,7 +134,7 @@ def binned(schema: Schema, target: str, bins: int = BINS) -> Schema:
             half = float(domain.step) / 2
             domain = Interval(float(domain.low) - half, float(domain.high) + half, bins)
             missing = None if missing is None else float(missing)
-        columns[name] = Column(domain, about.missing, missing, about.note)
+        columns[name] = Column(domain, about.missing, missing, about.note, outside=about.outside)
     return Schema(columns)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import math
+from typing import Any
 
 from murmure.core.estimate import Estimate
+from murmure.core.schema import Schema
 from murmure.core.show import no_figure
 from murmure.pages.page import WIDE, Words, facts
 from murmure.pages.story import Story
@@ -97,9 +99,6 @@ def head(story: Story, w: Words) -> str:
         "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
     }
     held = [(w.number(story.rows, 0), w("rows", "lignes") if story.of_records else w("answers", "réponses"))]
-    dropped = getattr(story.receipt, "dropped", None)
-    if dropped is not None:
-        held.append((w.number(dropped, 0), w("rows dropped", "lignes écartées")))
     held += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in story.certificates]
     held.append((story.protects(w), w("protected unit", "unité protégée")))
     randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
@@ -129,20 +128,48 @@ def asked_of(story: Story, w: Words) -> str:
             f" Figures are weighted: each person counts as the public column {column} says.",
             f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
         )
-    dropped = getattr(story.receipt, "dropped", 0) or 0
-    left = ""
-    if dropped:
-        count = w.number(dropped, 0)
-        beyond = ("", "")
-        if story.rows_per_person is not None:
-            beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
-        left = w(
-            f"{count} rows were left out: outside the schema{beyond[0]}. The figures say nothing about them.",
-            f"{count} lignes ont été écartées{WIDE}: hors du schéma{beyond[1]}. Les chiffres n’en disent rien.",
-        )
-        left = f"<p>{left}</p>"
     return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
-<p>{asked} {how}</p>{left}{contents(story, w)}"""
+<p>{asked} {how}</p>{_policy(story, w)}{contents(story, w)}"""
+
+
+def _policy(story: Story, w: Words) -> str:
+    """What became of values that the schema does not hold. How many there were is for the holder of the data alone."""
+    domain = None if story.plan is None else story.plan.statistic.domain
+    domains = [] if domain is None else list(domain.values()) if isinstance(domain, Schema) else [domain]
+    clamped, dropped = (_named(domains, policy) for policy in ("clamp", "drop"))
+    parts = []
+    if clamped is not None:
+        parts.append(
+            w(
+                f"A number beyond its bounds{_of(clamped, w)} was moved to the nearest bound before it was randomised.",
+                f"Un nombre hors bornes{_of(clamped, w)} a été ramené à la borne la plus proche avant le tirage.",
+            )
+        )
+    every = getattr(story.receipt, "invalid", "refuse") == "drop"
+    if every or dropped is not None:
+        of = "" if every or dropped is None else _of(dropped, w)
+        beyond = ("", "")
+        if story.rows_per_person is not None and every:
+            beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
+        parts.append(
+            w(
+                f"Rows outside the schema{of}{beyond[0]} were left out. The figures say nothing about them.",
+                f"Les lignes hors du schéma{of}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
+            )
+        )
+    return f"<p>{' '.join(parts)}</p>" if parts else ""
+
+
+def _named(domains: list[Any], policy: str) -> list[str] | None:
+    """The columns with this policy; empty where they need not be named; None where there is none."""
+    found = [domain.column for domain in domains if domain.outside == policy]
+    if not found:
+        return None
+    return [] if len(found) == len(domains) else [name for name in found if name]
+
+
+def _of(names: list[str], w: Words) -> str:
+    return f" ({', '.join(html.escape(name) for name in names)})" if names else ""
 
 
 def contents(story: Story, w: Words) -> str:

@@ -60,7 +60,8 @@ def _column(story: Story, column: Column, w: Words) -> str:
     title = f'<h3 id="{w.lang}-{column.number}">{name}</h3>'
     if no_figure(column.estimate):
         why = w.term(column.estimate.reason or "")
-        return f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
+        none = f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
+        return none + _counts(column, w) + _left_out(story, column, w)
     unit, shown = column.estimate.unit, _rows(story, column, w)
     ordered = _in_order(column.estimate.labels)
     if len(shown) > FOLDED and not ordered:
@@ -68,7 +69,7 @@ def _column(story: Story, column: Column, w: Words) -> str:
     scale, digits = _scale(shown, column, story.limits), 0 if unit == "count" else _digits(shown, unit == "share")
     options: dict[str, Any] = {"level": story.level, "digits": digits, "kind": "crowd long" if story.long else "crowd"}
     options["labelled"] = f"{w.lang}-{column.number}"
-    after = _mean(story, column, w) + _beyond(shown, scale, w)
+    after = _mean(story, column, w) + _beyond(shown, scale, w) + _left_out(story, column, w)
     what = w("answer", "réponse") if unit == "share" else w("group", "groupe") if _of_groups(story) else ""
     if len(shown) <= (IN_ORDER if ordered and not story.many else FOLDED):
         return title + figures(shown, w, scale, name=what, **options) + after
@@ -84,6 +85,34 @@ def _column(story: Story, column: Column, w: Words) -> str:
         f"{title}{figures(shown[:UNFOLDED], w, scale, name=largest, **options)}<details><summary>{folded}</summary>"
         f"{figures(shown[UNFOLDED:], w, scale, name=what, **options)}</details>{after}"
     )
+
+
+def _counts(column: Column, w: Words) -> str:
+    """Where the noise swamps the number of people there are no shares, but still noisy counts."""
+    if column.estimate.unit != "share" or len(column.estimate.labels) > FOLDED:
+        return ""
+    both = zip(column.estimate.labels, column.estimate.counts, strict=True)
+    said = ", ".join(f"{html.escape(str(label))} {w.number(float(count), 0)}" for label, count in both)
+    return f'<p class="note">{w("Noisy counts", f"Effectifs bruités{WIDE}")}: {said}.</p>'
+
+
+def _left_out(story: Story, column: Column, w: Words) -> str:
+    """How many rows have no part in the figure: a noisy number too."""
+    gone = column.estimate.left_out
+    if gone is None:
+        return ""
+    rows, _ = gone.rows_and_method(story.each, story.whom(gone))
+    said = []
+    for row in rows[:FOLDED]:
+        ends = w(" to ", " à ").join(w.number(end, 0) for end in (math.floor(row["low"]), math.ceil(row["high"])))
+        about = f"{w('about', 'environ')} {w.number(row['count'], 0)} ({ends})"
+        said.append(about if len(rows) == 1 else f"{html.escape(str(row['label']))}{w('', WIDE)}: {about}")
+    more = "" if len(rows) <= FOLDED else " ..."
+    what = w(
+        "Rows left out, because their number is missing or not in the schema",
+        "Lignes écartées, car leur nombre manque ou n’est pas dans le schéma",
+    )
+    return f'<p class="note">{what}{w("", WIDE)}: {"; ".join(said)}{more}.</p>'
 
 
 def _in_order(labels: Sequence[Any]) -> bool:
@@ -108,7 +137,7 @@ def _rows(story: Story, column: Column, w: Words) -> list[dict[str, Any]]:
     for i, row in enumerate(rows):
         label = w(row["label"], _own(row["label"])) if own else row["label"]
         held = {"label": html.escape(label), "mean": row[unit]}
-        held |= {end: row[end] for end in ("low", "high") if end in row}
+        held |= {end: row[end] for end in ("low", "high", *(["count"] if unit == "share" else [])) if end in row}
         if unit == "count" and "low" in held:
             held |= {"low": float(math.floor(held["low"])), "high": float(math.ceil(held["high"]))}
         shown.append(held | ({} if column.truth is None else {"truth": float(column.truth[i])}))
@@ -121,7 +150,9 @@ def _own(label: str) -> str:
 
 def _scale(rows: list[dict[str, Any]], column: Column, limits: tuple[float, float] | None) -> Scale:
     """What the pictures of a column show; limits: the public ones of its values, beyond which nothing lies."""
-    values = [row[key] for row in rows for key in ("mean", "low", "high", "truth") if key in row]
+    values = [
+        row[key] for row in rows for key in ("mean", "low", "high", "truth") if math.isfinite(row.get(key, math.nan))
+    ]
     low, high = min(values), max(values)
     if column.estimate.unit == "share":
         return Scale.of_shares(low, high)
@@ -152,7 +183,8 @@ def _beyond(rows: list[dict[str, Any]], scale: Scale, w: Words) -> str:
 
 def _digits(rows: list[dict[str, Any]], shares: bool) -> int:
     """Enough digits to tell the ends of an interval apart, and not more."""
-    if not shares and all(row[end] == round(row[end]) for row in rows for end in ("mean", "low", "high") if end in row):
+    held = [row[end] for row in rows for end in ("mean", "low", "high") if end in row]
+    if not shares and all(value == round(value) for value in held if math.isfinite(value)):
         return 0  # quantiles of whole numbers
     widths = [row["high"] - row["low"] for row in rows if row.get("high", 0.0) > row.get("low", 0.0)]
     if not widths:

@@ -97,14 +97,34 @@ def _read(story: Story, w: Words) -> str:
     """What becomes of cells that the schema does not hold: they decide about no error."""
     domains = [] if story.plan is None else [domain for _, domain in _domains(story.plan.statistic.domain)]
     labels = [isinstance(domain, Categories) for domain in domains]
+    numbers = [domain for domain in domains if not isinstance(domain, Categories)]
     parts = []
-    if not all(labels) or not labels:
+    if story.question.kind == "Rows" and len(domains) == 1:
+        numbers, labels = [], [False]
+        parts.append(w("all of them are counted", "toutes sont comptées"))
+    elif not domains or any(domain.outside != "drop" for domain in numbers):
+        parts.append(w("a number out of bounds is moved to the bound", "un nombre hors bornes est ramené à la borne"))
+    if any(domain.outside == "drop" for domain in numbers):
+        which = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
+        of, de = (f" of {', '.join(which)}", f" de {', '.join(which)}") if len(which) < len(numbers) else ("", "")
         parts.append(
             w(
-                "a number out of bounds is moved to the bound, a missing one counts as the schema says or as the "
-                "middle",
-                "un nombre hors bornes est ramené à la borne, un nombre manquant compte comme le schéma le dit ou "
-                "comme le milieu",
+                f"a row with a number{of} out of bounds is left out",
+                f"une ligne dont un nombre{de} est hors bornes est écartée",
+            )
+        )
+    if not domains or any(domain.absent is None for domain in numbers):
+        parts.append(
+            w(
+                "a row whose number is missing or unreadable is left out, unless the schema names a value for it",
+                "une ligne dont le nombre manque ou est illisible est écartée, sauf si le schéma lui donne une valeur",
+            )
+        )
+    elif numbers:
+        parts.append(
+            w(
+                "a missing or unreadable number counts as the schema says",
+                "un nombre manquant ou illisible compte comme le schéma le dit",
             )
         )
     if any(labels) or not labels:
@@ -161,7 +181,7 @@ def curated_notes(story: Story, methods: Iterable[str], below: bool, w: Words) -
 def _grid(story: Story, w: Words) -> str:
     """How far numbers are moved to their grid, at most; said where the schema has such numbers."""
     kind = story.question.kind
-    if kind in ("Count", "Histogram", "Pair", "Mode"):
+    if kind in ("Count", "Rows", "Histogram", "Pair", "Mode"):
         return ""
     if story.plan is None:
         return w(" and, of numbers on a grid, the rounding to it", " et, pour des nombres sur une grille, leur arrondi")

@@ -56,6 +56,7 @@ th:first-child,td:first-child{text-align:left}
 th[scope=row]{font-weight:inherit;color:inherit;font-size:inherit;padding:.28rem .9rem .28rem 0;vertical-align:top;
 border-top:1px solid var(--line)}
 td.pic,th.pic{width:42%;padding-right:0}
+.crowd td small{display:block;opacity:.75}
 .crowd{table-layout:fixed}.crowd .name{width:17%;overflow-wrap:anywhere}.crowd .num{width:12%}.crowd .span{width:22%}
 .crowd td.pic,.crowd th.pic{width:auto}.crowd.long .name{width:28%}.crowd .true-value{width:10%}
 details{margin:.4rem 0}summary{cursor:pointer;color:var(--accent);font-size:.95rem}
@@ -270,11 +271,11 @@ def _tick(value: float, w: Words) -> str:
 
 
 def interval(
-    low: float, high: float, mean: float, truth: float | None, beyond: tuple[bool, bool] = (False, False)
+    low: float, high: float, mean: float | None, truth: float | None, beyond: tuple[bool, bool] = (False, False)
 ) -> str:
     """A bar, a mark and perhaps an open circle; all in per cent of the picture's width.
 
-    beyond: the bar goes on to the left, or to the right, of the picture.
+    mean=None: there is no figure, and no mark. beyond: the bar goes on to the left, or to the right, of the picture.
     """
     arrows = "".join(
         f'<svg x="{at}%" width="1" height="14"><path class="arrow" d="{path}"/></svg>'
@@ -282,9 +283,10 @@ def interval(
         if there
     )
     circle = "" if truth is None else f'<circle class="true" cx="{truth:.2f}%" cy="7" r="4"/>'
+    mark = "" if mean is None else f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>'
     return (
         f'<rect class="fill" x="{low:.2f}%" y="3" width="{max(high - low, 0.3):.2f}%" height="8" rx="2"/>'
-        f'<line class="mean" x1="{mean:.2f}%" x2="{mean:.2f}%" y1="0" y2="14"/>{circle}{arrows}'
+        f"{mark}{circle}{arrows}"
     )
 
 
@@ -320,7 +322,10 @@ def figures(
     kind: str = "crowd",
     labelled: str = "",
 ) -> str:
-    """A table with a picture in every row. Rows have label (as HTML), mean, and perhaps low, high and truth."""
+    """A table with a picture in every row. Rows have label (as HTML), mean, and perhaps low, high, truth and count.
+
+    A mean that is not a number is one that the noise swamped.
+    """
     rows = list(rows)
     bars, true = "low" in rows[0], any("truth" in row for row in rows)
 
@@ -341,14 +346,18 @@ def figures(
     for row in rows:
         cells = f'<th scope="row" class="name">{row["label"]}</th>'
         cells += f'<td class="wide">{said(row["truth"]) if "truth" in row else ""}</td>' if true else ""
-        cells += f"<td><b>{said(row['mean'])}</b></td>"
+        known = math.isfinite(row["mean"])
+        people = f"<small>{w.number(row['count'], 0)}</small>" if "count" in row else ""
+        figure = said(row["mean"]) if known else w("too noisy", "trop bruité")
+        cells += f"<td><b>{figure}</b>{people}</td>"
         ends = (row["mean"], row["mean"])
         if bars:
             ends = (row["low"], row["high"])
             cells += f"<td>{said(ends[0], False)} {w('to', 'à')} {said(ends[1])}</td>"
         true_at = scale.at(row["truth"]) if "truth" in row else None
         outside = (ends[0] < scale.low, ends[1] > scale.high)
-        marks = interval(scale.at(ends[0]), scale.at(ends[1]), scale.at(row["mean"]), true_at, outside)
+        at = scale.at(row["mean"]) if known else None
+        marks = interval(scale.at(ends[0]), scale.at(ends[1]), at, true_at, outside)
         picture = f'<svg width="100%" height="14" aria-hidden="true">{scale.grid()}{marks}</svg>'
         body.append(f'<tr>{cells}<td class="pic">{picture}</td></tr>')
     named = f' aria-labelledby="{labelled}"' if labelled else ""

@@ -11,6 +11,7 @@ from murmure.pages.page import Words, quoted
 
 SHORTLY = {  # a heading; {} is the column
     "Count": ("Count", "Effectif"),
+    "Rows": ("Number of rows", "Nombre de lignes"),
     "Sum": ("Sum of {}", "Somme de la colonne {}"),
     "Mean": ("Mean of {}", "Moyenne de la colonne {}"),
     "Variance": ("Variance of {}", "Variance de la colonne {}"),
@@ -23,7 +24,8 @@ SHORTLY = {  # a heading; {} is the column
     "Where": ("Figures of some rows", "Chiffres de certaines lignes"),
 }
 ASKS = {  # a sentence, without its full stop
-    "Count": ("How many there are", "Combien il y en a"),
+    "Count": ("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
+    "Rows": ("How many rows there are", "Combien il y a de lignes"),
     "Sum": ("The sum of {}", "La somme de la colonne {}"),
     "Mean": ("The mean of {}", "La moyenne de la colonne {}"),
     "Variance": ("The variance of {}", "La variance de la colonne {}"),

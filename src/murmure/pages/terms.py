@@ -55,6 +55,12 @@ TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     "the whole public range \\(too few people to divide by\\)": (
         "tout l’intervalle public (trop peu de personnes pour diviser)"
     ),
+    "the noise is as large as the number of people, so that there is nothing to divide by": (
+        "le bruit est aussi grand que le nombre de personnes : il n’y a rien par quoi diviser"
+    ),
+    "a row that is left out shows that it held a value outside the public domain": (
+        "une ligne écartée montre qu’elle contenait une valeur hors du domaine public"
+    ),
     "discrete Laplace: closed form": "Laplace discrète : forme close",
     "discrete Laplace: closed form, rounding of the tables counted": (
         "Laplace discrète : forme close, l’arrondi des tables étant compté"

@@ -1,6 +1,6 @@
 """How many rows hold a value of the domain.
 
-g(x) = 1;  a label that the domain does not hold adds nothing.
+g(x) = 1;  a row without a value of the domain adds nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Count(Curated):
 
     width = 1
     largest = 1
+    takes_nobody = True
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -46,7 +47,7 @@ class Count(Curated):
         return np.array([np.count_nonzero(np.asarray(x) < self.domain.size)], np.int64)
 
     def from_counts(self, counts: Ints) -> Ints:
-        return np.asarray(counts.sum(axis=-1, keepdims=True))
+        return np.asarray(counts[..., :-1].sum(axis=-1, keepdims=True))
 
     def read(self, noisy: Noisy) -> Estimate:
         noisy = recalled(noisy)

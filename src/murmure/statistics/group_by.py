@@ -91,6 +91,8 @@ class GroupBy(Curated):
     def width(self) -> int:
         return self.groups * int(self.statistic.width)
 
+    takes_nobody = True
+
     @property
     def largest(self) -> int:
         return int(self.statistic.largest)
@@ -133,7 +135,7 @@ class GroupBy(Curated):
         if size and hasattr(self.statistic, "from_counts") and (self.groups + 1) * size <= MOST_CELLS:
             place = key.astype(np.int32) * np.int32(size) + inner.astype(np.int32)
             counts = histogram(place, (self.groups + 1) * size).reshape(self.groups + 1, size)
-            return self._laid_out(self.statistic.from_counts(counts[:-1, :-1]))
+            return self._laid_out(self.statistic.from_counts(counts[:-1]))
         order = np.argsort(key, kind="stable")
         ends = np.searchsorted(key[order], np.arange(self.groups + 1))
         out = np.zeros((self.groups, self.statistic.width), np.int64)
@@ -170,6 +172,7 @@ _REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99
 
 EXAMPLES = (
     GroupBy(Mean(_AGE), _REGION),
+    GroupBy(Mean(_AGE, left_out=True), _REGION),
     GroupBy(Histogram(Categories(["no", "yes"], "smoker")), _REGION),
     GroupBy(Count(_AGE), Schema({"region": _REGION, "smoker": Categories(["no", "yes"])})),
 )

@@ -19,7 +19,7 @@ from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CellReading, Estimate
-from murmure.core.noisy_reading import ShareReading, recalled
+from murmure.core.noisy_reading import TOO_NOISY, ShareReading, recalled
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.shared import counts_of, one_hot, people, stand_in
 
@@ -39,7 +39,10 @@ def shares(labels: list[str], noisy: Noisy) -> Estimate:
     noisy = recalled(noisy)
     law = noisy.law("cells")
     reading = ShareReading(noisy["cells"], law)
-    return Estimate(labels, reading.shares, people(reading.total), "share", reading, noisy=law is not None)
+    enough = reading.divides(0.95)
+    found = reading.shares if enough else np.full(len(labels), np.nan)
+    why = None if enough else TOO_NOISY
+    return Estimate(labels, found, people(reading.total), "share", reading, why, noisy=law is not None)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Histogram:
         room_for_cells("Histogram", self.domain.size)
 
     largest = 1
+    takes_nobody = True
 
     @property
     def width(self) -> int:
@@ -80,8 +84,8 @@ class Histogram:
         return counts_of(x, self.width)
 
     def from_counts(self, counts: Ints) -> Ints:
-        """The sums, from how often each value occurs (in the last axis)."""
-        return counts
+        """The sums, from how often each value occurs, nobody's too (in the last axis)."""
+        return counts[..., :-1]
 
     def read(self, noisy: Noisy) -> Estimate:
         return shares(list(self.domain.labels()), noisy)

@@ -1,9 +1,11 @@
 """Every column of a record: the shares of its values, or its mean.
 
-g(x) = the indicators (or sum and square, see mean.py) of every column, one after the other; one count for all means.
+g(x) = the indicators (or sum and square, see mean.py) of every column, one after the other; one count for all means
+that leave nobody out, and for any other mean a count of its own.
 
-Protected: a block of cells a column, or a sum and a square; numbers count everybody, so their means share one count.
-Every column gets as much as another. The shared count serves J means, so it gets J^(1/3) of its weight for one.
+Protected: a block of cells a column, or a sum and a square; numbers that are never missing count everybody, so their
+means share one count. Every column gets as much as another. The shared count serves J means, so it gets J^(1/3) of its
+weight for one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from murmure.core.noisy_reading import recalled
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.histogram import Histogram
+from murmure.statistics.left_out import asked_in_a_plan, two_counts
 from murmure.statistics.mean import COUNT, SQUARE, SUM, Mean
 from murmure.statistics.shared import stand_in
 
@@ -36,6 +39,7 @@ class Marginals:
 
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts
+    left_out: bool = asked_in_a_plan()
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -60,26 +64,29 @@ class Marginals:
     def parts(self) -> tuple[Histogram | Mean, ...]:
         """The question about every private column."""
         domains = [self.domain[name] for name in self.domain.private]
-        return tuple(Mean(d) if by_mean(d) else Histogram(d) for d in domains)  # type: ignore[arg-type]
+        return tuple(Mean(d, self.left_out) if by_mean(d) else Histogram(d) for d in domains)  # type: ignore[arg-type]
+
+    takes_nobody = True
 
     @cached_property
-    def _means(self) -> int:
-        return sum(isinstance(part, Mean) for part in self.parts)
+    def _sharing(self) -> tuple[bool, ...]:
+        """Of every column, whether it is a mean of everybody, which shares one count with the others."""
+        return tuple(isinstance(part, Mean) and not two_counts(part) for part in self.parts)
 
     @property
     def width(self) -> int:
-        return sum(part.width - isinstance(part, Mean) for part in self.parts) + (self._means > 0)
+        return sum(part.width for part in self.parts) - sum(self._sharing) + any(self._sharing)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Of every column those of its own question, and the count of all means last."""
+        """Of every column those of its own question, and the count that means share last."""
         if self.weights is not None:
             raise PlanRefused("Plan refused: weights are for tables that people randomised.")
         out, count = [], None
-        for name, part in zip(self.domain.private, self.parts, strict=True):
+        for name, part, shared in zip(self.domain.private, self.parts, self._sharing, strict=True):
             for block in part.blocks:
-                if block.name == "count":
-                    count = replace(block, weight=COUNT * self._means ** (1 / 3))
+                if shared and block.name == "count":
+                    count = replace(block, weight=COUNT * sum(self._sharing) ** (1 / 3))
                     continue
                 weight = COUNT + SUM + SQUARE if block.name == "cells" else block.weight
                 out.append(replace(block, name=f"{name}: {block.name}", weight=weight))
@@ -119,17 +126,16 @@ class Marginals:
         return self._laid_out([part.tally(xi) for part, xi in zip(self.parts, x, strict=True)])
 
     def _laid_out(self, pieces: list[Ints]) -> Ints:
-        """The first entry of every mean is the count of everybody: it is written once, last."""
-        kept = [
-            piece[..., 1:] if isinstance(part, Mean) else piece for part, piece in zip(self.parts, pieces, strict=True)
-        ]
-        counts = [piece[..., :1] for part, piece in zip(self.parts, pieces, strict=True) if isinstance(part, Mean)]
+        """The first entry of a mean of everybody is their count: it is written once, last."""
+        both = list(zip(self._sharing, pieces, strict=True))
+        kept = [piece[..., 1:] if shared else piece for shared, piece in both]
+        counts = [piece[..., :1] for shared, piece in both if shared]
         return np.concatenate([*kept, *counts[:1]], axis=-1)
 
     def _pieces(self, total: Ints) -> Iterator[Ints]:
         at = 0
-        for part in self.parts:
-            if isinstance(part, Mean):
+        for part, shared in zip(self.parts, self._sharing, strict=True):
+            if shared:
                 yield np.concatenate([total[-1:], total[at : at + 2]])
                 at += 2
             else:
@@ -143,11 +149,13 @@ class Marginals:
     def read(self, noisy: Noisy) -> Estimates:
         laws = {block.name: law for block, _, law in recalled(noisy)}
         out = {}
-        for name, part, piece in zip(self.domain.private, self.parts, self._pieces(noisy.sum), strict=True):
-            whose = tuple(laws["count" if b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
+        columns = zip(self.domain.private, self.parts, self._sharing, self._pieces(noisy.sum), strict=True)
+        for name, part, shared, piece in columns:
+            whose = tuple(laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
             out[name] = part.read(Noisy(part.blocks, piece, whose))
         # the least noisy of the noisy numbers of people: that of the means, or of the column with the fewest cells
-        n = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean))).n
+        found = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
+        n = found.n + (0 if found.left_out is None else found.left_out.n)
         return Estimates(out, n, numbers_of(self.domain), noisy=any(e.noisy for e in out.values()))
 
     def reads(self, affine: Any) -> str | None:
@@ -164,4 +172,7 @@ class Marginals:
 EXAMPLES = (
     Marginals(Schema({"smoker": Categories(["no", "yes"]), "age": Integers(0, 99), "income": Interval(0.0, 1.0)})),
     Marginals(Schema({"region": Categories(7), "children": Integers(0, 9)})),
+    Marginals(
+        Schema({"age": Integers(0, 99), "income": Interval(0.0, 1.0), "bmi": Integers(0, 90, absent=20)}), left_out=True
+    ),
 )

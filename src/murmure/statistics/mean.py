@@ -1,6 +1,7 @@
 """The mean of a number.
 
 g(x) = (1, u, 2 u^2 - r^2)  with  u = 2 code - r in [-r, r],  r = size - 1;   finish: middle + step/2 * sum u / sum 1.
+A row without a number is left out of all three, and counted beside the others (left_out.py).
 
 Numbers are centred on the middle of their public range, which halves what one row can add; so are the squares, which
 are for the sampling error alone (and are kept to 30 bits). Protected: noisy sum over noisy count, never over n.
@@ -23,9 +24,12 @@ from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Decimals, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import CodeReading, Estimate, mean_of
-from murmure.core.noisy_reading import MeanReading, Moments, recalled
+from murmure.core.noisy_reading import TOO_NOISY, MeanReading, Moments, recalled
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.statistics.shared import DENSE, counts_of, people, stand_in
+from murmure.statistics.left_out import asked_in_a_plan, count_block, left_out_of, lift_count, two_counts
+from murmure.statistics.shared import DENSE, counts_with_nobody, people, stand_in
+
+Number = Integers | Interval | Decimals
 
 CHUNK = 1 << 16
 COUNT, SUM, SQUARE = 3.0, 6.0, 1.0  # weights
@@ -45,41 +49,44 @@ def shift_of(r: int) -> int:
     return max(0, 2 * r.bit_length() - 30)
 
 
-def moment_blocks(r: int, count: float = COUNT, total: float = SUM, square: float = SQUARE) -> tuple[Block, ...]:
-    """Count, centred sum, centred squares. Exchanging a row for another moves no count (one is the least there is)."""
+def moment_blocks(
+    r: int, both: bool, count: float = COUNT, total: float = SUM, square: float = SQUARE
+) -> tuple[Block, ...]:
+    """Count (both: and that of rows that are left out), centred sum, centred squares."""
     least, most = (2 * (r % 2) - r * r) >> shift_of(r), (r * r) >> shift_of(r)  # u is as odd or even as r
     far, apart = max(abs(least), most), max(1, most - least)
     return (
-        Block("count", 1, 1, 1, count, 1, 1),
+        count_block(both, count),
         Block("sum", 1, r, r * r, total, 2 * r, 4 * r * r),
         Block("square", 1, far, far**2, square, apart, apart**2),
     )
 
 
-def lift_moments(x: Array, size: int) -> Ints:
-    r = size - 1
-    u = 2 * np.asarray(x).astype(np.int64) - r
-    return np.stack([np.ones_like(u), u, (2 * u * u - r * r) >> shift_of(r)], axis=-1)
+def lift_moments(x: Array, size: int, both: bool) -> Ints:
+    r, x = size - 1, np.asarray(x).astype(np.int64)
+    here = x < size
+    u = (2 * x - r) * here
+    return np.stack([*lift_count(x, size, both), u, ((2 * u * u - r * r) >> shift_of(r)) * here], axis=-1)
 
 
-def moments_from_counts(counts: Ints) -> Ints:
-    """From how often each code occurs, in the last axis."""
-    return np.asarray(counts @ lift_moments(np.arange(counts.shape[-1]), counts.shape[-1]))
+def moments_from_counts(counts: Ints, both: bool) -> Ints:
+    """From how often each code occurs, nobody's last, in the last axis."""
+    size = counts.shape[-1] - 1
+    return np.asarray(counts @ lift_moments(np.arange(size + 1), size, both))
 
 
-def tally_moments(x: Array, size: int) -> Ints:
+def tally_moments(x: Array, size: int, both: bool) -> Ints:
     if size <= DENSE:
-        return moments_from_counts(counts_of(x, size))
-    out, r = np.zeros(3, np.int64), size - 1
+        return moments_from_counts(counts_with_nobody(x, size), both)
+    out = np.zeros(3 + both, np.int64)
     for a in range(0, len(x), CHUNK):
-        u = 2 * x[a : a + CHUNK].astype(np.int64) - r
-        out += np.array([len(u), u.sum(), ((2 * u * u - r * r) >> shift_of(r)).sum()], np.int64)
+        out += lift_moments(x[a : a + CHUNK], size, both).sum(axis=0)
     return out
 
 
-def moments_of(domain: Integers | Interval | Decimals, noisy: Noisy) -> Moments:
+def moments_of(domain: Number, noisy: Noisy) -> Moments:
     low, step, rounding = domain.scale()
-    r, noisy = domain.size - 1, recalled(noisy)
+    r = domain.size - 1
     n, s, q = (int(noisy[name][0]) for name in ("count", "sum", "square"))
     laws = (noisy.law("count"), noisy.law("sum"), noisy.law("square"))
     return Moments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << shift_of(r))
@@ -89,12 +96,17 @@ def moments_of(domain: Integers | Interval | Decimals, noisy: Noisy) -> Moments:
 class Mean:
     """The mean of Integers or of an Interval's grid."""
 
-    domain: Integers | Interval | Decimals
+    domain: Number
+    left_out: bool = asked_in_a_plan()
 
     def __post_init__(self) -> None:
         need_number("Mean", self.domain)
 
-    width = 3
+    takes_nobody = True
+
+    @property
+    def width(self) -> int:
+        return 3 + two_counts(self)
 
     @property
     def largest(self) -> int:
@@ -102,7 +114,7 @@ class Mean:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return moment_blocks(self.domain.size - 1)
+        return moment_blocks(self.domain.size - 1, two_counts(self))
 
     def encode(self, column: Any) -> Array:
         return self.domain.encode(column)
@@ -111,23 +123,33 @@ class Mean:
         return stand_in(self.domain, column)
 
     def lift(self, x: Array) -> Ints:
-        return lift_moments(x, self.domain.size)
+        return lift_moments(x, self.domain.size, two_counts(self))
 
     def tally(self, x: Array) -> Ints:
-        return tally_moments(x, self.domain.size)
+        return tally_moments(x, self.domain.size, two_counts(self))
 
     def from_counts(self, counts: Ints) -> Ints:
-        return moments_from_counts(counts)
+        return moments_from_counts(counts, two_counts(self))
 
     def read(self, noisy: Noisy) -> Estimate:
+        noisy = recalled(noisy)
         m = moments_of(self.domain, noisy)
-        mean = np.array([m.middle + m.half * m.u])
-        return Estimate(["mean"], mean, people(m.count), "value", MeanReading(m), noisy=not m.exact)
+        mean = np.array([m.middle + m.half * m.u]) if m.divides(0.95) else np.array([np.nan])
+        return Estimate(
+            ["mean"],
+            mean,
+            people(m.count),
+            "value",
+            MeanReading(m),
+            None if m.divides(0.95) else TOO_NOISY,
+            noisy=not m.exact,
+            left_out=left_out_of(noisy) if two_counts(self) else None,
+        )
 
     def clear(self, total: Ints, n: int) -> Estimate:
         low, step, rounding = self.domain.scale()
         r = self.domain.size - 1
-        _, s, q = (int(t) for t in total)
+        s, q = (int(t) for t in total[-2:])
         if cut := shift_of(r):
             q = (q << cut) + (n << cut) // 2  # half of what each square can have lost
         codes = (s + n * r) // 2  # u = 2 code - r, so both divisions are exact where nothing was lost
@@ -148,4 +170,11 @@ class Mean:
         return np.array([self.domain.numbers()[x].mean()])
 
 
-EXAMPLES = (Mean(Integers(-5, 20)), Mean(Interval(0.0, 3.0, cells=300)), Mean(Integers(0, 1)))
+EXAMPLES = (
+    Mean(Integers(-5, 20)),
+    Mean(Interval(0.0, 3.0, cells=300)),
+    Mean(Integers(0, 1)),
+    Mean(Integers(-5, 20), left_out=True),
+    Mean(Integers(0, 1), left_out=True),
+    Mean(Integers(0, 9, absent=3), left_out=True),
+)

@@ -87,6 +87,7 @@ class Mode(Curated):
             )
 
     largest = 1
+    takes_nobody = True
     score_sensitivity = 1
     choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
 

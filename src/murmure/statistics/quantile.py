@@ -1,7 +1,8 @@
 """Quantiles of a number, as many as you like for the price of one.
 
 g(x) = the indicator of x on every level of a tree over the grid: its leaf, the leaf's parent, and so on;
-finish: the tree made consistent, then the distribution function inverted.
+finish: the tree made consistent, then the distribution function inverted. A row without a number is in none of them;
+where there may be such rows, the first level has one place more, which counts them (left_out.py).
 
 Protected: a block a level, to which a row adds 1. With h levels of branching b a prefix is made of about h b / 4 noisy
 counts with h times the noise, so h^3 (b - 1) would be made small; least squares gains from levels, and h^2.7 (b - 1)
@@ -21,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Decimals, Integers, Interval
+from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimate import Estimate
-from murmure.core.noisy_reading import QuantileReading, recalled, variance_of
+from murmure.core.noisy_reading import TOO_NOISY, QuantileReading, recalled, variance_of
 from murmure.core.types import Array, Ints
-from murmure.statistics.mean import need_number
-from murmure.statistics.shared import MOST_CELLS, Curated, counts_of, people
+from murmure.statistics.left_out import asked_in_a_plan, left_out_of, two_counts
+from murmure.statistics.mean import Number, need_number
+from murmure.statistics.shared import MOST_CELLS, Curated, counts_with_nobody, people
 
 Floats = NDArray[np.float64]
 
@@ -47,8 +49,9 @@ def branching(size: int) -> int:
 class Quantile(Curated):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`."""
 
-    domain: Integers | Interval | Decimals
+    domain: Number
     q: float | tuple[float, ...] = 0.5
+    left_out: bool = asked_in_a_plan()
 
     def __post_init__(self) -> None:
         need_number("Quantile", self.domain)
@@ -69,6 +72,7 @@ class Quantile(Curated):
         object.__setattr__(self, "q", q)
 
     largest = 1
+    takes_nobody = True
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:
@@ -84,31 +88,40 @@ class Quantile(Curated):
 
     @property
     def width(self) -> int:
-        return sum(self.levels)
+        return sum(self.levels) + two_counts(self)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return tuple(Block(f"level {i}", size, 1, 1, 1.0, 2, 2) for i, size in enumerate(self.levels, 1))
+        more = [two_counts(self)] + [False] * len(self.levels)
+        sizes = [size + one for size, one in zip(self.levels, more, strict=False)]
+        return tuple(Block(f"level {i}", size, 1, 1, 1.0, 2, 2) for i, size in enumerate(sizes, 1))
 
     def lift(self, x: Array) -> Ints:
         x, b = np.asarray(x).astype(np.int64), branching(self.domain.size)
+        here = x < self.domain.size
         out: list[Ints] = []
         for up, size in enumerate(reversed(self.levels)):
-            out.insert(0, (x[:, None] // b**up == np.arange(size)).astype(np.int64))
+            out.insert(0, ((x[:, None] // b**up == np.arange(size)) & here[:, None]).astype(np.int64))
+        if two_counts(self):
+            out.insert(1, (~here).astype(np.int64)[:, None])
         return np.concatenate(out, axis=1)
 
     def tally(self, x: Array) -> Ints:
-        return self.from_counts(counts_of(x, self.domain.size))
+        return self.from_counts(counts_with_nobody(x, self.domain.size))
 
     def from_counts(self, counts: Ints) -> Ints:
-        b, out = branching(self.domain.size), [np.asarray(counts)]
+        counts = np.asarray(counts)
+        b, out = branching(self.domain.size), [counts[..., :-1]]
         for _ in self.levels[1:]:
             out.insert(0, np.add.reduceat(out[0], np.arange(0, out[0].shape[-1], b), axis=-1))
+        if two_counts(self):
+            out.insert(1, counts[..., -1:])
         return np.concatenate(out, axis=-1)
 
     def read(self, noisy: Noisy) -> Estimate:
         noisy = recalled(noisy)
-        tree = _Tree([part.astype(float) for _, part, _ in noisy], noisy.laws, branching(self.domain.size))
+        parts = [part[:size].astype(float) for (_, part, _), size in zip(noisy, self.levels, strict=True)]
+        tree = _Tree(parts, noisy.laws, branching(self.domain.size))
         q = np.array(self.probabilities)
         F, total = np.cumsum(tree.leaves), float(tree.leaves.sum())
         sd = np.sqrt(np.array([tree.variances(float(one)) for one in q]))
@@ -116,8 +129,17 @@ class Quantile(Curated):
             F - q[:, None] * total, sd, q, noisy.laws, total, math.sqrt(tree.total_variance), *self._values()
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
-        given = any(law is not None for law in noisy.laws)
-        return Estimate(labels, reading.values[reading.chosen], people(total), "value", reading, noisy=given)
+        given, enough = any(law is not None for law in noisy.laws), reading.divides(0.95)
+        return Estimate(
+            labels,
+            reading.values[reading.chosen] if enough else np.full(len(labels), np.nan),
+            people(total),
+            "value",
+            reading,
+            None if enough else TOO_NOISY,
+            noisy=given,
+            left_out=left_out_of(noisy, "level 1") if two_counts(self) else None,
+        )
 
     def _values(self) -> tuple[Floats, float]:
         return self.domain.numbers(), self.domain.scale()[2]
@@ -189,4 +211,6 @@ EXAMPLES = (
     Quantile(Integers(-5, 20)),
     Quantile(Interval(0.0, 3.0, cells=300), (0.1, 0.5, 0.9)),
     Quantile(Integers(0, 4), 0.25),
+    Quantile(Integers(0, 4), 0.25, left_out=True),
+    Quantile(Integers(-5, 20), left_out=True),
 )

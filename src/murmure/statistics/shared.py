@@ -1,6 +1,6 @@
 """What statistics share: histograms of codes with nobody in them, and the columns that several questions read.
 
-A code that equals the size of its domain stands for nobody: a label that the domain does not hold. It adds zero.
+A code that equals the size of its domain stands for nobody: a row that is left out (core/standing.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from murmure.core.blocks import Noisy
 from murmure.core.domain import Categories, Domain, named
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Column, Schema
-from murmure.core.standing import stand, stand_schema
+from murmure.core.standing import leaves_out, stand, stand_schema
 from murmure.core.types import Array, Ints
 from murmure.laws.counting import histogram
 
@@ -25,13 +25,20 @@ CURATOR_ONLY = "only a curator can answer it: reports of single people are read 
 
 
 class Curated:
-    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are."""
+    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are.
+
+    takes_nobody: it reads each column by itself, and adds up rows whose number is missing in its own way. The others
+    read whole rows: one that lacks a number is left out as a whole.
+    """
+
+    takes_nobody = False
 
     def encode(self: Any, rows: Any) -> Any:
         return self.domain.encode(rows)
 
     def stand(self: Any, rows: Any) -> Any:
-        return stand_in(self.domain, rows)
+        codes = stand_in(self.domain, rows)
+        return codes if self.takes_nobody else complete(self.domain, codes)
 
     def clear(self: Any, total: Ints, n: int) -> Any:
         return self.read(Noisy.exact(self.blocks, total))
@@ -65,6 +72,22 @@ def counts_of(x: Array, size: int) -> Ints:
     return histogram(x, size + 1)[:size]
 
 
+def counts_with_nobody(x: Array, size: int) -> Ints:
+    """The same, and nobody last."""
+    return histogram(x, size + 1)
+
+
+def complete(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The rows that lack no number. A label that is not listed is for the statistic to deal with."""
+    numbers = [name for name in domain.private if not isinstance(domain[name], Categories) and leaves_out(domain[name])]
+    at = {name: i for i, name in enumerate(domain.private)}
+    lacking = [codes[at[name]] == domain[name].size for name in numbers]
+    if not any(mask.any() for mask in lacking):
+        return codes
+    kept = ~np.logical_or.reduce(lacking)
+    return tuple(column[kept] for column in codes)
+
+
 def one_hot(x: Array, size: int) -> Ints:
     """The indicators of 0 .. size-1; nobody has none."""
     return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
@@ -87,11 +110,6 @@ def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:
     if nobody.any():
         out[nobody] = math.prod(sizes)
     return out
-
-
-def holds_nobody(domain: Domain) -> bool:
-    """Whether a row can stand for nobody: a label that is not listed can, a number never does."""
-    return isinstance(domain, Categories)
 
 
 def columns_of(owner: str, domain: Domain | Schema) -> dict[str, Column]:

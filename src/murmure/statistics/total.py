@@ -1,7 +1,7 @@
 """The sum of a number.
 
 g(x) = (1, v)  with v the value in whole grid units: the number itself for Integers, steps for
-Decimals, half cells for an Interval.
+Decimals, half cells for an Interval. A row without a number adds nothing, and is counted beside the others.
 
 Not centred: centring would bring the count's noise back, times the middle of the range. One row adds at most
 max(|low|, |high|). A tenth of the budget goes to the count, which says how much rounding to the grid can have moved the
@@ -22,20 +22,26 @@ from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimate import Estimate
 from murmure.core.noisy_reading import SumReading, recalled
 from murmure.core.types import Array, Ints
-from murmure.statistics.mean import CHUNK, need_number
-from murmure.statistics.shared import DENSE, Curated, counts_of, people
+from murmure.statistics.left_out import asked_in_a_plan, count_block, left_out_of, lift_count, two_counts
+from murmure.statistics.mean import CHUNK, Number, need_number
+from murmure.statistics.shared import DENSE, Curated, counts_with_nobody, people
 
 
 @dataclass(frozen=True)
 class Sum(Curated):
     """The sum of Integers, of Decimals or of an Interval's grid."""
 
-    domain: Integers | Interval | Decimals
+    domain: Number
+    left_out: bool = asked_in_a_plan()
 
     def __post_init__(self) -> None:
         need_number("Sum", self.domain)
 
-    width = 2
+    takes_nobody = True
+
+    @property
+    def width(self) -> int:
+        return 2 + two_counts(self)
 
     @cached_property
     def _grid(self) -> tuple[int, int, float, float]:
@@ -63,26 +69,25 @@ class Sum(Curated):
     def blocks(self) -> tuple[Block, ...]:
         most, (low, high) = self.largest, self._ends
         return (
-            Block("count", 1, 1, 1, 1.0, 1, 1),
+            count_block(two_counts(self), 1.0),
             # An exchanged row moves it by high - low, but a row can also come or go where rows that cannot be read are
             # left out; so never less than one row.
             Block("sum", 1, most, most**2, 9.0, max(most, high - low), max(most, high - low) ** 2),
         )
 
     def lift(self, x: Array) -> Ints:
-        first, times, _, _ = self._grid
-        v = first + times * np.asarray(x).astype(np.int64)
-        return np.stack([np.ones_like(v), v], axis=-1)
+        (first, times, _, _), x = self._grid, np.asarray(x).astype(np.int64)
+        v = (first + times * x) * (x < self.domain.size)
+        return np.stack([*lift_count(x, self.domain.size, two_counts(self)), v], axis=-1)
 
     def tally(self, x: Array) -> Ints:
         if self.domain.size <= DENSE:
-            return self.from_counts(counts_of(x, self.domain.size))
-        first, times, _, _ = self._grid
-        codes = sum(int(x[a : a + CHUNK].sum(dtype=np.int64)) for a in range(0, len(x), CHUNK))
-        return np.array([len(x), first * len(x) + times * codes], np.int64)
+            return self.from_counts(counts_with_nobody(x, self.domain.size))
+        parts = (self.lift(x[a : a + CHUNK]).sum(axis=0) for a in range(0, len(x), CHUNK))
+        return np.asarray(sum(parts, np.zeros(self.width, np.int64)))
 
     def from_counts(self, counts: Ints) -> Ints:
-        return np.asarray(counts @ self.lift(np.arange(self.domain.size)))
+        return np.asarray(counts @ self.lift(np.arange(self.domain.size + 1)))
 
     def read(self, noisy: Noisy) -> Estimate:
         noisy = recalled(noisy)
@@ -94,10 +99,23 @@ class Sum(Curated):
         high = low + step * (self.domain.size - 1)
         reading = SumReading(value, count, laws, unit, rest, low, high, rounding)
         exact = laws == (None, None)
-        return Estimate(["sum"], np.array([value]), people(count), "value", reading, noisy=not exact)
+        return Estimate(
+            ["sum"],
+            np.array([value]),
+            people(count),
+            "value",
+            reading,
+            noisy=not exact,
+            left_out=left_out_of(noisy) if two_counts(self) else None,
+        )
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([self.domain.numbers()[x].sum()])
 
 
-EXAMPLES = (Sum(Integers(-5, 20)), Sum(Interval(0.0, 3.0, cells=300)), Sum(Interval(0.1, 0.7, cells=9)))
+EXAMPLES = (
+    Sum(Integers(-5, 20)),
+    Sum(Interval(0.0, 3.0, cells=300)),
+    Sum(Interval(0.1, 0.7, cells=9)),
+    Sum(Integers(-5, 20), left_out=True),
+)

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Decimals, Integers, Interval
+from murmure.core.domain import Integers, Interval
 from murmure.core.estimate import Estimate
-from murmure.core.noisy_reading import VarianceReading
+from murmure.core.noisy_reading import TOO_NOISY, VarianceReading, recalled
 from murmure.core.types import Array, Ints
+from murmure.statistics.left_out import asked_in_a_plan, left_out_of, two_counts
 from murmure.statistics.mean import (
+    Number,
     lift_moments,
     moment_blocks,
     moments_from_counts,
@@ -34,12 +36,17 @@ from murmure.statistics.shared import Curated, people
 class Variance(Curated):
     """The variance of Integers or of an Interval's grid."""
 
-    domain: Integers | Interval | Decimals
+    domain: Number
+    left_out: bool = asked_in_a_plan()
 
     def __post_init__(self) -> None:
         need_number("Variance", self.domain)
 
-    width = 3
+    takes_nobody = True
+
+    @property
+    def width(self) -> int:
+        return 3 + two_counts(self)
 
     @property
     def largest(self) -> int:
@@ -47,24 +54,39 @@ class Variance(Curated):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return moment_blocks(self.domain.size - 1, 3.0, 4.0, 3.0)
+        return moment_blocks(self.domain.size - 1, two_counts(self), 3.0, 4.0, 3.0)
 
     def lift(self, x: Array) -> Ints:
-        return lift_moments(x, self.domain.size)
+        return lift_moments(x, self.domain.size, two_counts(self))
 
     def tally(self, x: Array) -> Ints:
-        return tally_moments(x, self.domain.size)
+        return tally_moments(x, self.domain.size, two_counts(self))
 
     def from_counts(self, counts: Ints) -> Ints:
-        return moments_from_counts(counts)
+        return moments_from_counts(counts, two_counts(self))
 
     def read(self, noisy: Noisy) -> Estimate:
+        noisy = recalled(noisy)
         m = moments_of(self.domain, noisy)
-        value = np.array([m.half**2 * m.spread])
-        return Estimate(["variance"], value, people(m.count), "value", VarianceReading(m), noisy=not m.exact)
+        reading = VarianceReading(m)
+        value, reason = (m.half**2 * m.spread, None) if reading.divides(0.95) else (np.nan, TOO_NOISY)
+        return Estimate(
+            ["variance"],
+            np.array([value]),
+            people(m.count),
+            "value",
+            reading,
+            reason,
+            noisy=not m.exact,
+            left_out=left_out_of(noisy) if two_counts(self) else None,
+        )
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([self.domain.numbers()[x].var()])
 
 
-EXAMPLES = (Variance(Integers(-5, 20)), Variance(Interval(0.0, 3.0, cells=300)))
+EXAMPLES = (
+    Variance(Integers(-5, 20)),
+    Variance(Interval(0.0, 3.0, cells=300)),
+    Variance(Integers(-5, 20), left_out=True),
+)

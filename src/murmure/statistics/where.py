@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, Noisy
-from murmure.core.domain import Categories, Domain, Integers, Interval
+from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -88,7 +88,7 @@ class Where(Curated):
                     hint="numbers between two bounds: between=(low, high)",
                 )
             try:
-                out[held.encode(list(self.is_in))] = True
+                out[with_outside(held, "refuse").encode(list(self.is_in))] = True
             except OutsideDomain as outside:
                 raise InvalidParameter(f"Where.is_in: {outside}") from None
             return out
@@ -116,6 +116,8 @@ class Where(Curated):
     @property
     def width(self) -> int:
         return int(self.statistic.width)
+
+    takes_nobody = True
 
     @property
     def largest(self) -> int:
@@ -147,7 +149,7 @@ class Where(Curated):
         size = 0 if isinstance(inner, tuple) else self.statistic.domain.size
         if 0 < size <= DENSE and hasattr(self.statistic, "from_counts"):
             place = inner + np.int32(size + 1) * ~matches  # rows that do not match are counted beyond
-            return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[:size]))
+            return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[: size + 1]))
         return np.asarray(self.statistic.tally(rows_of(inner, matches)))
 
     def read(self, noisy: Noisy) -> Any:
@@ -163,4 +165,5 @@ _REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99
 EXAMPLES = (
     Where(Mean(_AGE), _REGION, is_in=("north", "west")),
     Where(Count(_AGE), _AGE, between=(18, 65)),
+    Where(Mean(_AGE, left_out=True), _REGION, is_in=("north",)),
 )

@@ -159,6 +159,7 @@ TOLD: dict[str, tuple[str, str]] = {
         "la somme de {columns}, et le nombre de lignes",
     ),
     "Count": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
+    "Rows": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Quantile": (
         "the values of {columns} below which these parts of the rows lie: {parts} (quantiles), read off {width} counts "
         "of rows",

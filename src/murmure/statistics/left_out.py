@@ -1,0 +1,62 @@
+"""Rows that are left out of a figure: their number is missing, or their column drops what it does not hold.
+
+    g(x) = (1, 0, ...) for a row that counts,   (0, 1, 0, ...) for one that is left out
+
+Both counts are one block, to which a row adds 1. So a noisy number of those who are left out costs nothing where rows
+are added or removed (parallel composition); exchanging a row may move both, by 2 in all. A domain that leaves nobody
+out, because a public constant takes the place of what is missing, has the one count; and so has every statistic outside
+a curator's plan, since others refuse such rows or drop them before they count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import Any
+
+import numpy as np
+
+from murmure.core.blocks import Block, Noisy
+from murmure.core.estimate import Estimate
+from murmure.core.noisy_reading import CountReading
+from murmure.core.standing import leaves_out
+from murmure.core.types import Array, Ints
+from murmure.statistics.shared import people
+
+LABEL = "left out"
+
+
+def asked_in_a_plan() -> Any:
+    """The field of a statistic: whether it counts those who are left out. Plans set it; where it is false, their JSON
+    does not name it."""
+    return field(default=False, metadata={"unsaid": True})
+
+
+def counting_left_out(statistic: Any) -> Any:
+    """The same question, as a curator answers it."""
+    if hasattr(statistic, "left_out"):
+        return replace(statistic, left_out=True)
+    if hasattr(statistic, "statistic"):  # of groups, or of some rows
+        return replace(statistic, statistic=counting_left_out(statistic.statistic))
+    return statistic
+
+
+def two_counts(statistic: Any) -> bool:
+    """Whether there is a second count, of those who are left out."""
+    return bool(statistic.left_out) and leaves_out(statistic.domain)
+
+
+def count_block(both: bool, weight: float) -> Block:
+    # The count of everybody is moved by no exchange; one is the least that a block can say.
+    return Block("count", 2, 1, 1, weight, 2, 2) if both else Block("count", 1, 1, 1, weight, 1, 1)
+
+
+def lift_count(x: Array, size: int, both: bool) -> list[Ints]:
+    here = (np.asarray(x) < size).astype(np.int64)
+    return [here, 1 - here] if both else [here]
+
+
+def left_out_of(noisy: Noisy, block: str = "count") -> Estimate:
+    """The noisy number of rows that are left out: the last entry of the block."""
+    found, law = noisy[block][-1:], noisy.law(block)
+    reading = CountReading(found, law)
+    return Estimate([LABEL], found.astype(float), people(found[0]), "count", reading, noisy=law is not None)

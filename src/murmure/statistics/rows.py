@@ -1,0 +1,37 @@
+"""How many rows there are, whatever they hold.
+
+g(x) = 1.
+
+The domain names a column, so that there is something to read; what stands in it does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Integers
+from murmure.core.types import Array, Ints
+from murmure.statistics.count import Count
+
+
+@dataclass(frozen=True)
+class Rows(Count):
+    """The number of rows, also of those without a value: `Rows(schema["age"])`, of any column."""
+
+    def lift(self, x: Array) -> Ints:
+        return np.ones((len(x), 1), np.int64)
+
+    def tally(self, x: Array) -> Ints:
+        return np.array([len(x)], np.int64)
+
+    def from_counts(self, counts: Ints) -> Ints:
+        return np.asarray(counts.sum(axis=-1, keepdims=True))
+
+    def reference(self, x: Array) -> NDArray[np.float64]:
+        return np.array([float(len(x))])
+
+
+EXAMPLES = (Rows(Categories(["no", "yes"])), Rows(Integers(0, 99)))
