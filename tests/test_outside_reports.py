@@ -492,3 +492,20 @@ def test_an_assumption_of_the_mechanism_stays() -> None:
 
     assert release.guarantees["reader"].assumption == f"{mu.certify(plan.person).assumption}; {ASSUMPTION}"
     assert "la réponse anodine est indépendante" in french and "équitables" in french
+
+
+def test_the_schema_moves_rows_and_not_reports() -> None:
+    """A report outside the domain is refused, also where the schema would clamp or drop a row, or name a constant."""
+    for domain in (
+        mu.Integers(0, 3, outside="clamp"),
+        mu.Integers(0, 3, outside="drop"),
+        mu.Integers(0, 3, absent=1),
+        mu.Categories(["a", "b"], outside="drop"),
+    ):
+        plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0))
+        good = ["a", "b"] if isinstance(domain, mu.Categories) else [0, 3]
+        for bad in (7, None):
+            with pytest.raises(mu.MurmureError, match="row 2|missing"):
+                mu.run(plan, reports=[*good, bad])
+
+        assert mu.run(plan, reports=good).estimate.n == 2

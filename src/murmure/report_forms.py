@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.domain import strict
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
 from murmure.core.reading import WIDEN, Read, add_outside, numbers_of, one_column, whole_numbers
 from murmure.core.schema import kind_of
@@ -43,6 +44,7 @@ class Written:
     words: str
     column: str | None = None
     way_out_of_missing = WAY_OUT
+    absent, outside = None, "refuse"  # a report that is not one is refused, whatever the schema does with rows
 
     def describe(self) -> str:
         return self.words
@@ -104,14 +106,14 @@ class Answers(Form):
 
     @property
     def kind(self) -> str:
-        return kind_of(self.mechanism.domain)
+        return kind_of(strict(self.mechanism.domain))
 
     @property
     def wanted(self) -> str:
         return str(self.mechanism.domain.describe())
 
     def read(self, values: Any) -> Array:
-        return self.mechanism.domain.encode(values)  # type: ignore[no-any-return]
+        return strict(self.mechanism.domain).encode(values)
 
     def count_codes(self, labels: Sequence[Any]) -> Array:
         return self.read(list(labels))
@@ -269,7 +271,7 @@ class Sets(Bits):
                 raise OutsideDomain.at("Sets", i, f"holds {shorten(row)}; wanted {self.wanted}.", WAY_OUT)
         w = int(self.mechanism.size)
         try:
-            codes = self.mechanism.domain.encode([value for row in rows for value in row])
+            codes = strict(self.mechanism.domain).encode([value for row in rows for value in row])
         except OutsideDomain as error:
             if error.row is None:
                 raise

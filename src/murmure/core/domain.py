@@ -489,6 +489,11 @@ def with_outside(domain: Domain, outside: Outside) -> Domain:
     return replace(domain, outside=outside)  # type: ignore[type-var]
 
 
+def strict(domain: Domain) -> Domain:
+    """The same values, and nothing in the place of others: for what is no row of people, such as reports."""
+    return with_outside(absent_as(domain, None), "refuse")
+
+
 def absent_as(domain: Domain, value: Any) -> Domain:
     """The same domain, in which a missing answer counts as this value."""
     if isinstance(domain, Categories):
