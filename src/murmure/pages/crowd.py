@@ -35,7 +35,7 @@ def crowd(story: Story, w: Words) -> str:
     if story.chosen is not None:
         return f"{title}\n{_chosen(story, w)}"
     known = w("truth (simulation)", "vérité (simulation)") if story.simulated else None
-    bars = any(column.estimate.reading is not None for column in story.columns)
+    bars = any(c.estimate.reading is not None and not no_figure(c.estimate) for c in story.columns)
     marks = key(w, story.level, known, story.each if story.simultaneous else None) if bars else ""
     parts = [_column(story, column, w) for column in story.columns]
     return f"""{title}
@@ -225,8 +225,13 @@ def _notes(story: Story, w: Words) -> str:
             asked += len(ends)
     if story.curated:
         notes = curated_notes(story, methods, below, w)
-        why = dict.fromkeys(w.term(c.estimate.reason) for c in story.columns if c.estimate.reason)
-        notes += [w(f"No error bar: {text}.", f"Sans barre d’erreur{WIDE}: {text}.") for text in why]
+        told = [c.estimate for c in story.columns if c.estimate.reason and not no_figure(c.estimate)]
+        for estimate in told:
+            why = w.term(estimate.reason or "")
+            without = w(f"No error bar: {why}.", f"Sans barre d’erreur{WIDE}: {why}.")
+            some = w(f"Too noisy: {why}.", f"Trop bruité{WIDE}: {why}.")
+            notes.append(without if estimate.reading is None else some)
+        notes = list(dict.fromkeys(notes))
         methods = {}
     else:
         notes = []

@@ -56,7 +56,7 @@ th:first-child,td:first-child{text-align:left}
 th[scope=row]{font-weight:inherit;color:inherit;font-size:inherit;padding:.28rem .9rem .28rem 0;vertical-align:top;
 border-top:1px solid var(--line)}
 td.pic,th.pic{width:42%;padding-right:0}
-.crowd td small{display:block;opacity:.75}
+.crowd td small{display:block;opacity:.75}.crowd tbody td,.crowd tbody th{vertical-align:top}
 .crowd{table-layout:fixed}.crowd .name{width:17%;overflow-wrap:anywhere}.crowd .num{width:12%}.crowd .span{width:22%}
 .crowd td.pic,.crowd th.pic{width:auto}.crowd.long .name{width:28%}.crowd .true-value{width:10%}
 details{margin:.4rem 0}summary{cursor:pointer;color:var(--accent);font-size:.95rem}
