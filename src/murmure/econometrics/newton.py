@@ -104,6 +104,21 @@ def newton_step(place: Place) -> Vector:
         ) from None
 
 
+def bent_step(place: Place) -> Vector:
+    """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
+    each of the two parts by itself. That one moves by at most e^2 at a time.
+    """
+    p = len(place.at) - 1
+    if positive(place.information):
+        d = newton_step(place)
+    else:
+        block = tuple(row[:p] for row in place.information[:p])
+        own = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
+        d = (*own, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
+    far = max(abs(d[p]) / 2, Fraction(1))
+    return tuple(v / far for v in d)
+
+
 def positive(A: Matrix) -> bool:
     """Whether all pivots of a symmetric matrix are positive."""
     m = [list(row) for row in A]
