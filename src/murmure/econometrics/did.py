@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from murmure.core.domain import Categories, Integers
@@ -42,7 +43,7 @@ class DiD:
             )
         _ = self._fit
 
-    @property
+    @cached_property
     def _fit(self) -> OLS:
         return OLS(self.design, self.errors)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
@@ -33,7 +34,7 @@ from murmure.econometrics.families import Family
 from murmure.econometrics.linked import Fitted, Linked, check_cap
 from murmure.econometrics.model import Example
 from murmure.econometrics.named_laws import LAWS
-from murmure.econometrics.newton import Place, bent_step, newton_step, read_place
+from murmure.econometrics.newton import FAMILY_ROUNDS, Place, bent_step, newton_step, read_place
 from murmure.econometrics.results import Regression
 from murmure.econometrics.rounding import ln_of, log_of, rounded
 from murmure.econometrics.scales import bounds_of
@@ -41,7 +42,6 @@ from murmure.econometrics.scales import bounds_of
 FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]
 Errors = Literal["hessian", "sandwich", "opg"]
 
-ROUNDS = 25
 FAR = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
 CLOSEST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
 SPREAD = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
@@ -71,7 +71,7 @@ class FamilyMLE(Linked):
     """
 
     errors: str = "hessian"
-    rounds: int = ROUNDS
+    rounds: int = FAMILY_ROUNDS
     distribution: str = "exponential"
     start: tuple[str, ...] = ()
 
@@ -117,7 +117,9 @@ class FamilyMLE(Linked):
     def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
         error = super()._refuse_outcome(wanted, hint)
         message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-        return InvalidParameter(message.replace("FamilyMLE takes", f"mle of family {self.distribution!r} takes"), hint=hint)
+        return InvalidParameter(
+            message.replace("FamilyMLE takes", f"mle of family {self.distribution!r} takes"), hint=hint
+        )
 
     # -- the ascent
 
@@ -171,7 +173,8 @@ class FamilyMLE(Linked):
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         """Of a mean for everybody; a shape or a precision of its own would take rounds of its own."""
-        return -n * (1 + log_of(null["y"] / n)) if self.distribution == "exponential" else None
+        compared = self.distribution == "exponential" and len(self.design.terms) > 1
+        return -n * (1 + log_of(null["y"] / n)) if compared else None
 
     def _result(self, *held: Any) -> Regression:
         found = super()._result(*held)
@@ -202,9 +205,9 @@ class FamilyMLE(Linked):
 
 
 def _start(given: Any, names: Sequence[str]) -> InvalidParameter:
-    wanted = ", ".join(names)
+    wanted = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
     return InvalidParameter(
-        f"mle.start must give each of {len(names)} parameters a value ({shorten(wanted, 200)}), got {shorten(given)}.",
+        f"mle.start must give each of {len(names)} parameters a value ({wanted}), got {shorten(given)}.",
         hint="leave it out: a first guess is made of sums",
     )
 
@@ -239,7 +242,7 @@ def family_model(
         raise InvalidParameter(
             f"mle.formula must be text; {got}.", hint='formula="days ~ age", or "days ~ 1" for the law of one column'
         )
-    errors, rounds = "hessian" if errors is None else errors, ROUNDS if rounds is None else rounds
+    errors, rounds = "hessian" if errors is None else errors, FAMILY_ROUNDS if rounds is None else rounds
     if family == "multinomial":
         from murmure.econometrics.multinomial import multinomial_model
 
@@ -254,7 +257,7 @@ def family_model(
 _CLINIC = Schema(
     {
         "days": Integers(1, 400),
-        "share": Decimals("0.001", "0.999", 3),
+        "share": Decimals(Decimal("0.001"), Decimal("0.999"), 3),
         "age": Integers(18, 99),
         "ward": Categories(["A", "B", "C"]),
     }
@@ -280,6 +283,7 @@ EXAMPLES = (
     Example(FamilyMLE(_DAYS, distribution="weibull"), _ROWS),
     Example(FamilyMLE(_DAYS, "sandwich", 30, "weibull", ("4", "0", "1/2")), _ROWS),
     Example(
-        FamilyMLE(_example("share ~ ward", "share", ("Intercept", "ward[T.B]", "ward[T.C]")), distribution="beta"), _ROWS
+        FamilyMLE(_example("share ~ ward", "share", ("Intercept", "ward[T.B]", "ward[T.C]")), distribution="beta"),
+        _ROWS,
     ),
 )

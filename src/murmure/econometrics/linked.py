@@ -53,6 +53,16 @@ NO_NOISE = "one row can move the sums of its steps without a bound that is small
 BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
 PARTY_ROWS = 1 << 32  # at most, for errors by party
 
+FIGURES = {  # of a round, in English and French
+    "log-likelihood": ("the log-likelihood", "la log-vraisemblance"),
+    "chi-squared": ("Pearson's chi-squared", "le khi-deux de Pearson"),
+    "deviance": ("the deviance", "la déviance"),
+    "at the cap": ("how many rows are beyond what floats hold", "combien de lignes dépassent ce que tient un flottant"),
+    "log(y / mu)": ("log(y / mean)", "log(y / moyenne)"),
+    "y / mu": ("y / mean", "y / moyenne"),
+    "log(y)": ("log(y)", "log(y)"),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Regression):
@@ -220,6 +230,30 @@ class Linked:
         return (
             f"a {name[0]} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
             f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
+        )
+
+    def later_rounds(self) -> tuple[str, str]:
+        """What each round after the first releases, in English and French, for those who approve a study."""
+        k = len(self.design.terms) + self._extra
+        square = k * (k + 1) // 2
+        figures = self._asks("step", (Fraction(0),) * k).labels[k + square :]
+        named = [FIGURES[label] for label in figures]
+        en, fr = (", ".join(words) for words in zip(*named, strict=True))
+        english = (
+            f"each later round releases, at coefficients that follow from the rounds before, {k + square + len(named)} "
+            f"sums over all rows: {k} of scores (how the log-likelihood changes with each coefficient), {square} of "
+            f"their slopes (the information), and {en}"
+        )
+        french = (
+            f"chaque tour suivant publie, en des coefficients qui découlent des tours précédents, "
+            f"{k + square + len(named)} sommes sur toutes les lignes : {k} de scores (comment la log-vraisemblance "
+            f"varie avec chaque coefficient), {square} de leurs pentes (l’information), et {fr}"
+        )
+        if not self._robust or self.errors == "cluster":
+            return english, french
+        return (
+            f"{english}; a last one, for the errors, releases {square} sums of products of two scores",
+            f"{french} ; un dernier, pour les erreurs, publie {square} sommes de produits de deux scores",
         )
 
     # -- the ascent ---------------------------------------------------------------------------------------------------

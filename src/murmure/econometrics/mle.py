@@ -319,5 +319,7 @@ def mle(
     read = list(dict.fromkeys(name for text in columns for name in columns_of(text)))
     held = schema_for("mle", data, schema, read, privacy)
     rows = OwnRows(tuple(columns), len(values), score, hessian, loglik)
-    model = MLE.of(rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds)
+    model = MLE.of(
+        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
+    )
     return ask(model, data, privacy=privacy, engine=engine, rng=rng)  # type: ignore[no-any-return]

@@ -22,10 +22,10 @@ from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.exact import Matrix, Vector, inverse, log_of, matmul, solve, times, transpose
 from murmure.econometrics.factors import quoted
 from murmure.econometrics.families import NAMES, Floats
-from murmure.econometrics.family_mle import ROUNDS, Errors, start_of
+from murmure.econometrics.family_mle import Errors, start_of
 from murmure.econometrics.linked import BITS, Fitted, Linked
 from murmure.econometrics.model import Example
-from murmure.econometrics.newton import Place
+from murmure.econometrics.newton import FAMILY_ROUNDS, Place
 from murmure.econometrics.results import Regression
 from murmure.econometrics.rounding import rounded
 from murmure.econometrics.words import listed_columns
@@ -56,7 +56,7 @@ class Multinomial(Linked):
 
     family: ClassVar[str] = "multinomial"
     errors: str = "hessian"
-    rounds: int = ROUNDS
+    rounds: int = FAMILY_ROUNDS
     outcome: str = ""
     start: tuple[str, ...] = ()
 
@@ -100,7 +100,10 @@ class Multinomial(Linked):
         return Evaluated(
             self.design.domain,
             "multinomial",
-            (*(holds(self.design.domain, self.outcome, label) for label in self.labels), *self._coordinates.expressions),
+            (
+                *(holds(self.design.domain, self.outcome, label) for label in self.labels),
+                *self._coordinates.expressions,
+            ),
             tuple(f"{v.numerator}/{v.denominator}" for v in at),
             (mode, str(len(self.labels)), *map(str, self._scales)),
         )

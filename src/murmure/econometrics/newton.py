@@ -33,6 +33,7 @@ LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
 SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
 SHORTEST = Fraction(1, 1 << 20)
 MOST_ROUNDS = 1000
+FAMILY_ROUNDS = 25  # of a law that is declared by its name, where nobody says how many
 
 
 class Rounds:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from murmure import econometrics
 from murmure.core.errors import shorten
+from murmure.econometrics.newton import FAMILY_ROUNDS as ROUNDS
 
 OWN = ("model", "noise")  # keys of the study itself
 LEFT_OUT = {
@@ -35,6 +36,8 @@ LEFT_OUT_OF = {
         "columns": "they are the arguments of a function of one's own; a family takes a formula",
     }
 }
+NEEDED = {"mle": ("family", "formula")}  # in the clear a function of one's own may take their place
+TAKEN = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS), "start": "a first guess, made of sums"}}  # for None
 FORMER = {"cuts": ("grid", "edges")}  # what version 0.5 called a key
 
 EXAMPLES = {  # how a person writes a value
@@ -79,11 +82,10 @@ def keys_of(name: str) -> Mapping[str, Key]:
     function = getattr(econometrics, name)
     left_out = {**LEFT_OUT, **LEFT_OUT_OF.get(name, {})}
     out = {}
-    for key, parameter in inspect.signature(function).parameters.items():
+    for key, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if key not in left_out:
-            required = parameter.default is inspect.Parameter.empty
-            type_ = _resolved(function, parameter.annotation)
-            out[key] = Key(key, type_, required, None if required else parameter.default)
+            required = parameter.default is inspect.Parameter.empty or key in NEEDED.get(name, ())
+            out[key] = Key(key, parameter.annotation, required, None if required else parameter.default)
     return types.MappingProxyType(out)
 
 
@@ -92,14 +94,6 @@ def why_not(name: str, key: str) -> str | None:
     if key not in inspect.signature(getattr(econometrics, name)).parameters:
         return None
     return LEFT_OUT_OF.get(name, {}).get(key) or LEFT_OUT.get(key)
-
-
-def _resolved(function: Any, annotation: Any) -> Any:
-    """An annotation is text; it means what it means in the module of the function."""
-    if not isinstance(annotation, str):
-        return annotation
-    known = {"Any": Any, "Literal": Literal, "Sequence": Sequence, "Mapping": Mapping} | function.__globals__
-    return eval(annotation, known)  # noqa: S307 - text of our own source
 
 
 # -- what a value may be -----------------------------------------------------------------------------------------------
@@ -165,14 +159,16 @@ def _example(type_: Any) -> str:
     return {str: '"age"', bool: "true", int: "10", float: "0.5"}.get(part, "1")
 
 
-def default_in_words(key: Key) -> str:
-    """What a function takes where the key is left out, as TOML writes it."""
-    value = key.default
+def table_of(name: str) -> list[tuple[str, str, str]]:
+    """For people: each key, what it may hold, and what is taken where it is left out."""
+    taken = TAKEN.get(name, {})
+    return [(key.name, key.words, taken.get(key.name) or _left_out(key)) for key in keys_of(name).values()]
+
+
+def _left_out(key: Key) -> str:
     if key.required:
         return "required"
-    if value is None or value == ():
-        return ""
-    return _toml(value)
+    return "" if key.default is None or key.default == () else _toml(key.default)
 
 
 def _toml(value: Any) -> str:

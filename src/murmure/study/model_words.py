@@ -22,6 +22,8 @@ def lines_of_model(question: Question, say: Tongue) -> tuple[str, list[str]]:
     model = question.model
     out = [line for design in designs_of(model).values() for line in _design(design, say)]
     out += [*_settings(model, say), *_first(question, say)]
+    if hasattr(model, "later_rounds"):
+        out.append(say(*model.later_rounds()))
     return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
 
 

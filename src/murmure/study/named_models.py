@@ -38,9 +38,9 @@ def model_from_words(where: str, said: Mapping[str, Any], schema: Schema, noise:
 
     name = name_of(where, said.get("model"))
     keys = keys_of(name)
-    for key in said:
-        if key not in keys and key not in OWN:
-            raise _unknown(where, name, key, list(keys))
+    for word in said:
+        if word not in keys and word not in OWN:
+            raise _unknown(where, name, word, list(keys))
     given = {}
     for key in keys.values():
         if key.name in said:
@@ -52,10 +52,9 @@ def model_from_words(where: str, said: Mapping[str, Any], schema: Schema, noise:
         return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **given)
     except MurmureError as error:
         raise _refuse(where, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
-    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError) as error:
-        raise _refuse(
-            where, f"{name} cannot take these values ({type(error).__name__}: {shorten(str(error), 100)}).", _listed(keys)
-        ) from None
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        why = f"{type(error).__name__}: {shorten(str(error), 100)}"
+        raise _refuse(where, f"{name} cannot take these values ({why}).", _listed(keys)) from None
 
 
 def name_of(where: str, word: Any) -> str:
@@ -113,7 +112,8 @@ def _mechanisms(where: str, key: Key, said: Mapping[str, Any], schema: Schema) -
             raise _refuse(place, f"there is no private column {column!r} in the schema.", there)
         kind = about.get("mechanism") if isinstance(about, dict) else None
         if not isinstance(kind, str) or kind not in MECHANISMS:
-            raise _refuse(place, f"mechanism must be one of {', '.join(MECHANISMS)}, got {shorten(about)}.", key.example)
+            known = ", ".join(MECHANISMS)
+            raise _refuse(place, f"mechanism must be one of {known}, got {shorten(about)}.", key.example)
         maker = load(kind)
         settings = {name: value for name, value in about.items() if name != "mechanism"}
         taken = [f.name for f in fields(maker) if f.init and f.name != "domain"]
