@@ -37,7 +37,15 @@ LEFT_OUT_OF = {
     }
 }
 NEEDED = {"mle": ("family", "formula")}  # in the clear a function of one's own may take their place
-TAKEN = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS), "start": "a first guess, made of sums"}}  # for None
+TAKEN = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS)}}  # where the signature says None
+MEANT = {  # what None, or nothing, means
+    "columns": "all columns of numbers",
+    "grid": "the values of the column",
+    "edges": "the values of the column",
+    "groups": "all labels",
+    "centres": "a first guess from public bounds",
+    "start": "a first guess, made of sums",
+}
 FORMER = {"cuts": ("grid", "edges")}  # what version 0.5 called a key
 
 EXAMPLES = {  # how a person writes a value
@@ -168,7 +176,7 @@ def table_of(name: str) -> list[tuple[str, str, str]]:
 def _left_out(key: Key) -> str:
     if key.required:
         return "required"
-    return "" if key.default is None or key.default == () else _toml(key.default)
+    return MEANT.get(key.name, "none") if key.default is None or key.default == () else _toml(key.default)
 
 
 def _toml(value: Any) -> str:
