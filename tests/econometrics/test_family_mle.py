@@ -245,6 +245,9 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
     sums = len(later.labels)
     assert f" {sums} sums over all rows: {k} of scores" in en and f" {sums} sommes sur toutes les lignes" in fr
     assert sums == k + k * (k + 1) // 2 + 2
+    first = next(model.steps()).labels
+    assert en.startswith(f"the first round releases {len(first)} sums over all rows")
+    assert fr.startswith(f"le premier tour publie {len(first)} sommes sur toutes les lignes")
     assert model.most_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from click.testing import CliRunner
 
 from murmure import GRR, Integers, Piecewise, Schema, econometrics
 from murmure.cli import main
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.econometrics.model import model_to_dict
 from murmure.econometrics.unasked import NO_ROWS
 from murmure.privacy import Central
+from murmure.secure.errors import CohortRefused
+from murmure.secure.identity import Identity
+from murmure.study import Study
 from murmure.study.model_examples import COLUMNS, EXAMPLES
 from murmure.study.model_keys import LEFT_OUT, LEFT_OUT_OF, NEEDED, OWN, keys_of, table_of
 from murmure.study.named_models import model_from_words
@@ -169,3 +173,50 @@ def test_the_command_lists_what_a_file_may_ask() -> None:
     assert all(key in one.output for key in keys_of("kaplan_meier"))
     assert [row["key"] for row in as_json["cox"]["keys"]] == list(keys_of("cox"))
     assert wrong.exit_code == 2 and "did you mean cox?" in wrong.output
+
+
+@pytest.mark.parametrize("family", ["exponential", "weibull", "beta", "multinomial"])
+def test_families_obey_the_rules_of_a_study(family: str, tmp_path: Path) -> None:
+    """Every round counts as sums; labels of an outcome are conditions; its words say what rounds release."""
+    office, *roster = (Identity.fresh().card(name) for name in ("Office", "a", "b", "c"))
+    outcome = {"beta": "share", "multinomial": "ward"}.get(family, "days")
+
+    def study(least_rows: int, rounds: int, ratio: int = 1000) -> Study:
+        asked = f'[[models]]\nmodel = "mle"\nfamily = "{family}"\nformula = "{outcome} ~ age + smoker"\n'
+        terms = f'name = "s"\npurpose = "p"\nminimum_parties = 3\nratio = {ratio}\nleast_rows = {least_rows}\n'
+        (tmp_path / "s.toml").write_text(f"{terms}{COLUMNS}{asked}rounds = {rounds}\n")
+        return Study.from_toml(tmp_path / "s.toml", tuple(roster), office)
+
+    made = study(100, 12)
+    model = made.models[0]
+    assert made.exact_sums > study(100, 6).exact_sums > model.most_sums / 2
+    with pytest.raises(CohortRefused, match="exact sums"):
+        study(100, 12, ratio=1)
+    assert made.rare_condition(5) is None and study(9, 12).rare_condition(5) is not None
+    if family == "multinomial":
+        problem = study(25, 12).rare_condition(5)  # a label, and a label of another column: one of six rows
+        assert problem is not None and "ward" in str(problem)
+    for language, words in (("en", "the first round releases"), ("fr", "le premier tour publie")):
+        assert any(words in line for line in made.in_words(language))  # type: ignore[arg-type]
+    assert Study.from_json(made.to_json()).models == made.models
+
+
+def test_a_study_of_a_stranger_with_wrong_fields_is_refused(tmp_path: Path) -> None:
+    """Whatever stands in the fields of the new models, reading refuses it, and never crashes."""
+    office, *roster = (Identity.fresh().card(name) for name in ("Office", "a", "b", "c"))
+    asked = "".join(f'[[models]]\nmodel = "mle"\n{text}\n' for text in EXAMPLES["mle"])
+    terms = 'name = "s"\npurpose = "p"\nminimum_parties = 3\nratio = 1000\nleast_rows = 100\n'
+    (tmp_path / "s.toml").write_text(f"{terms}{COLUMNS}{asked}")
+    written = Study.from_toml(tmp_path / "s.toml", tuple(roster), office).to_json()
+    wrong: tuple[Any, ...] = (None, 5, -1, 0.5, True, "x", "1e9999999", [], ["a"], [["1"]], {}, {"type": "Fraction"})
+    for number in range(len(EXAMPLES["mle"])):
+        fields = json.loads(written)["models"][number]
+        for key in fields:
+            for value in wrong:
+                held = json.loads(written)
+                held["models"][number][key] = value
+                try:
+                    again = Study.from_json(json.dumps(held)).models[number]
+                except MurmureError:
+                    continue
+                assert (key, value) in (("start", []), ("rounds", 5)) and getattr(again, key) in ((), 5)

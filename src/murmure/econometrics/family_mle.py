@@ -121,6 +121,20 @@ class FamilyMLE(Linked):
             message.replace("FamilyMLE takes", f"mle of family {self.distribution!r} takes"), hint=hint
         )
 
+    def later_rounds(self) -> tuple[str, str]:
+        """What every round releases, the first too."""
+        p = len(self.design.terms)
+        y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
+        more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
+        later, plus_tard = super().later_rounds()
+        many = p + p * (p + 1) // 2 + 1
+        return (
+            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, "
+            f"{many - p - 1} of products of two columns, and {more[0]}; {later}",
+            f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
+            f"variable expliquée y, {many - p - 1} de produits de deux colonnes, et {more[1]} ; {plus_tard}",
+        )
+
     # -- the ascent
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:

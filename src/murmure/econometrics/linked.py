@@ -233,7 +233,7 @@ class Linked:
         )
 
     def later_rounds(self) -> tuple[str, str]:
-        """What each round after the first releases, in English and French, for those who approve a study."""
+        """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
         k = len(self.design.terms) + self._extra
         square = k * (k + 1) // 2
         figures = self._asks("step", (Fraction(0),) * k).labels[k + square :]

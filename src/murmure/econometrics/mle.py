@@ -280,6 +280,7 @@ def mle(
     schema: Any = None,
     privacy: Any = None,
     engine: Any = None,
+    ledger: Any = None,
     rng: Any = None,
 ) -> Regression:
     """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
@@ -297,7 +298,7 @@ def mle(
     """
     if score is None and hessian is None and loglik is None and not columns:
         named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
-        return ask(named, data, privacy=privacy, engine=engine, rng=rng)  # type: ignore[no-any-return]
+        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
     if family is not None or formula is not None:
         raise InvalidParameter(
             "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
@@ -322,4 +323,4 @@ def mle(
     model = MLE.of(
         rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
     )
-    return ask(model, data, privacy=privacy, engine=engine, rng=rng)  # type: ignore[no-any-return]
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

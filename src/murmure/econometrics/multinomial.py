@@ -120,6 +120,18 @@ class Multinomial(Linked):
             f"{errors[1]}",
         )
 
+    def later_rounds(self) -> tuple[str, str]:
+        """What every round releases, the first too."""
+        p, many = len(self.design.terms), len(self.labels)
+        square = p * (p + 1) // 2
+        later, plus_tard = super().later_rounds()
+        return (
+            f"the first round releases {square + many} sums over all rows: {square} of products of two columns, and "
+            f"how many rows have each of the {many} labels; {later}",
+            f"le premier tour publie {square + many} sommes sur toutes les lignes : {square} de produits de deux "
+            f"colonnes, et combien de lignes portent chacune des {many} étiquettes ; {plus_tard}",
+        )
+
     # -- the ascent
 
     def _scores(self, sums: Vector) -> Vector:
