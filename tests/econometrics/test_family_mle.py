@@ -239,15 +239,17 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     k = len(model.parameters)
-    later = model.question((Fraction(0),) * k)
+    step = (Fraction(0),) * k
+    later = model.question(step)
     en, fr = model.later_rounds()
 
-    sums = len(later.labels)
-    assert f" {sums} sums over all rows: {k} of scores" in en and f" {sums} sommes sur toutes les lignes" in fr
-    assert sums == k + k * (k + 1) // 2 + 2
-    first = next(model.steps()).labels
-    assert en.startswith(f"the first round releases {len(first)} sums over all rows")
-    assert fr.startswith(f"le premier tour publie {len(first)} sommes sur toutes les lignes")
+    assert f"each later round releases {later.width} sums over all rows" in en and f": {k} of scores" in en
+    assert f"chaque tour suivant publie {later.width} sommes sur toutes les lignes" in fr
+    assert later.width == k + k * (k + 1) // 2 + 3
+    first = next(model.steps())
+    assert en.startswith(f"the first round releases {first.width} sums over all rows")
+    assert fr.startswith(f"le premier tour publie {first.width} sommes sur toutes les lignes")
+    assert ("predicts without error" in en) == (family == "multinomial") == (model.separation(step) is not None)
     assert model.most_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
 
 

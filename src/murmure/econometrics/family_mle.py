@@ -31,7 +31,7 @@ from murmure.econometrics.design import Design
 from murmure.econometrics.errors import NoVariation
 from murmure.econometrics.exact import Matrix, Vector, dot, inverse, solve, transpose
 from murmure.econometrics.families import Family
-from murmure.econometrics.linked import Fitted, Linked, check_cap
+from murmure.econometrics.linked import CUT, Fitted, Linked, check_cap
 from murmure.econometrics.model import Example
 from murmure.econometrics.named_laws import LAWS
 from murmure.econometrics.newton import FAMILY_ROUNDS, Place, bent_step, newton_step, read_place
@@ -127,12 +127,12 @@ class FamilyMLE(Linked):
         y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
         more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
         later, plus_tard = super().later_rounds()
-        many = p + p * (p + 1) // 2 + 1
+        square, many = p * (p + 1) // 2, self._asks("start", ()).width
         return (
-            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, "
-            f"{many - p - 1} of products of two columns, and {more[0]}; {later}",
+            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
+            f"of products of two columns, 1 of {more[0]}, and {CUT[0]}; {later}",
             f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
-            f"variable expliquée y, {many - p - 1} de produits de deux colonnes, et {more[1]} ; {plus_tard}",
+            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT[1]} ; {plus_tard}",
         )
 
     # -- the ascent

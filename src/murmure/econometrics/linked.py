@@ -29,7 +29,7 @@ from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewRows
 from murmure.econometrics.exact import Matrix, Vector, inverse, matmul, part, rounded, solve
 from murmure.econometrics.factors import quoted
-from murmure.econometrics.families import FAMILIES, NAMES, Family
+from murmure.econometrics.families import FAMILIES, NAMES, WORDS, Family
 from murmure.econometrics.newton import (
     Place,
     Rounds,
@@ -53,6 +53,10 @@ NO_NOISE = "one row can move the sums of its steps without a bound that is small
 BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
 PARTY_ROWS = 1 << 32  # at most, for errors by party
 
+CUT = (
+    "how many rows were cut at the largest number that a sum takes",
+    "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
+)
 FIGURES = {  # of a round, in English and French
     "log-likelihood": ("the log-likelihood", "la log-vraisemblance"),
     "chi-squared": ("Pearson's chi-squared", "le khi-deux de Pearson"),
@@ -228,33 +232,45 @@ class Linked:
         if self._robust:
             robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
         return (
-            f"a {name[0]} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
+            f"{article(name[0])} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
             f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
         )
+
+    @property
+    def _separates(self) -> bool:
+        """Whether it may ask how many rows a direction predicts without error."""
+        return self._law.settles is not None
 
     def later_rounds(self) -> tuple[str, str]:
         """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
         k = len(self.design.terms) + self._extra
-        square = k * (k + 1) // 2
-        figures = self._asks("step", (Fraction(0),) * k).labels[k + square :]
-        named = [FIGURES[label] for label in figures]
-        en, fr = (", ".join(words) for words in zip(*named, strict=True))
-        english = (
-            f"each later round releases, at coefficients that follow from the rounds before, {k + square + len(named)} "
-            f"sums over all rows: {k} of scores (how the log-likelihood changes with each coefficient), {square} of "
-            f"their slopes (the information), and {en}"
+        square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
+        en, fr = (
+            ", ".join(words) for words in zip(*(FIGURES[name] for name in step.labels[k + square :]), strict=True)
         )
-        french = (
-            f"chaque tour suivant publie, en des coefficients qui découlent des tours précédents, "
-            f"{k + square + len(named)} sommes sur toutes les lignes : {k} de scores (comment la log-vraisemblance "
-            f"varie avec chaque coefficient), {square} de leurs pentes (l’information), et {fr}"
-        )
-        if not self._robust or self.errors == "cluster":
-            return english, french
-        return (
-            f"{english}; a last one, for the errors, releases {square} sums of products of two scores",
-            f"{french} ; un dernier, pour les erreurs, publie {square} sommes de produits de deux scores",
-        )
+        english = [
+            f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
+            f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
+            f"(the information), {en}, and {CUT[0]}",
+            "in place of such a round, the first may be asked again for what some columns leave of others",
+        ]
+        french = [
+            f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
+            f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
+            f"{square} de leurs pentes (l’information), {fr}, et {CUT[1]}",
+            "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
+        ]
+        if self._separates:
+            english[1] += f", or a round may ask {WORDS['separation'][0]}"
+            french[1] += f", ou un tour peut demander {WORDS['separation'][1]}"
+        if self._robust and self.errors != "cluster":
+            english.append(
+                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT[0]}"
+            )
+            french.append(
+                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT[1]}"
+            )
+        return "; ".join(english), " ; ".join(french)
 
     # -- the ascent ---------------------------------------------------------------------------------------------------
 
@@ -431,6 +447,10 @@ class Linked:
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return None
+
+
+def article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def check_cap(model: Linked, place: Place | None) -> None:

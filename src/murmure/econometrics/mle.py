@@ -15,8 +15,8 @@ Newton's step is taken whatever A is. So a score alone whose A is symmetric coun
 
 The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
 network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
-there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by name
-(family_mle.py) run there: every party has their formulas.
+there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by
+name (family_mle.py) run there: every party has their formulas.
 """
 
 from __future__ import annotations

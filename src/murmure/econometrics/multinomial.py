@@ -23,7 +23,7 @@ from murmure.econometrics.exact import Matrix, Vector, inverse, log_of, matmul, 
 from murmure.econometrics.factors import quoted
 from murmure.econometrics.families import NAMES, Floats
 from murmure.econometrics.family_mle import Errors, start_of
-from murmure.econometrics.linked import BITS, Fitted, Linked
+from murmure.econometrics.linked import BITS, CUT, Fitted, Linked
 from murmure.econometrics.model import Example
 from murmure.econometrics.newton import FAMILY_ROUNDS, Place
 from murmure.econometrics.results import Regression
@@ -123,14 +123,18 @@ class Multinomial(Linked):
     def later_rounds(self) -> tuple[str, str]:
         """What every round releases, the first too."""
         p, many = len(self.design.terms), len(self.labels)
-        square = p * (p + 1) // 2
+        square, first = p * (p + 1) // 2, self._asks("start", ()).width
         later, plus_tard = super().later_rounds()
         return (
-            f"the first round releases {square + many} sums over all rows: {square} of products of two columns, and "
-            f"how many rows have each of the {many} labels; {later}",
-            f"le premier tour publie {square + many} sommes sur toutes les lignes : {square} de produits de deux "
-            f"colonnes, et combien de lignes portent chacune des {many} étiquettes ; {plus_tard}",
+            f"the first round releases {first} sums over all rows: {square} of products of two columns, how many rows "
+            f"have each of the {many} labels, and {CUT[0]}; {later}",
+            f"le premier tour publie {first} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
+            f"combien de lignes portent chacune des {many} étiquettes, et {CUT[1]} ; {plus_tard}",
         )
+
+    @property
+    def _separates(self) -> bool:
+        return True
 
     # -- the ascent
 
