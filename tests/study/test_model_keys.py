@@ -16,7 +16,7 @@ from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.econometrics.model import model_to_dict
 from murmure.econometrics.unasked import NO_ROWS
-from murmure.privacy import Central
+from murmure.privacy import Central, Secure
 from murmure.secure.errors import CohortRefused
 from murmure.secure.identity import Identity
 from murmure.study import Study
@@ -65,7 +65,7 @@ def test_a_file_makes_the_model_that_the_function_asks(name: str, keys: dict[str
     found = model_from_words("s.toml, model 1", {"model": name, **keys}, schema)
     if name == "randomised_ols":
         keys = keys | {"randomised": {"smoker": GRR(schema["smoker"], epsilon=3.0)}}
-    wanted = getattr(econometrics, name)(data=NO_ROWS, schema=schema, **keys)
+    wanted = getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=Secure(), **keys)
 
     assert model_to_dict(found) == model_to_dict(wanted) and type(found) is type(wanted)
 

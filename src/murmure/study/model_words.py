@@ -22,8 +22,6 @@ def lines_of_model(question: Question, say: Tongue) -> tuple[str, list[str]]:
     model = question.model
     out = [line for design in designs_of(model).values() for line in _design(design, say)]
     out += [*_settings(model, say), *_first(question, say)]
-    if hasattr(model, "later_rounds"):
-        out.append(say(*model.later_rounds()))
     return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
 
 
@@ -112,7 +110,9 @@ def _first(question: Question, say: Tongue) -> list[str]:
         weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
         return [products, weighed.format(say.quote(statistic.weight))]
     if hasattr(statistic, "words"):
-        return [say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))]
+        first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
+        told = hasattr(question.model, "later_rounds")
+        return [first, say(*question.model.later_rounds())] if told else [first]
     return []
 
 
