@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import tomllib
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,7 @@ def in_the_clear(name: str, keys: dict[str, Any], schema: Schema, tables: Tables
     return json.loads(json.dumps(result.to_dict()))  # type: ignore[no-any-return]
 
 
+FRACTION = re.compile(r"-?\d+/\d+")
 BY_WHICH = ("how", "notes", "Parties", "Rounds")  # how a result was obtained differs
 
 
@@ -141,6 +144,8 @@ def alike(a: Any, b: Any) -> bool:
         return keys == [key for key in b if key not in BY_WHICH] and all(alike(a[key], b[key]) for key in keys)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, str) and isinstance(b, str) and FRACTION.fullmatch(a) and FRACTION.fullmatch(b):
+        return alike(float(Fraction(a)), float(Fraction(b)))
     if isinstance(a, float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
     return bool(a == b)
