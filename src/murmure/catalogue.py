@@ -145,6 +145,8 @@ MODELS = {  # econometrics: generators of questions, which travel in studies
     "Cox": "murmure.econometrics.cox",
     "Bisection": "murmure.econometrics.bisection",
     "Lloyd": "murmure.econometrics.kmeans",
+    "FamilyMLE": "murmure.econometrics.family_mle",
+    "Multinomial": "murmure.econometrics.multinomial",
 }
 
 

@@ -742,11 +742,11 @@ def test_noise_of_the_file_is_shared_by_queries_and_models(tmp_path: Path) -> No
     [
         ('model = "olz"\nformula = "stay ~ age"', "model 1: there is no model 'olz'", "did you mean ols?"),
         ('formula = "stay ~ age"', "model 1: model must name a model; it is left out", 'model = "ols"'),
-        ('model = "ols"', "model 1: formula must be text; it is left out", 'formula = "stay ~ age + ward"'),
-        ('model = "ols"\nformula = "stay ~ aeg"', "model 1: formula: ", "age"),
-        ('model = "ols"\nformula = "stay ~ age"\nerorrs = "HC1"', "model 1: OLS takes no 'erorrs'", "errors"),
-        ('model = "ols"\nformula = "stay ~ age"\nerrors = "HC9"', "model 1: OLS.errors must be one of", ""),
-        ('model = "ols"\nformula = 5', "model 1: formula must be text; got 5", ""),
+        ('model = "ols"', "model 1: ols.formula must be text; it is left out", 'formula = "stay ~ age + ward"'),
+        ('model = "ols"\nformula = "stay ~ aeg"', "model 1: formula 'stay ~ aeg'", "age"),
+        ('model = "ols"\nformula = "stay ~ age"\nerorrs = "HC1"', "model 1: ols takes no 'erorrs'", "errors"),
+        ('model = "ols"\nformula = "stay ~ age"\nerrors = "HC9"', "model 1: ols.errors must be one of", ""),
+        ('model = "ols"\nformula = 5', "model 1: ols.formula must be text, got 5", ""),
         (
             'model = "ols"\nformula = "stay ~ age"\nnoise = { law = "Skellam", rho = 0.5 }',
             "model 1: a model takes DiscreteLaplace and epsilon",

@@ -69,6 +69,16 @@ OPTIONS: dict[str, Any] = {
         type=click.Choice(ERRORS),
         help="Standard errors; cluster: a table is a cluster.  [default: nonrobust]",
     ),
+    "family": click.option(
+        "--family",
+        type=click.Choice(["exponential", "weibull", "beta", "multinomial"]),
+        help="Which law.  [required]",
+    ),
+    "errors_of_law": click.option(
+        "--errors",
+        type=click.Choice(["hessian", "sandwich", "opg"]),
+        help="Standard errors.  [default: hessian]",
+    ),
     "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
     "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
     "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),
@@ -97,7 +107,12 @@ OPTIONS: dict[str, Any] = {
     "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
     "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
 }
-KEYS = {"by_groups": "by", "by_two": "by", "columns_needed": "columns"}  # options that several commands say differently
+KEYS = {  # options that several commands say differently
+    "by_groups": "by",
+    "by_two": "by",
+    "columns_needed": "columns",
+    "errors_of_law": "errors",
+}
 
 
 @dataclass(frozen=True)
@@ -164,6 +179,13 @@ SPECS = (
         "Proportional hazards (Breslow).",
         ("time", "event", "grid", "rounds"),
         '"age + ward" t.csv --time days --event died',
+    ),
+    Spec(
+        "mle",
+        ("FORMULA",),
+        "An exponential, Weibull, beta or multinomial law, by name.",
+        ("family", "errors_of_law", "rounds"),
+        '"days ~ age" visits.csv --family weibull',
     ),
     Spec("describe", (), "Mean, deviation, skewness, kurtosis.", ("columns",), "visits.csv --columns age,stay"),
     Spec("covariance", (), "Covariances.", ("columns",), "visits.csv --columns age,stay"),
@@ -311,10 +333,10 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     till = _till(given, sources)
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
     held = {name: value for name, value in options.items() if value is not None}
-    arguments = [data, held.pop("columns", None)] if not spec.words else [*words, data]
+    held |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
     call = getattr(econometrics, spec.function)
     result = call(
-        *arguments,
+        data=data,
         **held,
         schema=given["schema_file"],
         privacy=privacy,

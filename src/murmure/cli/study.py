@@ -28,6 +28,7 @@ def study() -> None:
 
     \b
     murmure study init office --name "Statistics office"    who asks: a key, and a card to hand out
+    murmure study models                                    what study.toml may ask for, and its keys
     murmure study new office study.toml cards/*.json        what is asked of whom, signed
     murmure study run office/stay-2026                      serve it until everybody has answered
     murmure study status office/stay-2026                   how it stands
@@ -75,7 +76,8 @@ def init(folder: Path, name: str, as_json: bool) -> None:
 @json_option
 def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int, as_json: bool) -> None:
     """Write the study of STUDY.TOML for the parties of the CARDs, signed by the coordinator of FOLDER, into a folder
-    inside FOLDER. A study is never changed: parties approve it as it stands.
+    inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
+    each [[models]].
     """
     from murmure.service.folders import Home, StudyFolder, read_card
     from murmure.study import Study
@@ -90,6 +92,53 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     _show(held)
     click.echo(f"\nWritten: {held.path / 'study.json'}")
     click.echo(f"Serve it with: murmure study run {held.path}")
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
+@study.command(cls=Clear, short_help="The models of a study.toml, and their keys.")
+@click.argument("model", required=False)
+@json_option
+def models(model: str | None, as_json: bool) -> None:
+    """Which models a STUDY.TOML may ask for; with MODEL, its keys, what each may hold, and examples. They are the
+    keywords of the function of the same name in murmure.econometrics.
+
+    \b
+    murmure study models
+    murmure study models cox
+    """
+    from murmure import econometrics
+    from murmure.study.model_examples import examples_of
+    from murmure.study.model_keys import table_of
+    from murmure.study.named_models import name_of
+
+    names = list(econometrics.FUNCTIONS) if model is None else [name_of("murmure study models", model)]
+    if as_json:
+        head = ("key", "type", "default")
+        print_json(
+            {
+                name: {
+                    "keys": [dict(zip(head, row, strict=True)) for row in table_of(name)],
+                    "examples": list(examples_of(name)),
+                }
+                for name in names
+            }
+        )
+        return
+    if model is None:
+        wide = max(map(len, names))
+        for name in names:
+            click.echo(f"{name:<{wide}}  {', '.join(key for key, _, _ in table_of(name))}")
+        click.echo("\nmurmure study models MODEL says what each key may hold.")
+        return
+    (name,) = names
+    rows = [("key", "what it may hold", "if left out"), *table_of(name)]
+    first, second = (max(len(row[i]) for row in rows) for i in range(2))
+    for row in rows:
+        click.echo(f"{row[0]:<{first}}  {row[1]:<{second}}  {row[2]}".rstrip())
+    for text in examples_of(name):
+        click.echo(f"\n{text.rstrip()}")
 
 
 # -- show --------------------------------------------------------------------------------------------------------------

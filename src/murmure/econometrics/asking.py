@@ -20,6 +20,7 @@ from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.econometrics.how import how_of
 from murmure.econometrics.model import digest_of
+from murmure.econometrics.unasked import NO_ROWS
 from murmure.plan import Plan
 from murmure.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
 from murmure.run import Fit, drive
@@ -52,6 +53,8 @@ def ask(
     privacy: Clear() (the default; several tables are added up in the clear), Secure(...) between the parties of the
     list, or Central(epsilon).
     """
+    if data is NO_ROWS:
+        return model
     owner = type(model).__name__
     privacy, frame, apart, present = _placed(owner, privacy, data)
     gate = gate or Gate(random_or_secure(rng, owner))

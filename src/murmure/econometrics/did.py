@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from murmure.core.domain import Categories, Integers
@@ -42,7 +43,7 @@ class DiD:
             )
         _ = self._fit
 
-    @property
+    @cached_property
     def _fit(self) -> OLS:
         return OLS(self.design, self.errors)
 
@@ -109,6 +110,11 @@ def did(
                 hint='Integers(0, 1) or Categories(["no", "yes"]) in the schema',
             )
     pairs = [name for name in design.names if name.count(":") == 1 and _pair(name) == {_plain(treated), _plain(post)}]
+    if not pairs:
+        raise InvalidParameter(
+            f"did.treated and did.post must be two columns, got {shorten(treated)} and {shorten(post)}.",
+            hint='treated="state", post="after"',
+        )
     return ask(DiD(design, pairs[0], errors), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -64,6 +64,7 @@ class Family:
     null_names: tuple[str, ...]
     other: tuple[str, ...] = ()
     extra: int = 0  # parameters besides those of eta
+    measures: bool = True  # whether chi-squared and deviance are asked for
     settles: Callable[[Floats], tuple[Any, Any]] | None = None  # y: rows that let eta go down for ever, and up for ever
 
 
@@ -234,11 +235,16 @@ class Rows:
         square = tuple(f"{i + 1}, {j + 1}" for i in range(p) for j in range(i, p))
         return {
             "start": (*score, *square, *self.family.null_names),
-            "step": (*score, *square, "log-likelihood", "chi-squared", "deviance", "at the cap", *self.family.other),
+            "step": (*score, *square, *self._figures, *self.family.other),
             "squares": square,
             "score": score,
             "separation": ("against", "along"),
         }[mode]
+
+    @property
+    def _figures(self) -> tuple[str, ...]:
+        measures = ("chi-squared", "deviance") if self.family.measures else ()
+        return ("log-likelihood", *measures, "at the cap")
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         mode, has_offset, scales = self._settings(x, settings)  # type: ignore[arg-type]
@@ -269,9 +275,10 @@ class Rows:
                 np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
             ]
         outside = np.asarray(point.outside) | (held != eta)
-        figures = [point.llf, point.chi2, point.deviance, outside.astype(float), *point.other]
+        measures = [point.chi2, point.deviance] if family.measures else []
+        figures = [point.llf, *measures, outside.astype(float), *point.other]
         k = len(score)
-        return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 3)
+        return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
 
     def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
         """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
@@ -295,6 +302,10 @@ NAMES = {
     "gamma": ("gamma regression", "régression gamma"),
     "inverse": ("gamma regression", "régression gamma"),
     "nb2": ("negative binomial regression", "régression binomiale négative"),
+    "exponential": ("exponential regression", "régression exponentielle"),
+    "weibull": ("Weibull regression", "régression de Weibull"),
+    "beta": ("beta regression", "régression bêta"),
+    "multinomial": ("multinomial regression", "régression multinomiale"),
 }
 WORDS = {
     "start": ("sums for a first guess", "sommes pour une première estimation"),

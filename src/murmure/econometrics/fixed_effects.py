@@ -35,6 +35,7 @@ from murmure.econometrics.exact import (
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
 from murmure.econometrics.results import Regression
+from murmure.econometrics.unasked import NO_ROWS
 from murmure.econometrics.words import listed_columns
 from murmure.statistics.by_party import Within
 
@@ -163,7 +164,7 @@ def fixed_effects(
 ) -> Regression:
     """Least squares with a level for every party: `fixed_effects("invest ~ value", [firm_1, firm_2, firm_3])`."""
     several = isinstance(data, list | tuple)
-    if not several or len(data) < 2:
+    if data is not NO_ROWS and (not several or len(data) < 2):
         got = "a list of one" if several and data else "an empty list" if several else "one table"
         raise InvalidParameter(
             f"fixed_effects takes a list of tables, one for each party, got {got}.",

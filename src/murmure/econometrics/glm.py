@@ -23,11 +23,12 @@ from murmure.core.schema import Schema
 from murmure.econometrics.asking import ask, designed, expression_of
 from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.exact import Matrix, Vector, inverse, log_of, solve
+from murmure.econometrics.exact import Matrix, Vector, inverse, log_of
 from murmure.econometrics.linked import Errors, Linked, check_cap
 from murmure.econometrics.model import Example
-from murmure.econometrics.newton import Place, newton_step, positive, read_place
+from murmure.econometrics.newton import Place, bent_step, read_place
 from murmure.econometrics.results import Regression
+from murmure.econometrics.rounding import exp_of
 from murmure.econometrics.scales import bounds_of, exponent
 
 LEAST_THETA = Fraction(-16)  # of log(alpha): below, counts vary no more than Poisson's
@@ -197,16 +198,7 @@ class NegativeBinomial(Poisson):
         super().__post_init__()
 
     def step(self, place: Place) -> Vector:
-        """Newton's; where the likelihood bends upwards in log(alpha), each of the two by itself."""
-        p = len(place.at) - 1
-        d = newton_step(place) if positive(place.information) else None
-        if d is None:
-            block = tuple(row[:p] for row in place.information[:p])
-            own = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
-            bend = abs(place.information[p][p]) or Fraction(1)
-            d = (*own, place.score[p] / bend)
-        far = max(abs(d[p]) / 2, Fraction(1))  # at most by e^2 at a time
-        return tuple(v / far for v in d)
+        return bent_step(place)
 
     def read(self, at: Vector, answer: Any) -> Place:
         place = read_place(at, answer, len(at))
@@ -226,14 +218,6 @@ class NegativeBinomial(Poisson):
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return None  # alpha of the model with a constant alone would take rounds of its own
-
-
-def exp_of(v: Fraction) -> Fraction:
-    """e^v to 40 digits."""
-    from decimal import ROUND_HALF_EVEN, Context, Decimal
-
-    context = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
-    return Fraction(context.exp(context.divide(Decimal(v.numerator), Decimal(v.denominator))))
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from murmure.econometrics.design import Design
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewRows
 from murmure.econometrics.exact import Matrix, Vector, inverse, matmul, part, rounded, solve
 from murmure.econometrics.factors import quoted
-from murmure.econometrics.families import FAMILIES, NAMES
+from murmure.econometrics.families import FAMILIES, NAMES, WORDS, Family
 from murmure.econometrics.newton import (
     Place,
     Rounds,
@@ -52,6 +52,20 @@ Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
 BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
 PARTY_ROWS = 1 << 32  # at most, for errors by party
+
+CUT = (
+    "how many rows were cut at the largest number that a sum takes",
+    "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
+)
+FIGURES = {  # of a round, in English and French
+    "log-likelihood": ("the log-likelihood", "la log-vraisemblance"),
+    "chi-squared": ("Pearson's chi-squared", "le khi-deux de Pearson"),
+    "deviance": ("the deviance", "la déviance"),
+    "at the cap": ("how many rows are beyond what floats hold", "combien de lignes dépassent ce que tient un flottant"),
+    "log(y / mu)": ("log(y / mean)", "log(y / moyenne)"),
+    "y / mu": ("y / mean", "y / moyenne"),
+    "log(y)": ("log(y)", "log(y)"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +124,13 @@ class Linked:
         owner = type(self).__name__
         if not isinstance(self.design, Design) or not self.design.outcome:
             raise InvalidParameter(f"{owner}.design must be a Design with an outcome, got {shorten(self.design)}.")
-        if self.errors not in get_args(Errors):
+        self._check()
+
+    def _check(self) -> None:
+        owner = type(self).__name__
+        if self.errors not in self._known_errors:
             raise InvalidParameter(
-                f"{owner}.errors must be one of {', '.join(get_args(Errors))}, got {shorten(self.errors)}."
+                f"{owner}.errors must be one of {', '.join(self._known_errors)}, got {shorten(self.errors)}."
             )
         check_rounds(owner, self.rounds)
         self._check_outcome()
@@ -123,6 +141,25 @@ class Linked:
     @property
     def _family(self) -> str:
         return self.family
+
+    @property
+    def _law(self) -> Family:
+        return FAMILIES[self._family]
+
+    @property
+    def _extra(self) -> int:
+        """Parameters besides those of the columns."""
+        return self._law.extra
+
+    @property
+    def _null_names(self) -> tuple[str, ...]:
+        """What the first answer has besides scores and products."""
+        return self._law.null_names
+
+    @property
+    def _robust(self) -> bool:
+        """Whether errors take a round of their own."""
+        return self.errors != self._known_errors[0]
 
     @property
     def _link(self) -> str:
@@ -184,7 +221,7 @@ class Linked:
     @property
     def most_sums(self) -> int:
         """Of all rounds together, at most: no later question is wider than a step."""
-        k = len(self.design.terms) + FAMILIES[self._family].extra
+        k = len(self.design.terms) + self._extra
         step = self._asks("step", (Fraction(0),) * k).width
         return self._asks("start", ()).width + (self.rounds - 1) * step
 
@@ -192,12 +229,48 @@ class Linked:
         (en, fr), name = listed_columns(self.design), NAMES[self._family]
         outcome, most = self.design.outcome_name, self.rounds
         robust = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
-        if self.errors != "nonrobust":
+        if self._robust:
             robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
         return (
-            f"a {name[0]} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
+            f"{article(name[0])} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
             f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
         )
+
+    @property
+    def _separates(self) -> bool:
+        """Whether it may ask how many rows a direction predicts without error."""
+        return self._law.settles is not None
+
+    def later_rounds(self) -> tuple[str, str]:
+        """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
+        k = len(self.design.terms) + self._extra
+        square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
+        en, fr = (
+            ", ".join(words) for words in zip(*(FIGURES[name] for name in step.labels[k + square :]), strict=True)
+        )
+        english = [
+            f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
+            f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
+            f"(the information), {en}, and {CUT[0]}",
+            "in place of such a round, the first may be asked again for what some columns leave of others",
+        ]
+        french = [
+            f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
+            f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
+            f"{square} de leurs pentes (l’information), {fr}, et {CUT[1]}",
+            "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
+        ]
+        if self._separates:
+            english[1] += f", or a round may ask {WORDS['separation'][0]}"
+            french[1] += f", ou un tour peut demander {WORDS['separation'][1]}"
+        if self._robust and self.errors != "cluster":
+            english.append(
+                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT[0]}"
+            )
+            french.append(
+                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT[1]}"
+            )
+        return "; ".join(english), " ; ".join(french)
 
     # -- the ascent ---------------------------------------------------------------------------------------------------
 
@@ -211,7 +284,7 @@ class Linked:
         return newton_step(place)
 
     def separation(self, step: Vector) -> Evaluated | None:
-        if FAMILIES[self._family].settles is None:
+        if self._law.settles is None:
             return None
         return self._asks("separation", step[: len(self.design.terms)])
 
@@ -220,19 +293,20 @@ class Linked:
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.design.terms), Rounds(self.rounds, NAMES[self._family][0])
-        if self.errors != "nonrobust":
+        if self._robust:
             rounds.left -= 1  # kept for the end
         model: Linked | None = self
         while model is not None:
             rounds.take()
             held, answer = model, (yield model._asks("start", ()))
-            first = [Fraction(v) for v in answer.sums]
+            first = self._scores(tuple(Fraction(v) for v in answer.sums))
             gram = symmetric(first[p:], p)
-            null = dict(zip(FAMILIES[self._family].null_names, first[p + p * (p + 1) // 2 :], strict=True))
+            null = dict(zip(self._null_names, first[p + p * (p + 1) // 2 :], strict=True))
             self._check_rows(answer.n, null)
             better = held._coordinates.improved(gram, answer.n)
             model = None if better is None else self._in(better)
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
+        null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:
             at, place = yield from climb(held, held._start(start, null, answer.n), rounds)
         except NotConverged:
@@ -240,12 +314,12 @@ class Linked:
             raise
         self._check_end(place)
         meat = None
-        if self.errors != "nonrobust":
+        if self._robust:
             meat = yield from held._meat(at)
         return held._result(at, place, gram, null, meat)
 
     def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
-        k = len(self.design.terms) + FAMILIES[self._family].extra
+        k = len(self.design.terms) + self._extra
         if n <= k:
             raise TooFewRows(
                 f"{n} row{'s' * (n != 1)} for {k} parameters leave no degree of freedom.",
@@ -253,8 +327,16 @@ class Linked:
             )
         self._check_varies(n, null)
 
+    def _scores(self, sums: Vector) -> Vector:
+        """A score for each column, then their products, then what the null model needs."""
+        return sums
+
+    def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
+        """What the first answer says of parameters besides those of the columns, added to `null`."""
+        return null
+
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
-        return (*guess, *((Fraction(0),) * FAMILIES[self._family].extra))
+        return (*guess, *((Fraction(0),) * self._extra))
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
         if null["y"] in (0, n):
@@ -289,6 +371,10 @@ class Linked:
     def _bread(self, place: Place, gram: Matrix) -> Matrix:
         return inverse(place.information)
 
+    def _robust_covariance(self, place: Place, meat: Matrix, factor: Fraction) -> Matrix:
+        bread = inverse(place.information)
+        return tuple(tuple(factor * v for v in row) for row in matmul(matmul(bread, meat), bread))
+
     def _dispersion(self, place: Place) -> Fraction:
         return Fraction(1)
 
@@ -304,16 +390,14 @@ class Linked:
         if meat is None:
             covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(place, gram))
         else:
-            bread = inverse(place.information)
-            held = matmul(matmul(bread, meat[0]), bread)
-            covariance = tuple(tuple(meat[1] * v for v in row) for row in held)
+            covariance = self._robust_covariance(place, *meat)
         coefficients, covariance = self._in_units(at, covariance)
         intercept = self.design.has_intercept
         llf = self._llf(place, scale)
         llnull = self._llnull(null, place.n) if intercept else None
+        measures = {"deviance": "deviance", "Pearson chi-squared": "chi-squared"}
         extras: dict[str, Any] = {
-            "deviance": float(place.sums["deviance"]),
-            "Pearson chi-squared": float(place.sums["chi-squared"]),
+            name: float(place.sums[label]) for name, label in measures.items() if label in place.sums
         }
         remarks = list(getattr(self.design, "remarks", ()))
         if not intercept:
@@ -346,6 +430,7 @@ class Linked:
         )
 
     _more_names: ClassVar[tuple[str, ...]] = ()
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first is that of the information
 
     @property
     def _about_likelihood(self) -> str | None:
@@ -364,10 +449,14 @@ class Linked:
         return None
 
 
+def article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def check_cap(model: Linked, place: Place | None) -> None:
     rows = 0 if place is None else int(place.sums["at the cap"])
     if rows:
-        cap = FAMILIES[model._family].cap
+        cap = model._law.cap
         raise FitFailed(
             f"{NAMES[model._family][0]}: {rows} row{'s' * (rows != 1)} would have a mean beyond exp({cap:g}) or below "
             f"exp(-{cap:g}).",

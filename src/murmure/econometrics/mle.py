@@ -15,7 +15,8 @@ Newton's step is taken whatever A is. So a score alone whose A is symmetric coun
 
 The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
 network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
-there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code.
+there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by
+name (family_mle.py) run there: every party has their formulas.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from murmure.econometrics.digest_of_code import digest_of_code
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewRows
 from murmure.econometrics.exact import Matrix, Singular, Vector, inverse, matmul, transpose
 from murmure.econometrics.families import MOST
+from murmure.econometrics.family_mle import FamilyName, family_model
 from murmure.econometrics.newton import Place, Rounds, check_rounds, climb, newton_step, positive, symmetric
 from murmure.econometrics.results import Regression
 from murmure.statistics.evaluated import Evaluated
@@ -265,36 +267,61 @@ WAYS_OUT = (
 
 
 def mle(
-    score: Score,
-    start: Mapping[str, Any] | Sequence[Any],
-    data: Any,
-    columns: Sequence[str],
+    score: Score | None = None,
+    start: Mapping[str, Any] | Sequence[Any] | None = None,
+    data: Any = None,
+    columns: Sequence[str] = (),
     *,
+    family: FamilyName | None = None,
+    formula: str | None = None,
     hessian: Score | None = None,
     loglik: Score | None = None,
-    errors: Errors = "sandwich",
-    rounds: int = 100,
+    errors: Errors | None = None,
+    rounds: int | None = None,
     schema: Any = None,
     privacy: Any = None,
     engine: Any = None,
+    ledger: Any = None,
     rng: Any = None,
 ) -> Regression:
-    """Solve S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's); data and privacy as in `ask`.
+    """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
 
+    `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
+    "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:
+    "hessian" (the default), "sandwich" or "opg". start may be left out.
+
+    `mle(score, start, table, columns)` solves S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's).
     score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
     hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
     rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
-    errors: "sandwich" holds for any equation; "hessian" and "opg" where the score is that of the true likelihood.
+    errors: "sandwich" (the default) holds for any equation; "hessian" and "opg" where the score is that of the true
+    likelihood.
     """
+    if score is None and hessian is None and loglik is None and not columns:
+        named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
+        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+    if family is not None or formula is not None:
+        raise InvalidParameter(
+            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
+            hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
+        )
     for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
         if not callable(function) and (name == "score" or function is not None):
             raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
+    assert callable(score)
     if isinstance(columns, str):
         raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
+    if start is None:
+        raise InvalidParameter(
+            "mle.start must give every parameter a value; it is left out.",
+            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+        )
     names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
     values = [exactly("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
     read = list(dict.fromkeys(name for text in columns for name in columns_of(text)))
     held = schema_for("mle", data, schema, read, privacy)
     rows = OwnRows(tuple(columns), len(values), score, hessian, loglik)
-    model = MLE.of(rows, held, names, values, errors, rounds)
-    return ask(model, data, privacy=privacy, engine=engine, rng=rng)  # type: ignore[no-any-return]
+    model = MLE.of(
+        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
+    )
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -33,6 +33,7 @@ LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
 SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
 SHORTEST = Fraction(1, 1 << 20)
 MOST_ROUNDS = 1000
+FAMILY_ROUNDS = 25  # of a law that is declared by its name, where nobody says how many
 
 
 class Rounds:
@@ -102,6 +103,21 @@ def newton_step(place: Place) -> Vector:
             "the information matrix became singular on the way: the likelihood is flat in some direction.",
             hint="leave out columns that hardly vary, or join labels",
         ) from None
+
+
+def bent_step(place: Place) -> Vector:
+    """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
+    each of the two parts by itself. That one moves by at most e^2 at a time.
+    """
+    p = len(place.at) - 1
+    if positive(place.information):
+        d = newton_step(place)
+    else:
+        block = tuple(row[:p] for row in place.information[:p])
+        own = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
+        d = (*own, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
+    far = max(abs(d[p]) / 2, Fraction(1))
+    return tuple(v / far for v in d)
 
 
 def positive(A: Matrix) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -67,3 +68,22 @@ def rounded(v: Any, bits: int = 64) -> Fraction:
     if abs(v) / unit >= 1 << bits:
         unit *= 2
     return round(v / unit) * unit
+
+
+DIGITS_40 = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
+
+
+def exp_of(v: Fraction) -> Fraction:
+    """e^v to 40 digits, alike on every machine."""
+    return Fraction(DIGITS_40.exp(_decimal(v)))
+
+
+def ln_of(v: Fraction) -> Fraction:
+    """The natural logarithm of a positive fraction to 40 digits, alike on every machine."""
+    if v <= 0:
+        raise ValueError("no logarithm of a number that is not positive")
+    return Fraction(DIGITS_40.ln(_decimal(v)))
+
+
+def _decimal(v: Fraction) -> Decimal:
+    return DIGITS_40.divide(Decimal(v.numerator), Decimal(v.denominator))

@@ -30,6 +30,10 @@ FUNCTIONS: dict[str, str] = {
     "gamma": "murmure.econometrics.families:GAMMA",
     "inverse": "murmure.econometrics.families:INVERSE",
     "nb2": "murmure.econometrics.families:NB2",
+    "exponential": "murmure.econometrics.named_laws:EXPONENTIAL",
+    "weibull": "murmure.econometrics.named_laws:WEIBULL",
+    "beta": "murmure.econometrics.named_laws:BETA",
+    "multinomial": "murmure.econometrics.multinomial_rows:MULTINOMIAL",
     "cox": "murmure.econometrics.leaving:LEAVING",
     "nearest": "murmure.econometrics.nearest:NEAREST",
 }

@@ -41,7 +41,8 @@ from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
 from murmure.statistics.minimum_cell import MINIMUM_CELL
 from murmure.study.document import LEAST_ROWS, MOST_RATIO, RATIO, Study
-from murmure.study.models import NO_NOISE, model_from_words
+from murmure.study.models import NO_NOISE
+from murmure.study.named_models import model_from_words
 from murmure.study.queries import central_of, noise_of, split_noise, statistic_of
 
 FILE = 'schema = "schema.toml", counted from the study\'s file'
@@ -238,8 +239,8 @@ def _models(
     models, protected = [], []
     for number, (said, noise) in enumerate(zip(held.get("models", []), noises, strict=True), 1):
         place = f"{where}, model {number}"
-        models.append(model_from_words(place, said, schema))
         protected.append(central_of(place, noise))
+        models.append(model_from_words(place, said, schema, protected[-1]))
         if noise is not None and models[-1].protects is not None:
             raise wrong(
                 place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].protects}.", NO_NOISE

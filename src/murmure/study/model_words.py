@@ -110,7 +110,9 @@ def _first(question: Question, say: Tongue) -> list[str]:
         weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
         return [products, weighed.format(say.quote(statistic.weight))]
     if hasattr(statistic, "words"):
-        return [say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))]
+        first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
+        told = hasattr(question.model, "later_rounds")
+        return [first, say(*question.model.later_rounds())] if told else [first]
     return []
 
 

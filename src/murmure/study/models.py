@@ -1,4 +1,4 @@
-"""The models of a study: what parties approve of each before it is asked, and how a study.toml names them.
+"""The models of a study: what parties approve of each before it is asked.
 
 A model asks round after round (econometrics/model.py), and only its first question is known beforehand. What is agreed
 is therefore the most: these columns, so many rounds, so many sums.
@@ -6,14 +6,13 @@ is therefore the most: these columns, so many rounds, so many sums.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from murmure.catalogue import MODELS, load
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.catalogue import MODELS
+from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.plan import Plan
 from murmure.statistics.carried import of_reals, real_sum, sums_in
@@ -30,13 +29,6 @@ MOST_MODELS = 100  # whoever looks at a stranger's study makes the first questio
 MOST_SUMS = 1 << 24  # that one model may count as
 MOST_WORDS = 1 << 18  # of 64 bits, that the first questions of all models ask for
 NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
-FUNCTIONS = {
-    "histogram": "Bins",
-    "kmeans": "Lloyd",
-    "quantile": "Bisection",
-    "wls": "OLS",
-}  # whose models have other names
-EXAMPLE = 'model = "ols" and formula = "stay ~ age + ward"'
 
 
 @dataclass(frozen=True)
@@ -258,95 +250,3 @@ def settings_of(model: Any) -> dict[str, Any]:
     told = {"domain", *designs_of(model)}
     held = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in told}
     return {name: value for name, value in held.items() if value not in (None, ()) and not isinstance(value, Schema)}
-
-
-# -- as a person writes them -------------------------------------------------------------------------------------------
-
-
-def model_from_words(where: str, said: Mapping[str, Any], schema: Schema) -> Any:
-    """The model that one [[models]] asks for: `model`, `formula` or `columns`, and the model's own options."""
-    kind = _kind(where, said.get("model"))
-    maker = load(kind)
-    own = {f.name: str(f.type) for f in fields(maker) if f.init}
-    about = _about(own)
-    options = [*about.values(), *(name for name in own if name not in about)]
-    for key in said.keys() - {"model", "noise", *options}:
-        near = difflib.get_close_matches(key, options, 1)
-        hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(options) or 'nothing else'}"
-        raise _refuse(where, f"{kind} takes no {key!r}.", hint)
-    given: dict[str, Any] = {}
-    for name, type_ in own.items():
-        key = about.get(name, name)
-        if name in about and about[name] == "formula":
-            given[name] = _design(where, kind, said, schema)
-        elif name in about:
-            given[name] = _columns(where, said.get("columns"), schema)
-        elif key in said:
-            given[name] = _plain(said[key], type_)
-    try:
-        return maker(**given)
-    except MurmureError as error:
-        raise _refuse(where, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
-    except TypeError as error:
-        lacking = [f.name for f in fields(maker) if f.init and f.name not in given]
-        raise _refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(lacking)}") from None
-
-
-def _about(own: Mapping[str, str]) -> dict[str, str]:
-    """Fields that a file says in other words: a design as a formula, a schema as columns."""
-    return {
-        name: "formula" if "Design" in type_ else "columns"
-        for name, type_ in own.items()
-        if type_ in ("Design", "Schema")
-    }
-
-
-def _refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
-    return InvalidParameter(f"{where}: {what}", hint=hint)
-
-
-def _kind(where: str, word: Any) -> str:
-    if not isinstance(word, str) or not word:
-        got = "it is left out" if word is None else f"got {shorten(word)}"
-        raise _refuse(where, f"model must name a model; {got}.", EXAMPLE)
-    known = {name.lower(): name for name in MODELS} | FUNCTIONS
-    plain = word.lower().replace("_", "").replace("-", "").replace(" ", "")
-    if plain not in known:
-        near = difflib.get_close_matches(plain, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        raise _refuse(where, f"there is no model {word!r}.", hint)
-    return known[plain]
-
-
-def _design(where: str, kind: str, said: Mapping[str, Any], schema: Schema) -> Any:
-    from murmure.econometrics.formula import read_formula
-
-    formula = said.get("formula")
-    if not isinstance(formula, str):
-        got = "it is left out" if formula is None else f"got {shorten(formula)}"
-        raise _refuse(where, f"formula must be text; {got}.", 'formula = "stay ~ age + ward"')
-    try:
-        return read_formula(formula, schema, outcome="~" in formula)
-    except MurmureError as error:
-        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-        raise _refuse(where, f"formula: {message}", error.hint) from None
-
-
-def _columns(where: str, said: Any, schema: Schema) -> Schema:
-    names = list(schema.private) if said is None else [said] if isinstance(said, str) else said
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise _refuse(where, f"columns must name columns of the schema, got {shorten(said)}.", 'columns = ["age"]')
-    for name in names:
-        if name not in schema.private:
-            near = difflib.get_close_matches(name, schema.private, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise _refuse(where, f"columns: there is no private column {name!r} in the schema.", hint)
-    return Schema({name: schema.about[name] for name in names})
-
-
-def _plain(value: Any, type_: str) -> Any:
-    """Lists as tuples; numbers as text where the model keeps them so, to the last digit."""
-    if isinstance(value, list):
-        return tuple(_plain(one, type_) for one in value)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if number and "str" in type_ and not ("int" in type_ or "float" in type_) else value
