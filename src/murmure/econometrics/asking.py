@@ -220,7 +220,7 @@ def designed(
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
     if schema is None:
-        named = named_in(formula, outcome)
+        named = named_in(formula, outcome, _names_in(data, None))
         others = [name for text in more if text for name in columns_of(text)]  # a name that is no word stands in quotes
         wanted = list(dict.fromkeys([*named.columns, *others]))
         held = schema_for(owner, data, None, wanted, privacy, named.labels)
