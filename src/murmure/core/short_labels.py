@@ -1,14 +1,13 @@
 """Long labels in narrow tables: cut in the middle, so that they stay different from one another and keep their ends.
 
-    income_of_the_household_in_euros[T.less than 1000]      income_of_t..., twice, would name two coefficients alike
-    income_of_t...uros[T.less than 1000]                    the end says which label it is
+income_of_the_household_in_euros[T.less than 1000]      income_of_t..., twice, would name two coefficients alike
+income_of_t...uros[T.less than 1000]                    the end says which label it is
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from os.path import commonprefix
 
 GAP = "..."
 STEP = 8  # letters by which labels may become longer where shorter ones would be alike
@@ -43,10 +42,16 @@ def _apart(labels: Sequence[str], width: int) -> dict[str, str]:
         alike.setdefault(text, []).append(label)
     for some in alike.values():
         if len(some) > 1:
-            first = len(commonprefix(some))
-            last = len(commonprefix([label[first:][::-1] for label in some]))
+            first = _shared(some)
+            last = _shared([label[first:][::-1] for label in some])
             out |= {label: _around(label, first, last, width) for label in some}
     return out
+
+
+def _shared(labels: Sequence[str]) -> int:
+    """With how many letters all of them begin."""
+    low, high = min(labels), max(labels)
+    return next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
 
 
 def _around(label: str, first: int, last: int, width: int) -> str:

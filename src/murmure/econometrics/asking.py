@@ -53,7 +53,7 @@ def ask(
     list, or Central(epsilon).
     """
     owner = type(model).__name__
-    privacy, frame, apart, present = _placed(owner, privacy, data)
+    privacy, frame, apart, present = placed(owner, privacy, data)
     gate = gate or Gate(random_or_secure(rng, owner))
     noise = noise_in(privacy)
     if noise is not None and model.protects is not None:
@@ -137,7 +137,7 @@ def _name(model: Any) -> str:
         return type(model).__name__
 
 
-def _placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
+def placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
     """Privacy and data as they go together; of several tables how many there are, and how many of them are there."""
     privacy = Clear() if privacy is None else check_privacy(owner, privacy)
     if isinstance(privacy, Local):

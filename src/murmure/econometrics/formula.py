@@ -109,9 +109,7 @@ def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False
 # -- formulaic's parser ------------------------------------------------------------------------------------------------
 
 
-def _sides(
-    text: Any, outcome: bool | None, known: Iterable[str] = ()
-) -> tuple[Written | None, list[list[Written]]]:
+def _sides(text: Any, outcome: bool | None, known: Iterable[str] = ()) -> tuple[Written | None, list[list[Written]]]:
     """The outcome and the terms, by how many factors they have. known: all columns that there are."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
@@ -140,9 +138,10 @@ def _sides(
         if isinstance(error, MurmureError):
             raise
         why = re.sub(r"\x1b\[[0-9;]*m|[\u29da\u29db]", "", str(getattr(error, "msg", error)))
-        why = show_names(why, names).splitlines()
+        lines = show_names(why, names).splitlines()
         raise InvalidParameter(
-            f"it cannot be read ({shorten(why[0] if why else '', 120)[1:-1].rstrip('.')}).", hint=f"such as {GRAMMAR}"
+            f"it cannot be read ({shorten(lines[0] if lines else '', 120)[1:-1].rstrip('.')}).",
+            hint=f"such as {GRAMMAR}",
         ) from None
     left: Any = getattr(found, "lhs", None)
     right: Any = getattr(found, "rhs", None) if left is not None else found

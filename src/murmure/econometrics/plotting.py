@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.show import drawing, save
 from murmure.core.short_labels import cut, cut_labels
+from murmure.core.show import drawing, save
 from murmure.econometrics.text_tables import number
 
 if TYPE_CHECKING:
