@@ -176,7 +176,7 @@ class Cox:
         times, each, p = len(self.times), self._each, len(self.design.terms)
         low, high = shown_time(self.times[0]), shown_time(self.times[-1])
         return (
-            f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each time takes "
+            f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
             f"{each} sums, and a round at most {MOST_SUMS}, so that there may be {self.most_times} times at most",
             f"une durée compte pour la suivante de {times} dates publiques, de {low} à {high} ; avec {p} colonnes "
             f"chaque date prend {each} sommes, et un tour {MOST_SUMS} au plus : il peut donc y avoir "
