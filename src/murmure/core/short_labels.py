@@ -35,16 +35,14 @@ def cut_labels(labels: Sequence[str], width: int) -> list[str]:
 
 
 def _apart(labels: Sequence[str], width: int) -> dict[str, str]:
-    """Cut in the middle; of those that then look alike, what they do not share is shown."""
+    """Cut in the middle; of those that then look alike, the place from which they differ is shown too."""
     out = {label: cut(label, width) for label in labels}
     alike: dict[str, list[str]] = {}
     for label, text in out.items():
         alike.setdefault(text, []).append(label)
     for some in alike.values():
         if len(some) > 1:
-            first = _shared(some)
-            last = _shared([label[first:][::-1] for label in some])
-            out |= {label: _around(label, first, last, width) for label in some}
+            out |= {label: _around(label, _shared(some), width) for label in some}
     return out
 
 
@@ -54,15 +52,13 @@ def _shared(labels: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
 
 
-def _around(label: str, first: int, last: int, width: int) -> str:
-    """The letters from `first` to `last` from the end, between the beginning and the end of the label."""
-    core = label[first : len(label) - last]
-    room = width - 2 * len(GAP) - len(core)
-    if room < 4:
+def _around(label: str, first: int, width: int) -> str:
+    """The beginning, the letters around number `first`, and the end."""
+    part = (width - 2 * len(GAP)) // 3
+    at = max(first - 2, part)
+    end = len(label) - (width - 2 * len(GAP) - 2 * part)
+    if part < 3 or at + part + len(GAP) >= end:  # it is at the end, which stays anyway
         return cut(label, width)
-    head, tail = label[:first], label[len(label) - last :]
-    before = room // 3
-    left = head if len(head) <= before + len(GAP) else head[:before] + GAP
-    rest = width - len(left) - len(core)
-    right = tail if len(tail) <= rest else GAP + tail[len(tail) - (rest - len(GAP)) :]
-    return left + core + right
+    if at <= part + len(GAP):
+        return f"{label[: 2 * part + len(GAP)]}{GAP}{label[end:]}"
+    return f"{label[:part]}{GAP}{label[at : at + part]}{GAP}{label[end:]}"

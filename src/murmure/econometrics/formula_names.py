@@ -38,7 +38,7 @@ def show_names(text: str, names: Mapping[str, str]) -> str:
 
 def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
     """Refuse a formula in which something outside quotes is also the name of one of these columns."""
-    source, _ = hide_names(text)
+    source, _ = without_quotes(text)  # C(`x`) is no column C(x)
     found = _tokens(source)
     for name in columns:
         if _is_read_as_itself(name):
