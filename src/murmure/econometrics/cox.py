@@ -175,12 +175,22 @@ class Cox:
         """What between parties cannot be exceeded, for those who have not joined yet."""
         times, each, p = len(self.times), self._each, len(self.design.terms)
         low, high = shown_time(self.times[0]), shown_time(self.times[-1])
+        tied = (
+            (
+                "; at each time that two events or more share, half of these sums are over such events alone",
+                " ; à chaque date que deux événements ou plus partagent, la moitié de ces sommes porte sur ces seuls "
+                "événements",
+            )
+            if self.ties == "efron"
+            else ("", "")
+        )
         return (
             f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
-            f"{each} sums, and a round at most {MOST_SUMS}, so that there may be {self.most_times} times at most",
+            f"{each} sums, and a round at most {MOST_SUMS}, so that there may be {self.most_times} times at most"
+            f"{tied[0]}",
             f"une durée compte pour la suivante de {times} dates publiques, de {low} à {high} ; avec {p} colonnes "
             f"chaque date prend {each} sommes, et un tour {MOST_SUMS} au plus : il peut donc y avoir "
-            f"{self.most_times} dates au plus",
+            f"{self.most_times} dates au plus{tied[1]}",
         )
 
 
