@@ -55,18 +55,18 @@ def test_quotes_reach_every_column(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READ_OTHERWISE)
-@pytest.mark.parametrize("before", ["", "b + "])
-def test_a_formula_that_could_mean_the_column_is_refused(name: str, before: str) -> None:
+def test_a_formula_that_could_mean_the_column_is_refused(name: str) -> None:
     rows = table(name)
-    with pytest.raises(InvalidParameter) as caught:
-        ec.ols(f"y ~ {before}{name}", rows)
-    assert repr(name) in str(caught.value) and f"`{name}`" in (caught.value.hint or "")
     schema = mu.Schema({column: mu.Integers(0, 40) for column in rows})
-    with pytest.raises(InvalidParameter, match="is a column of the table"):
-        read_formula(f"y ~ {before}{name}", schema)
+    for before in ("", "b + "):
+        with pytest.raises(InvalidParameter) as caught:
+            ec.ols(f"y ~ {before}{name}", rows)
+        assert repr(name) in str(caught.value) and f"`{name}`" in (caught.value.hint or "")
+        with pytest.raises(InvalidParameter, match="is a column of the table"):
+            read_formula(f"y ~ {before}{name}", schema)
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *SIGNS, *READ_OTHERWISE])
+@pytest.mark.parametrize("name", [*PLAIN, *SIGNS, "1", "a b", "x**2"])
 def test_other_formulas_are_read_as_ever(name: str) -> None:
     """A column of an odd name does not stand in the way of formulas that say nothing like it."""
     rows = table(name)

@@ -88,7 +88,7 @@ def test_the_baseline_is_breslows(ties: str, trial: pd.DataFrame) -> None:
     assert some.shape == (2, len(ours.times)) and (np.diff(some, axis=1) <= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 40))])
 @pytest.mark.parametrize("ties", TIES)
 def test_clear_between_parties_and_statsmodels_agree(ties: str, seed: int) -> None:
     """Over sizes, numbers of times, shares of events and grids: from ties everywhere to hardly any."""
@@ -153,16 +153,16 @@ def test_the_result_names_its_times(grid: Any, said: str) -> None:
 
 
 def test_many_rows_with_times_of_their_own() -> None:
-    """Twenty thousand different times: a grid of so many would be refused, and take minutes."""
+    """Five thousand different times, more than are ever counted without a grid between parties."""
     rng = np.random.default_rng(4)
-    n = 20_000
+    n = 5_000
     x, g = rng.normal(size=n).round(3), rng.integers(0, 2, n)
     days = rng.exponential(np.exp(-0.5 * x + 0.3 * g) * 100).round(6)
     rows = {"t": days, "e": (rng.random(n) < 0.8).astype(int), "x": x, "g": g}
     for ties in TIES:
         ours = ec.cox("x + g", rows, time="t", event="e", ties=ties)
-        assert len(ours.times) > 19_000
-        assert abs(ours["x"] - 0.5) < 0.05 and abs(ours["g"] + 0.3) < 0.08
+        assert len(ours.times) > 4_900
+        assert abs(ours["x"] - 0.5) < 0.1 and abs(ours["g"] + 0.3) < 0.15
     curve = ec.kaplan_meier("t", rows, event="e")["everybody"]
     expected = SurvfuncRight(rows["t"], rows["e"])
     np.testing.assert_allclose(curve.survival, expected.surv_prob, rtol=1e-10)
@@ -183,7 +183,7 @@ def four_groups(T: int, n: int) -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize("T", [600, 1018, 5000])
+@pytest.mark.parametrize("T", [1018, *(pytest.param(T, marks=pytest.mark.slow) for T in (600, 5000))])
 def test_curves_of_four_groups_over_many_days(T: int) -> None:
     rows = four_groups(T, 1500)
     ours = ec.kaplan_meier("days", rows, event="died", by="arm")

@@ -71,7 +71,12 @@ def bases(names: tuple[str, ...], column: str, labels: Any) -> set[str]:
     return {label for label in labels if f"{column}[T.{label}]" not in names}
 
 
-@pytest.mark.parametrize("kind", ASKED)
+QUICK = ("ols", "ridge", "logit", "did", "cox efron")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in ASKED]
+)
 def test_the_schema_orders_labels_everywhere(kind: str) -> None:
     """One formula, one schema: the same coefficients in the clear (one table, several, a frame with an order of its
     own) and between parties; and the result says with what they are compared.
@@ -95,7 +100,9 @@ def test_the_schema_orders_labels_everywhere(kind: str) -> None:
         assert any(f"the first in the schema: level with {order[0]!r}" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "order", [ORDERS[3], *(pytest.param(o, marks=pytest.mark.slow) for o in ORDERS if o != ORDERS[3])]
+)
 def test_a_study_orders_labels_as_the_clear_does(order: tuple[str, ...]) -> None:
     """What parties of a study add up, and what comes of it, has the names of the same call in the clear."""
     held = schema(order)
