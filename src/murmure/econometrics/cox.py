@@ -232,7 +232,7 @@ def cox(
         raise InvalidParameter(f"cox.grid must be times, got {shorten(grid)}.", hint="grid=[30, 60, 90], or grid=100")
     design, grid = without_intercept(design), tuple(grid)
     if ledger is None and rows_are_at_hand(data, privacy, engine):
-        return fit_sorted_rows(design, when, what, grid, rounds, ties, data)
+        return fit_sorted_rows(design, when, what, grid, rounds, ties, data, bounded=schema is not None)
     model = Cox(design, when, what, grid, rounds, ties)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 

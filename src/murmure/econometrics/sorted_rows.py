@@ -49,13 +49,17 @@ Ints = NDArray[np.intp]
 
 
 def fit_sorted_rows(
-    design: Design, time: str, event: str, grid: Sequence[Any], rounds: int, ties: str, data: Any
+    design: Design, time: str, event: str, grid: Sequence[Any], rounds: int, ties: str, data: Any, bounded: bool
 ) -> Hazards:
-    """The regression on these tables in the clear. grid: public times, or () for the times as they are."""
+    """The regression on these tables in the clear. grid: public times, or () for the times as they are.
+
+    bounded: a schema says which values a time may have. Where so many times could be asked about between parties, they
+    are the times of the result, as there; else those of the rows are.
+    """
     check_regressed("cox", design, time, event, rounds, ties)
     texts = grid_texts("cox", design, time, grid)
     rows = Rows.read("cox", design.domain, data)
-    adder = _Sorted.of(rows, time, event, design, [Fraction(text) for text in texts], ties)
+    adder = _Sorted.of(rows, time, event, design, [Fraction(text) for text in texts], ties, bounded)
     words = adder.words or grid_in_words(time, adder.times, given=bool(texts))
     regressed = Regressed(design, time, event, ties, rounds, words)
     steps = regressed.steps(adder)
@@ -89,11 +93,13 @@ class _Sorted:
     happened: Floats
 
     @classmethod
-    def of(cls, rows: Rows, time: str, event: str, design: Design, grid: Sequence[Fraction], ties: str) -> _Sorted:
+    def of(
+        cls, rows: Rows, time: str, event: str, design: Design, grid: Sequence[Fraction], ties: str, bounded: bool
+    ) -> _Sorted:
         when, happened = rows.floats([time, event])
         times, words = list(grid), ""
         low, high, step = bounds_of(design.domain, time)
-        if not times and own_times(design, time) <= most_times(len(design.terms), ties):  # as between parties
+        if not times and bounded and own_times(design, time) <= most_times(len(design.terms), ties):
             times = [low + step * i for i in range(int((high - low) / step) + 1)]
         if not times:
             times = [Fraction(v) for v in np.unique(when).tolist()]
