@@ -169,6 +169,19 @@ def test_many_rows_with_times_of_their_own() -> None:
     assert curve.median == expected.quantile(0.5)
 
 
+def test_an_engine_that_is_named_adds_up_batch_by_batch(trial: pd.DataFrame) -> None:
+    """For what does not fit into memory: the same figures on the same grid, by sums, under their limits."""
+    asked: dict[str, Any] = {"time": "time", "event": "cens", "grid": 40, "ties": "efron"}
+    rows, sums = (ec.cox("age + pnodes", trial, **asked, engine=engine) for engine in (None, mu.Memory(threads=1)))
+    np.testing.assert_allclose(rows.params, sums.params, rtol=1e-10)
+    np.testing.assert_allclose(rows.bse, sums.bse, rtol=1e-10)
+    assert rows.how.sums == 0 and sums.how.sums > 1000
+    with pytest.raises(InvalidParameter, match="coarser public grid"):
+        ec.cox(FORMULA, trial, time="time", event="cens", engine=mu.Memory())
+    with pytest.raises(InvalidParameter, match="grid"):
+        ec.kaplan_meier("time", trial, event="cens", by="tgrade", engine=mu.Memory())
+
+
 # -- curves and tests -------------------------------------------------------------------------------------------------
 
 

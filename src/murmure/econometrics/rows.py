@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain
 from murmure.core.schema import Schema
 from murmure.econometrics.asking import placed
-from murmure.engines.memory import Memory
 from murmure.engines.tables import open_table
 from murmure.privacy import Clear
 from murmure.statistics.evaluated import Evaluated
@@ -29,14 +28,13 @@ Codes = NDArray[Any]
 
 
 def rows_are_at_hand(data: Any, privacy: Any, engine: Any) -> bool:
-    """Whether whoever asks has the rows on this machine, and nothing is to be hidden from them."""
+    """Whether whoever asks has the rows on this machine, and nothing is to be hidden from them.
+
+    An engine that was named is one to add up with, batch by batch: for what does not fit into memory.
+    """
     tables = data if isinstance(data, list | tuple) else [data]
     on_spark = any(type(one).__module__.startswith("pyspark.") for one in tables)
-    return (
-        (privacy is None or isinstance(privacy, Clear))
-        and (engine is None or isinstance(engine, Memory))
-        and not (on_spark)
-    )
+    return (privacy is None or isinstance(privacy, Clear)) and engine is None and not on_spark
 
 
 @dataclass(frozen=True, eq=False)
