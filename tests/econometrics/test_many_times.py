@@ -6,6 +6,7 @@ gbsg2.csv: the German Breast Cancer Study Group's trial (Schumacher et al., Jour
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from click.testing import CliRunner
 from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 
 import murmure as mu
 from murmure import econometrics as ec
+from murmure.cli import main
 from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.econometrics.errors import EmptyCategory, NotConverged, NoVariation, Separated, TooFewRows
 
@@ -75,6 +78,18 @@ def test_gbsg2(ties: str, trial: pd.DataFrame) -> None:
     tables = ec.cox(FORMULA, [trial[:200], trial[200:]], time="time", event="cens", ties=ties)
     np.testing.assert_allclose(tables.params, ours.params, rtol=1e-12)
     assert tables.how.parties == 2 and tables.how.rows == 686
+
+
+def test_on_the_command_line(trial: pd.DataFrame) -> None:
+    options = ["--time", "time", "--event", "cens", "--ties", "efron", "--json"]
+    run = CliRunner().invoke(main, ["cox", "age + pnodes", str(FILE), *options])
+    assert run.exit_code == 0, run.output
+    held = json.loads(run.output)
+    fit = ec.cox("age + pnodes", trial, time="time", event="cens", ties="efron")
+    assert held["facts"]["Ties"] == "Efron" and held["facts"]["Times"] == 574
+    assert [row["estimate"] for row in held["coefficients"]] == fit.params.tolist()
+    curves = CliRunner().invoke(main, ["kaplan-meier", "time", str(FILE), "--event", "cens", "--by", "tgrade"])
+    assert curves.exit_code == 0 and "counted at their own 574 times" in curves.output
 
 
 @pytest.mark.parametrize("ties", TIES)
