@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+import murmure as mu
 import murmure.econometrics as ec
 from murmure.core.decimals import Decimals
 from murmure.core.domain import Categories, Integers
@@ -236,17 +237,24 @@ def test_conditions_that_name_no_label(rows: pd.DataFrame, event: str, words: st
 # -- times that are no whole numbers ----------------------------------------------------------------------------------
 
 
-def test_times_in_years_take_a_grid(rows: pd.DataFrame) -> None:
+def test_times_in_years_take_no_grid_in_the_clear(rows: pd.DataFrame) -> None:
+    """Between parties each time is a sum, and a grid is asked for before any row is read."""
+    times = np.asarray(rows["years"])
+    schema = mu.Schema(
+        {"years": mu.Decimals(0, float(np.ceil(times.max())), 12), "z": mu.Integers(0, 1), "x": mu.Integers(-999, 999)}
+    )
+    parts = [rows[i::3] for i in range(3)]
     for ask in (
-        lambda **more: ec.kaplan_meier("years", rows, event="z", **more),
-        lambda **more: ec.cox("x", rows, time="years", event="z", **more),
+        lambda data, **more: ec.kaplan_meier("years", data, event="z", **more),
+        lambda data, **more: ec.cox("x", data, time="years", event="z", **more),
     ):
+        assert ask(rows).n == ask(rows, grid=100).n == N
         with pytest.raises(InvalidParameter) as caught:
-            ask()
-        assert "'years'" in str(caught.value) and "grid=100" in str(caught.value) and "grid=[" in str(caught.value)
-        assert ask(grid=100).n == N
+            ask(parts, schema=schema, privacy=mu.Secure(rows_are_public=True))
+        assert "years" in str(caught.value) and "grid=100" in str(caught.value) and "grid=[" in str(caught.value)
+    theirs = sm.PHReg(rows["years"], rows[["x"]].astype(float), status=rows["z"], ties="breslow").fit(tol=1e-14)
+    np.testing.assert_allclose(ec.cox("x", rows, time="years", event="z").params, theirs.params, rtol=1e-8)
     fine = ec.cox("x", rows, time="years", event="z", grid=20_000)
-    theirs = sm.PHReg(rows["years"], rows[["x"]].astype(float), status=rows["z"], ties="breslow").fit()
     np.testing.assert_allclose(fine.params, theirs.params, rtol=1e-2)
     np.testing.assert_array_equal(
         ec.cox("x", rows, time="time", event="z", grid=100).params, ec.cox("x", rows, time="time", event="z").params

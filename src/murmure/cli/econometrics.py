@@ -96,6 +96,11 @@ OPTIONS: dict[str, Any] = {
     "edges": _grid("edges", "Public edges of the bins.  [default: the column's own values]"),
     "shares": _grid("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
     "event": _text("event", "E", "The column that says whether it happened.  [required]"),
+    "ties": click.option(
+        "--ties",
+        type=click.Choice(["breslow", "efron"]),
+        help="How events at one time are counted.  [default: breslow]",
+    ),
     "time": _text("time", "T", "The column of times.  [required]"),
     "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
     "columns": _list("columns", "Which columns.  [default: all numbers]"),
@@ -176,8 +181,8 @@ SPECS = (
     Spec(
         "cox",
         ("FORMULA",),
-        "Proportional hazards (Breslow).",
-        ("time", "event", "grid", "rounds"),
+        "Proportional hazards (Cox).",
+        ("time", "event", "grid", "ties", "rounds"),
         '"age + ward" t.csv --time days --event died',
     ),
     Spec(

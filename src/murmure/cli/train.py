@@ -437,7 +437,7 @@ def coefficients(made: Any) -> list[Any]:
     for held in tables_of(made) if hasattr(made, "coef_") else ():
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
         for i, name in enumerate(held.head):
-            table.add_column(name, justify="right" if i else "left")
+            table.add_column(name, justify="right" if i else "left", overflow="fold")
         for row in held.rows:
             table.add_row(*row)
         out.append(table)

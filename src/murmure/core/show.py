@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, MissingExtra
+from murmure.core.short_labels import cut_labels
 
 if TYPE_CHECKING:
     from murmure.core.estimate import Estimate
@@ -267,7 +268,8 @@ def estimates_text(estimates: Estimates) -> str:
         tables.append(("mean", "value", rows, 0))
     names = [text for title, _, rows, _ in tables for text in (title, *(f"  {row['label']}" for row in rows))]
     width = min(max(map(len, names), default=0), WIDEST)
-    parts = [_column_text(*table, width) for table in tables]
+    titles = cut_labels([title for title, *_ in tables], width)
+    parts = [_column_text(title, *table[1:], width) for title, table in zip(titles, tables, strict=True)]
     notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
     wrapped = [textwrap.fill(note, 100, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
     return "\n\n".join([*parts, "\n".join(wrapped)])
@@ -278,14 +280,11 @@ def _left_out_notes(estimates: Estimates) -> list[str]:
 
 
 def _column_text(title: str, unit: str, rows: list[dict[str, Any]], left_out: int, width: int) -> str:
-    lines = _lines(_cut(title, width), unit, [_cut("  " + row["label"], width) for row in rows], rows, width)
+    labels = [f"  {label}" for label in cut_labels([row["label"] for row in rows], width - 2)]
+    lines = _lines(title, unit, labels, rows, max([width, len(title), *map(len, labels)]))
     if left_out:
         lines.append(f"  {left_out} more rows not shown")
     return "\n".join(lines)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def estimates_html(estimates: Estimates) -> str:
@@ -425,13 +424,14 @@ def plot_estimates(
         heights[shorter] += _height(estimate)
     figure = plt.figure(figsize=(5.8 * len(stacks), max(heights) + 0.5), layout="constrained")
     handles: dict[str, Any] = {}
+    titles = dict(zip(estimates, cut_labels(list(estimates), 50), strict=True))
     for part, names, height in zip(np.ravel(figure.subfigures(1, len(stacks))), stacks, heights, strict=True):
         ratios = [_height(estimates[name]) for name in names]
         left = max(heights) - height
         axes = part.subplots(len(names) + (left > 0), 1, squeeze=False, height_ratios=ratios + [left] * (left > 0))
         for ax, name in zip(axes[:, 0], names, strict=False):
             estimate, held = estimates[name], estimates.numbers.get(name)
-            ax.set_title(_cut(name, 50), loc="left", fontsize=10, fontweight="bold", parse_math=False)
+            ax.set_title(titles[name], loc="left", fontsize=10, fontweight="bold", parse_math=False)
             bounds = None if held is None else (float(held[0][0] - held[1]), float(held[0][-1] + held[1]))
             _draw(ax, estimate, each, truths.get(name), bounds, sure)
             handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
@@ -514,7 +514,7 @@ def _draw(
     ax.plot(estimate.mean[order], y, "|", ms=11, mew=2, color="#1f4e96", label="estimate", zorder=3)
     if truth is not None:
         ax.plot(truth[order], y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)", zorder=4)
-    ax.set_yticks(y, [_cut(str(estimate.labels[i]), LETTERS) for i in order.tolist()], fontsize=9)
+    ax.set_yticks(y, cut_labels([str(estimate.labels[i]) for i in order.tolist()], LETTERS), fontsize=9)
     for label in ax.get_yticklabels():
         label.set_parse_math(False)  # a label with two $ is no formula
     ax.set_ylim(-0.7, len(order) - 0.3)

@@ -56,7 +56,7 @@ def ask(
     if data is NO_ROWS:
         return model
     owner = type(model).__name__
-    privacy, frame, apart, present = _placed(owner, privacy, data)
+    privacy, frame, apart, present = placed(owner, privacy, data)
     gate = gate or Gate(random_or_secure(rng, owner))
     noise = noise_in(privacy)
     if noise is not None and model.protects is not None:
@@ -140,7 +140,7 @@ def _name(model: Any) -> str:
         return type(model).__name__
 
 
-def _placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
+def placed(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
     """Privacy and data as they go together; of several tables how many there are, and how many of them are there."""
     privacy = Clear() if privacy is None else check_privacy(owner, privacy)
     if isinstance(privacy, Local):
@@ -223,7 +223,7 @@ def designed(
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
     if schema is None:
-        named = named_in(formula, outcome)
+        named = named_in(formula, outcome, _names_in(data, None))
         others = [name for text in more if text for name in columns_of(text)]  # a name that is no word stands in quotes
         wanted = list(dict.fromkeys([*named.columns, *others]))
         held = schema_for(owner, data, None, wanted, privacy, named.labels)

@@ -24,6 +24,7 @@ from murmure.econometrics.same import constant_in, refuse_constant
 from murmure.statistics.terms import grid_of
 
 MOST_CELLS = 4096  # of a table that is made without being told a grid
+MOST_COUNTS = 1 << 20  # of one on a grid
 MOST_GROUPS = 64
 FINE = 12  # digits of the edges of even bins
 
@@ -242,7 +243,7 @@ def cuts_in(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, wh
             f"{owner}.{what} must lie within column {name!r}, {domain.describe()}, got {float(points[0]):g} to "
             f"{float(points[-1]):g}."
         )
-    if len(points) * cells > 1 << 20:
+    if len(points) * cells > MOST_COUNTS:
         raise InvalidParameter(f"{owner}.{what} makes {len(points) * cells} cells; at most 2**20.")
     out = [decimal_text(v) for v in points]
     if any(text is None for text in out):

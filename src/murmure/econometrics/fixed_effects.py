@@ -34,6 +34,7 @@ from murmure.econometrics.exact import (
 )
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.reference_levels import base_notes
 from murmure.econometrics.results import Regression
 from murmure.econometrics.unasked import NO_ROWS
 from murmure.econometrics.words import listed_columns
@@ -131,7 +132,7 @@ class FixedEffects(OneRound):
             parameters=p + parties,
             condition_number=condition(A, inverted),
             extras={"Levels of parties": parties},
-            remarks=(WITHIN,),
+            remarks=(WITHIN, *base_notes(design)),
         )
 
     def _rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:

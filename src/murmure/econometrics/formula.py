@@ -3,7 +3,8 @@
     y ~ a + b        two terms, and a constant          - 1, + 0      no constant
     a:b              their product                      a * b         a + b + a:b
     (a + b) ** 2     products of up to two              a / b         a + a:b
-    I(x ** 2), {x > 40}, log(x), np.log(x), `length of stay`, C(ward, Treatment("B"))
+    I(x ** 2), {x > 40}, log(x), np.log(x), C(ward, Treatment("B"))
+    `length of stay`, `1`, Q("1")      columns, whatever their names look like (formula_names.py)
 
 formulaic's parser (the extra "formulas") reads the text, and nothing else of it is used: the factors that it finds are
 made expressions of ours (factors.py), and nothing is ever evaluated as Python. Labels come from the schema, not from
@@ -13,7 +14,7 @@ data, so every party has the same columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,12 @@ from murmure.econometrics.coding import Factor, columns_of
 from murmure.econometrics.design import MOST_LETTERS, Design, part_of
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.factors import FactorReader, called, column_named, columns_in, literal, of_formula, quoted
+from murmure.econometrics.formula_names import hide_names, refuse_ambiguous, show_names
 from murmure.statistics.expression_text import parsed
 
 MOST_TERMS = 20_000  # that the parser may have to look at: (a + b + c) ** 12 has half a million
 GRAMMAR = "y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)"
+INTERCEPT = "Intercept"  # the name of the constant (coding.py)
 OUTCOME = "put the outcome first: y ~ x1 + x2"
 
 
@@ -50,13 +53,18 @@ class Named:
 def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
     """The design that a formula says, of columns of this schema. outcome=False: there is no left side."""
     try:
-        left, right = _sides(text, outcome)
+        left, right = _sides(text, outcome, schema)
         reader = FactorReader(schema)
         terms = [[_factor(reader, factor) for factor in term] for term in right]
         name, expression = _outcome(reader, left) if left is not None else ("", "")
         columns = columns_of(terms)
         if not columns:
             raise InvalidParameter("its right side is empty.", hint="y ~ 1 has a constant and nothing else")
+        if [column for column, _ in columns].count(INTERCEPT) > 1:
+            raise InvalidParameter(
+                f"a column is named {INTERCEPT!r}, as the constant is in every result.",
+                hint=f"0 + {INTERCEPT} leaves the constant out; or rename the column",
+            )
         read = _names([*right, *([[left]] if left is not None else [])])
         return Design(part_of(schema, [*read.columns]), text, expression, name, *map(tuple, zip(*columns, strict=True)))
     except MurmureError as error:
@@ -72,10 +80,13 @@ def columns_in_formula(text: str) -> tuple[str, ...]:
     return named_in(text).columns
 
 
-def named_in(text: str, outcome: bool | None = None) -> Named:
-    """The columns that a formula names: what a table must have. outcome=None: with a left side or without."""
+def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> Named:
+    """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
+
+    known: the columns of the table, where there is one: a formula that could mean one of them by mistake is refused.
+    """
     try:
-        left, right = _sides(text, outcome)
+        left, right = _sides(text, outcome, known)
         return _names([*([[left]] if left is not None else []), *right])
     except MurmureError as error:
         if isinstance(error, MissingExtra):
@@ -98,8 +109,8 @@ def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False
 # -- formulaic's parser ------------------------------------------------------------------------------------------------
 
 
-def _sides(text: Any, outcome: bool | None) -> tuple[Written | None, list[list[Written]]]:
-    """The outcome and the terms, by how many factors they have."""
+def _sides(text: Any, outcome: bool | None, known: Iterable[str] = ()) -> tuple[Written | None, list[list[Written]]]:
+    """The outcome and the terms, by how many factors they have. known: all columns that there are."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
     if len(text) > MOST_LETTERS:
@@ -113,20 +124,24 @@ def _sides(text: Any, outcome: bool | None) -> tuple[Written | None, list[list[W
         from formulaic.parser import DefaultFormulaParser
     except ImportError:
         raise MissingExtra("reading formulas", "formulaic", "formulas") from None
+    refuse_ambiguous(text, known)
+    source, names = hide_names(text)
     try:
         parser = DefaultFormulaParser()
-        tree = parser.get_ast(text)
+        tree = parser.get_ast(source)
         if tree is None or _most_terms(tree) > MOST_TERMS:
             raise InvalidParameter(
                 f"it stands for more than {MOST_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
             )
-        found = parser.get_terms(text)
+        found = parser.get_terms(source)
     except (FormulaicError, SyntaxError, ValueError) as error:
         if isinstance(error, MurmureError):
             raise
-        why = re.sub(r"\x1b\[[0-9;]*m|[\u29da\u29db]", "", str(getattr(error, "msg", error))).splitlines()
+        why = re.sub(r"\x1b\[[0-9;]*m|[\u29da\u29db]", "", str(getattr(error, "msg", error)))
+        lines = show_names(why, names).splitlines()
         raise InvalidParameter(
-            f"it cannot be read ({shorten(why[0] if why else '', 120)[1:-1].rstrip('.')}).", hint=f"such as {GRAMMAR}"
+            f"it cannot be read ({shorten(lines[0] if lines else '', 120)[1:-1].rstrip('.')}).",
+            hint=f"such as {GRAMMAR}",
         ) from None
     left: Any = getattr(found, "lhs", None)
     right: Any = getattr(found, "rhs", None) if left is not None else found
@@ -135,8 +150,8 @@ def _sides(text: Any, outcome: bool | None) -> tuple[Written | None, list[list[W
             "it has no outcome." if outcome else "it has an outcome, and none is wanted here.",
             hint=OUTCOME if outcome else "write the right side only: x1 + x2",
         )
-    terms = sorted((_factors(term) for term in right), key=len)
-    return (None if left is None else _one(list(left))), terms
+    terms = sorted((_factors(term, names) for term in right), key=len)
+    return (None if left is None else _one([_factors(term, names) for term in left])), terms
 
 
 def _most_terms(node: Any) -> int:
@@ -166,8 +181,8 @@ def _most_terms(node: Any) -> int:
     return out
 
 
-def _factors(term: Any) -> list[Written]:
-    """The factors of a term; those of the constant are none."""
+def _factors(term: Any, names: Mapping[str, str]) -> list[Written]:
+    """The factors of a term; those of the constant are none. names: words that stand for quoted names."""
     out = []
     for factor in term.factors:
         if factor.eval_method.value == "literal":
@@ -177,12 +192,14 @@ def _factors(term: Any) -> list[Written]:
                     hint=f"I({factor.expr} * x)",
                 )
             continue
-        out.append(Written(factor.expr, factor.eval_method.value == "lookup"))
+        if factor.eval_method.value == "lookup":
+            out.append(Written(names.get(factor.expr, factor.expr), True))
+        else:
+            out.append(Written(show_names(factor.expr, names), False))
     return out
 
 
-def _one(left: list[Any]) -> Written:
-    factors = [_factors(term) for term in left]
+def _one(factors: list[list[Written]]) -> Written:
     if len(factors) != 1 or len(factors[0]) != 1:
         raise InvalidParameter(
             f"it has {len(factors)} outcomes; wanted one." if len(factors) != 1 else "its outcome is a product.",

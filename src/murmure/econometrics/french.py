@@ -26,6 +26,8 @@ WORDS = {
     "Clusters": "Grappes",
     "Effect": "Effet",
     "Events": "Événements",
+    "Ties": "Ex æquo",
+    "Times": "Dates",
     "Levels of parties": "Niveaux des participants",
     "Penalties": "Pénalités",
     "Not penalised": "Non pénalisés",

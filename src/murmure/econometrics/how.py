@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from murmure.core.rehearsal import IN_ENGLISH, IN_FRENCH, rehearsed
-from murmure.core.types import Certificate, counted
+from murmure.core.types import Certificate, Statistic, counted
 from murmure.plan import Plan
-from murmure.privacy import Central, Privacy, Secure, guarantees_of, noise_in
+from murmure.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
 
 Say = Callable[[str, str], str]  # picks one of two languages
 
@@ -40,14 +40,16 @@ class How:
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
     rehearsal: bool = False  # between parties, all of them in one process
+    directly: tuple[str, str] | None = None  # English and French: how rows were read, where nothing was added up
 
     def lines(self) -> list[str]:
         """Plain sentences, for the foot of a summary."""
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" row{'s' * (self.rows != 1)}, "
         sums = counted(self.sums, "sum", "sums")
         longest = f", the longest of {self.bits} bits" if self.bits else ""
+        way = self.directly[0] if self.directly else f"{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}"
         out = [IN_ENGLISH] if self.rehearsal else []
-        out.append(f"Obtained {self.privacy}: {rows}{sums} in {counted(self.rounds, 'round', 'rounds')}{longest}.")
+        out.append(f"Obtained {self.privacy}: {rows}{way}.")
         if self.parties is not None and self.present not in (None, self.parties):
             out.append(f"Of {self.parties} parties {self.present} are in the sums; the others vanished.")
         if self.grid:
@@ -64,8 +66,9 @@ class How:
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" ligne{'s' * (self.rows > 1)}, "
         sums = f"{counted(self.sums, 'somme', 'sommes')} en {counted(self.rounds, 'tour', 'tours')}"
         longest = f", la plus longue de {self.bits} bits" if self.bits else ""
+        way = self.directly[1] if self.directly else f"{sums}{longest}"
         out = [IN_FRENCH] if self.rehearsal else []
-        out.append(f"Obtenu {where} : {rows}{sums}{longest}.")
+        out.append(f"Obtenu {where} : {rows}{way}.")
         if self.parties is not None and self.present not in (None, self.parties):
             out.append(
                 f"Des {self.parties} participants, {self.present} sont dans les sommes ; les autres ont disparu."
@@ -132,6 +135,16 @@ def how_of(
         seeded=seeded and noise is not None,
         rehearsal=rehearsal,
     )
+
+
+def how_of_rows(
+    of: Statistic, rows: int, tables: int | None, rounds: int, grid: Sequence[str], directly: tuple[str, str]
+) -> How:
+    """Of figures that were read off one's own rows in the clear. of: any sum of them, since all tell as much about a
+    person: everything. tables: how many, where there are several.
+    """
+    out = how_of(Clear(), [Plan(of)], [], apart=tables)
+    return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), directly=directly)
 
 
 def _where(privacy: Privacy, parties: int | None, say: Say) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.columns import chosen, cuts_in, ends_of, is_number, kept
+from murmure.econometrics.columns import MOST_CELLS, MOST_COUNTS, chosen, cuts_in, ends_of, is_number, kept
 from murmure.econometrics.cumulated import cells_between, cells_of
 from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.happened import Happened, column_of, happened_in
@@ -36,8 +36,8 @@ class Lives:
 
 
 @dataclass(frozen=True)
-class Lifetimes:
-    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values.
+class Followed:
+    """Whose survival is looked at.
 
     event: a column of two values, of which the second says that it happened; or a condition, state == 'dead'.
     """
@@ -47,13 +47,15 @@ class Lifetimes:
     event: str
     by: str | None = None
     groups: tuple[str, ...] = ()
-    cuts: tuple[str, ...] = ()
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
+    called: ClassVar[str] = ""  # what messages call it; else its class
+
+    @property
+    def owner(self) -> str:
+        return self.called or type(self).__name__
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
+        owner = self.owner
         names = [*([self.by] if self.by else []), self._event_column, self.time]
         object.__setattr__(self, "domain", kept(owner, self.domain, names))
         time = is_number(owner, self.domain, self.time)
@@ -67,9 +69,11 @@ class Lifetimes:
             object.__setattr__(self, "groups", chosen(owner, self.domain, self.by, self.groups or None))
         elif self.groups:
             raise InvalidParameter(f"{owner}.groups names groups, and there is no column `by`.", hint='by="ward"')
-        cells = self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
-        object.__setattr__(self, "cuts", cuts_in(owner, self.domain, self.time, self.cuts or None, cells, what="cuts"))
-        _ = self._question
+
+    @property
+    def cells(self) -> int:
+        """Of one time: each label of the event, in each group."""
+        return self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
 
     @property
     def _event_column(self) -> str:
@@ -77,11 +81,46 @@ class Lifetimes:
 
     @property
     def happened(self) -> Happened:
-        return happened_in(type(self).__name__, self.domain, self.event, "event")
+        return happened_in(self.owner, self.domain, self.event, "event")
+
+    def refuse_empty(self, label: str) -> None:
+        raise EmptyCategory(
+            f"group {label!r} of column {self.by!r} is empty: nobody is in it, at any party.",
+            hint="groups=(...) names those to compare",
+            columns=[label],
+        )
+
+
+@dataclass(frozen=True)
+class Lifetimes(Followed):
+    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+
+    cuts: tuple[str, ...] = ()
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cuts = cuts_in(self.owner, self.domain, self.time, self.cuts or None, self.cells, what="cuts")
+        object.__setattr__(self, "cuts", cuts)
+        _ = self._question
 
     @property
     def _question(self) -> Cells:
         return cells_of(self.domain, self.time, self.cuts)
+
+    def limit_in_words(self) -> tuple[str, str]:
+        """What between parties cannot be exceeded, for those who have not joined yet."""
+        n, cells = self._question.shape[-1], self.cells
+        least, most = MOST_CELLS // cells, MOST_COUNTS // cells
+        grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
+        return (
+            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {least} times at most "
+            f"without a public grid, and {most} with one",
+            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir {least} "
+            f"dates au plus sans grille publique, et {most} avec",
+        )
 
     def lives(self, counted: Counted) -> list[Lives]:
         """Of every group; refused by name where nobody is in it."""
@@ -96,11 +135,7 @@ class Lifetimes:
             had, leaving = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
             at_risk = _from_the_end(leaving)
             if at_risk[0] <= 0 and counted.noise is None:
-                raise EmptyCategory(
-                    f"group {label!r} of column {self.by!r} is empty: nobody is in it, at any party.",
-                    hint="groups=(...) names those to compare",
-                    columns=[label],
-                )
+                self.refuse_empty(label)
             last = len(times) - beyond
             out.append(Lives(label, tuple(times[:last]), tuple(had[:last]), tuple(at_risk[:last])))
         return out

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +24,9 @@ from murmure.core.types import Statistic
 
 if TYPE_CHECKING:
     from murmure.econometrics.shown import Shown
+
+# of a field that came later: a model that leaves it as it was is written, and named, as it was before there was one
+UNSAID = {"unsaid": True}
 
 
 class Model(Protocol):
@@ -67,7 +70,12 @@ class Example:
 
 def model_to_dict(model: Any) -> dict[str, Any]:
     """The type's name and every field, for JSON."""
-    return {"type": type(model).__name__} | {f.name: _written(getattr(model, f.name)) for f in fields(model)}
+    held = {f.name: getattr(model, f.name) for f in fields(model) if not _is_unsaid(f, getattr(model, f.name))}
+    return {"type": type(model).__name__} | {name: _written(value) for name, value in held.items()}
+
+
+def _is_unsaid(f: Field[Any], value: Any) -> bool:
+    return "unsaid" in f.metadata and value == f.default
 
 
 def _written(value: Any) -> Any:
@@ -93,7 +101,10 @@ def model_from_dict(held: Any) -> Any:
     if not isinstance(kind, str) or kind not in MODELS:
         raise PlanRefused(f"Plan refused: unknown model {shorten(kind)}; this version knows {', '.join(MODELS)}.")
     maker = load(kind)
-    wanted = {f.name for f in fields(maker)}
+    wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in held}
+    usual = [f.name for f in fields(maker) if f.name in held and _is_unsaid(f, held[f.name])]
+    if usual:  # one model has one name
+        raise PlanRefused(f"Plan refused: {kind}.{usual[0]} is what it is where nothing is said of it: leave it out.")
     if set(held) - {"type"} != wanted:
         raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(set(held) - {'type'})}.")
     return maker(**{name: _read(value) for name, value in held.items() if name != "type"})

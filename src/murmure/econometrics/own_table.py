@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.domain import Categories
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
 from murmure.core.schema import Column, Schema
 from murmure.econometrics.number_texts import PLAIN, way_out
 from murmure.econometrics.own_column import Seen
+from murmure.econometrics.reference_levels import LISTED, SORTED
 from murmure.econometrics.same import SAME
 
 MOST_SHOWN = 5  # of the texts that are no numbers
@@ -58,10 +60,15 @@ def schema_of(
 
 
 def _about(column: Seen, order: list[Any] | None) -> Column:
-    """What the column may hold; a note where all rows hold the same, since its other value is then made up."""
+    """What the column may hold; a note where all rows hold the same, since its other value is then made up; and of
+    labels, who ordered them.
+    """
     same = column.same
-    said = "" if same is None else SAME + (repr(same) if isinstance(same, str) else f"{same:f}".removesuffix(".0"))
-    return Column(column.domain(order), note=said)
+    domain = column.domain(order)
+    said = (SORTED if order is None else LISTED) if isinstance(domain, Categories) else ""
+    if same is not None:
+        said = SAME + (repr(same) if isinstance(same, str) else f"{same:f}".removesuffix(".0"))
+    return Column(domain, note=said)
 
 
 def _refuse_mixed(tables: Sequence[Any], column: Seen) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.short_labels import cut, cut_labels
 from murmure.core.show import drawing, save
-from murmure.econometrics.text_tables import cut, number
+from murmure.econometrics.text_tables import number
 
 if TYPE_CHECKING:
     from murmure.econometrics.results import Regression
@@ -38,7 +39,7 @@ def plot_coefficients(result: Regression, target: Any = None, alpha: float = 0.0
         ax.hlines(y, ends[:, 0], ends[:, 1], color=BAR, lw=5, zorder=2, label=f"{100 * (1 - alpha):g} % interval")
     ax.plot(values, y, "|", ms=11, mew=2, color=POINT, zorder=3, label="estimate")
     ax.axvline(0, color=QUIET, lw=0.8, zorder=1)
-    ax.set_yticks(y, [cut(name, LETTERS) for name in result.names], fontsize=9)
+    ax.set_yticks(y, cut_labels(result.names, LETTERS), fontsize=9)
     for label in ax.get_yticklabels():
         label.set_parse_math(False)  # a name with two $ is no formula
     ax.set_ylim(-0.7, len(values) - 0.3)

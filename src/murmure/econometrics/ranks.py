@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,7 +22,8 @@ from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import covering, cuts_in, listed
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.happened import column_of, happened_in
-from murmure.econometrics.lifetimes import Lifetimes, Lives
+from murmure.econometrics.lifetimes import Followed, Lifetimes, Lives
+from murmure.econometrics.lifetimes_of_rows import counts_rows, lives_of_rows
 from murmure.econometrics.shown import Shown, Table
 from murmure.econometrics.tails import chi2_above
 from murmure.statistics.counted import Counted
@@ -42,11 +43,7 @@ class LogRank(Lifetimes):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.by is None or len(self.groups) < 2:
-            raise InvalidParameter("LogRank.by must be a column that names two groups or more.", hint='by="ward"')
-        if self.weights not in get_args(Weights):
-            known = ", ".join(map(repr, get_args(Weights)))
-            raise InvalidParameter(f"LogRank.weights must be one of {known}, got {shorten(self.weights)}.")
+        check_compared(self, self.weights)
 
     def in_words(self) -> tuple[str, str]:
         return (
@@ -58,12 +55,16 @@ class LogRank(Lifetimes):
 
     def steps(self) -> Generator[Any, Any, Ranked]:
         counted: Counted = yield self._question
-        lives = self.lives(counted)
-        if counted.noise is None and not any(d for one in lives for d in one.events):
-            raise NoVariation(
-                f"nobody had {self.event}: there is nothing to compare.", hint="later times", columns=[self.event]
-            )
-        return Ranked.of(self, lives, None if counted.noise is None else math.sqrt(counted.noise))
+        noise = None if counted.noise is None else math.sqrt(counted.noise)
+        return Ranked.of(self, self.weights, self.lives(counted), noise)
+
+
+def check_compared(followed: Followed, weights: Any) -> None:
+    if followed.by is None or len(followed.groups) < 2:
+        raise InvalidParameter("LogRank.by must be a column that names two groups or more.", hint='by="ward"')
+    if weights not in get_args(Weights):
+        known = ", ".join(map(repr, get_args(Weights)))
+        raise InvalidParameter(f"LogRank.weights must be one of {known}, got {shorten(weights)}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,21 +85,25 @@ class Ranked(Shown):
     how: How | None = None
 
     @classmethod
-    def of(cls, model: LogRank, lives: Sequence[Lives], noise: float | None) -> Ranked:
+    def of(cls, model: Followed, weights: str, lives: Sequence[Lives], noise: float | None) -> Ranked:
+        if noise is None and not any(d for one in lives for d in one.events):
+            raise NoVariation(
+                f"nobody had {model.event}: there is nothing to compare.", hint="later times", columns=[model.event]
+            )
         about: dict[str, Any] = {
             "time": model.time,
             "event": model.event,
             "happened": model.happened.said,
             "by": model.by,
             "groups": model.groups,
-            "weights": model.weights,
+            "weights": weights,
             "sizes": tuple(one.n for one in lives),
             "observed": tuple(float(sum(one.events)) for one in lives),
             "noise": noise,
         }
         if noise is not None:
             return cls(expected=None, statistic=None, **about)
-        expected, away, spread = _compared(lives, model.weights)
+        expected, away, spread = _compared(lives, weights)
         try:
             chi2 = float(away[1:] @ np.linalg.solve(spread[1:, 1:], away[1:]))
         except np.linalg.LinAlgError:
@@ -173,6 +178,12 @@ def _compared(lives: Sequence[Lives], weights: str) -> tuple[list[float], Any, A
     )
 
 
+class _Followed(Followed):
+    """On one's own rows."""
+
+    called = "logrank"
+
+
 def logrank(
     time: str,
     data: Any,
@@ -191,7 +202,13 @@ def logrank(
     """`logrank("months", table, event="died", by="ward")`; event, grid as in `kaplan_meier`, the rest as in `ask`."""
     read = schema_for("logrank", data, schema, [by, column_of(event), time], privacy)
     read = covering(read, time, grid) if schema is None else read
-    cells = read[happened_in("logrank", read, event, "event").column].size
-    cuts = cuts_in("logrank", read, time, grid, cells * read[by].size)
-    model = LogRank(read, time, event, by, () if groups is None else tuple(map(str, groups)), cuts, weights)
+    cells = read[happened_in("logrank", read, event, "event").column].size * read[by].size
+    chosen = () if groups is None else tuple(map(str, groups))
+    if counts_rows("logrank", read, time, cells, grid, data, privacy, engine, ledger):
+        followed = _Followed(read, time, event, by, chosen)
+        check_compared(followed, weights)
+        lives, how = lives_of_rows(followed, data)
+        return replace(Ranked.of(followed, weights, lives, None), how=how)
+    cuts = cuts_in("logrank", read, time, grid, cells)
+    model = LogRank(read, time, event, by, chosen, cuts, weights)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.exact import Matrix, Singular, dot, part, root, solve, to_float, to_floats
+from murmure.econometrics.reference_levels import base_notes
 from murmure.econometrics.shown import Shown, Table, plain
 
 if TYPE_CHECKING:
@@ -267,7 +268,8 @@ class Regression(Shown):
     @property
     def notes(self) -> list[str]:
         uncentred = self.uncentered_tss is not None and self.rsquared is not None
-        return [*super().notes, ABOUT_ZERO] if uncentred else super().notes
+        bases = [] if self.design is None else base_notes(self.design)
+        return [*super().notes, *bases, *([ABOUT_ZERO] if uncentred else [])]
 
     @property
     def title(self) -> str:

@@ -22,6 +22,7 @@ from murmure.econometrics.exact import (
     to_float,
     to_floats,
 )
+from murmure.econometrics.reference_levels import base_notes
 from murmure.econometrics.shown import Shown, Table
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class RidgePath(Shown):
         out = [f"No standard errors: {BIASED}."]
         if self.n is None:
             out.append("No GCV: the number of rows is not known.")
+        out += [] if self.design is None else base_notes(self.design)
         return [*out, "All figures are read off noisy sums."] if self.noisy else out
 
     def plot(self, ax: Any = None) -> Any:

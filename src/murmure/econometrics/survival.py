@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,10 @@ from murmure.core.show import drawing, save
 from murmure.econometrics.asking import ask, schema_for
 from murmure.econometrics.columns import covering, cuts_in, listed
 from murmure.econometrics.errors import FitFailed
+from murmure.econometrics.exact import rounded
 from murmure.econometrics.happened import column_of, happened_in
-from murmure.econometrics.lifetimes import EVERYBODY, Lifetimes, Lives
+from murmure.econometrics.lifetimes import EVERYBODY, Followed, Lifetimes, Lives
+from murmure.econometrics.lifetimes_of_rows import counts_rows, lives_of_rows
 from murmure.econometrics.model import Example
 from murmure.econometrics.ranks import LogRank, Ranked, logrank
 from murmure.econometrics.shown import Shown, Table
@@ -43,6 +45,9 @@ __all__ = ["EXAMPLES", "Curve", "KaplanMeier", "LogRank", "Ranked", "Survival", 
 Floats = NDArray[np.float64]
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
 NOISY = "noise in the counts is not in Greenwood's formula"
+MOST_EXACT = 4096  # times of a curve whose every share is exact; of more, to so many bits, since fractions only grow
+BITS = 320
+NEAR = Fraction(1, 1 << 200)  # shares that differ by less are the same
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,21 @@ class KaplanMeier(Lifetimes):
     def steps(self) -> Generator[Any, Any, Survival]:
         counted: Counted = yield self._question
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        lives = self.lives(counted)
-        if any(one.n <= 0 for one in lives):
-            raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
-        curves = tuple(Curve.of(one, noise) for one in lives)
-        happened = self.happened.said
-        return Survival(time=self.time, event=self.event, by=self.by, curves=curves, noise=noise, happened=happened)
+        return survival_of(self, self.lives(counted), noise)
+
+
+def survival_of(followed: Followed, lives: Sequence[Lives], noise: float | None) -> Survival:
+    """The curve of each group."""
+    if any(one.n <= 0 for one in lives):
+        raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
+    return Survival(
+        time=followed.time,
+        event=followed.event,
+        by=followed.by,
+        curves=tuple(Curve.of(one, noise) for one in lives),
+        noise=noise,
+        happened=followed.happened.said,
+    )
 
 
 @dataclass(frozen=True)
@@ -84,12 +98,14 @@ class Curve:
     @classmethod
     def of(cls, lives: Lives, noise: float | None) -> Curve:
         held, S, total, until = [], Fraction(1), [], lives.times[0]
+        long = len(lives.times) > MOST_EXACT
         for t, n, d in zip(lives.times, lives.at_risk, lives.events, strict=True):
             if n <= 0:
                 break  # nobody is left; with noise, as far as one can see
             until = t
             if d:
                 S *= min(max((n - d) / n, Fraction(0)), Fraction(1))
+                S = rounded(S, BITS) if long else S
                 total.append(float(d / (n * (n - d))) if n > d else math.inf)
                 held.append((t, n, d, S))
         times, at_risk, events, shares = zip(*held, strict=True) if held else ((), (), (), ())
@@ -132,7 +148,7 @@ class Curve:
     def quantile(self, share: float = 0.5) -> float | None:
         """The first time at which S is below 1 - share; None where it never is."""
         left = 1 - Fraction(repr(float(share)))
-        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left > S), None)
+        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > NEAR), None)
 
     @property
     def median(self) -> float | None:
@@ -245,6 +261,12 @@ class Survival(Shown):
         return ax
 
 
+class _Followed(Followed):
+    """On one's own rows."""
+
+    called = "kaplan_meier"
+
+
 def kaplan_meier(
     time: str,
     data: Any,
@@ -262,13 +284,19 @@ def kaplan_meier(
     """`kaplan_meier("months", table, event="died", by="ward")`; data and privacy as in `ask`.
 
     event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
-    times, or grid=100 for so many even ones; None takes the column's own values.
+    times, or grid=100 for so many even ones; None takes the column's own values, of which in the clear there may be any
+    number.
     """
     read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), column_of(event), time], privacy)
     read = covering(read, time, grid) if schema is None else read
-    cells = read[happened_in("kaplan_meier", read, event, "event").column].size
-    cuts = cuts_in("kaplan_meier", read, time, grid, cells * (read[by].size if by else 1))
-    model = KaplanMeier(read, time, event, by, () if groups is None else tuple(map(str, groups)), cuts)
+    cells = read[happened_in("kaplan_meier", read, event, "event").column].size * (read[by].size if by else 1)
+    chosen = () if groups is None else tuple(map(str, groups))
+    if counts_rows("kaplan_meier", read, time, cells, grid, data, privacy, engine, ledger):
+        followed = _Followed(read, time, event, by, chosen)
+        lives, how = lives_of_rows(followed, data)
+        return replace(survival_of(followed, lives, None), how=how)
+    cuts = cuts_in("kaplan_meier", read, time, grid, cells)
+    model = KaplanMeier(read, time, event, by, chosen, cuts)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

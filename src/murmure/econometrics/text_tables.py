@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.short_labels import cut, cut_labels
 from murmure.econometrics.exact import to_float
 
 if TYPE_CHECKING:
@@ -51,10 +52,6 @@ def number(value: float) -> str:
     if not 1e-4 <= size < 1e9:
         return f"{value:.4e}"
     return f"{value:_.{max(0, 4 - math.floor(math.log10(size)))}f}".replace("_", " ")
-
-
-def cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def summary_text(result: Shown) -> str:
@@ -113,8 +110,8 @@ def cells_of(table: Table) -> list[list[str]]:
 def table_text(table: Table) -> str:
     """Names to the left, numbers to the right; one of many columns is as wide as the page."""
     cells = [list(table.head), *cells_of(table)]
-    for row in cells:
-        row[0] = cut(row[0], WIDEST)
+    for row, name in zip(cells, cut_labels([row[0] for row in cells], WIDEST), strict=True):
+        row[0] = name
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
     spare = WIDTH - sum(wide) - 2 * (len(wide) - 1)
     if len(wide) > 1 and spare > 0:

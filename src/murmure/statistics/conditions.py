@@ -182,6 +182,11 @@ def _pairs(picked: Sequence[Condition]) -> list[Condition]:
     return [one for one in met if one.share != 0]
 
 
+def _triples(picked: Sequence[Condition]) -> list[Condition]:
+    met = [a.within(b).within(c) for a, b, c in combinations(picked, 3)]
+    return [one for one in met if one.share != 0]
+
+
 def _of_placed(statistic: Any) -> Conditions:
     """Each place, with each input of the function."""
     of = statistic.of
@@ -196,6 +201,8 @@ def _of_placed(statistic: Any) -> Conditions:
         cells = [Condition(of.inputs[0], None, at.reads, cut=at.reads, nominal=Fraction(1, places))]
     picked = [one for one in _picked(of) if one.columns != at.reads]
     some = [*picked, *_pairs(picked)]
+    if of.settings[:1] in (("efron start",), ("efron step",)):  # of those with the event, products of two columns too
+        some += _triples(picked)
     least = min(cells, key=lambda cell: cell.share or 0, default=None)
     if len(cells) * (1 + len(some)) > MOST_EXPANDED:
         cells = [least] if least is not None else []

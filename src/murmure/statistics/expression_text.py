@@ -23,7 +23,7 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
         )
     if any(c in text for c in "\x00\n\r") or "#" in QUOTED.sub("", text):
         raise InvalidParameter("it holds a line break, a comment or no text at all.", hint="an expression is one line")
-    source, names = _without_quotes(text.strip())
+    source, names = without_quotes(text.strip())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what Python itself finds doubtful is refused
@@ -33,7 +33,7 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
         raise InvalidParameter(f"it cannot be read ({why}).", hint=f"it takes {GRAMMAR}") from None
 
 
-def _without_quotes(text: str) -> tuple[str, dict[str, str]]:
+def without_quotes(text: str) -> tuple[str, dict[str, str]]:
     """Quoted names replaced by words of their own that occur nowhere else, and which they stand for."""
     word = "quoted"
     while word in text:
@@ -41,7 +41,7 @@ def _without_quotes(text: str) -> tuple[str, dict[str, str]]:
     out, names = [], dict[str, str]()
     for part in QUOTED.split(text):
         if len(part) > 1 and part[0] == part[-1] == "`":
-            stands = f"{word}{len(names)}"
+            stands = next((known for known, name in names.items() if name == part[1:-1]), f"{word}{len(names)}")
             names[stands] = part[1:-1]
             out.append(f" {stands} ")
         elif "`" in part and part[0] not in "'\"":

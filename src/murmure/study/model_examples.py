@@ -101,7 +101,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "poisson": ('formula = "falls ~ age"\noffset = "log(days)"\ndispersion = "pearson"\nrounds = 12',),
     "gamma": ('formula = "stay ~ age"\nlink = "log"\nrounds = 12',),
     "negative_binomial": ('formula = "falls ~ age"\noffset = "log(days)"\nrounds = 20',),
-    "cox": ('formula = "age"\ntime = "days"\nevent = "died"\ngrid = [10, 20, 30, 40]\nrounds = 12',),
+    "cox": ('formula = "age"\ntime = "days"\nevent = "died"\ngrid = [10, 20, 30, 40]\nties = "efron"\nrounds = 12',),
     "quantile": ('column = "age"\nprobabilities = [0.5]\ntolerance = 20',),
     "kmeans": ('columns = ["age", "stay"]\nclusters = 2\ncentres = [[30, 20], [80, 30]]\nscaled = true\nrounds = 20',),
     "mle": (

@@ -21,7 +21,7 @@ def lines_of_model(question: Question, say: Tongue) -> tuple[str, list[str]]:
     """
     model = question.model
     out = [line for design in designs_of(model).values() for line in _design(design, say)]
-    out += [*_settings(model, say), *_first(question, say)]
+    out += [*_settings(model, say), *_limits(model, say), *_first(question, say)]
     return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
 
 
@@ -74,6 +74,11 @@ def _settings(model: Any, say: Tongue) -> list[str]:
         return []
     told = ", ".join(f"{name} = {_value(value, say)}" for name, value in held.items())
     return [say("its settings are {}", "ses réglages sont {}").format(told)]
+
+
+def _limits(model: Any, say: Tongue) -> list[str]:
+    """How far a model can go between parties, where that depends on what it asks (times, and sums at each)."""
+    return [say(*model.limit_in_words())] if hasattr(model, "limit_in_words") else []
 
 
 def _value(value: Any, say: Tongue) -> str:
