@@ -100,11 +100,7 @@ class CellReading:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         if simultaneous:
             level = 1 - (1 - level) / len(self.tally)
-        out, method = np.empty((len(self.tally), 2)), ""
-        pairs = np.stack([self.p, self.q], axis=1)
-        for p, q in np.unique(pairs, axis=0):  # one pair, unless coins differ by cell
-            at = (pairs == (p, q)).all(axis=1)
-            out[at], method = intervals.shares(self.tally[at], self.n, p, q, level, target, False)
+        out, method = intervals.shares(self.tally, self.n, self.p, self.q, level, target)
         return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
 
 
