@@ -35,7 +35,7 @@ def accepted_counts(o: Ints, N: int, p: Floats, q: Floats, tail: float, guess: F
     sd = np.sqrt(N * np.maximum(q * (1 - q), np.minimum(p * (1 - p), 1.0 / N)))
     step = np.maximum(1, np.ceil(sd / (p - q) / 4)).astype(np.int64)
     first = _first(N, np.rint(guess[:, 0] * N), step, lambda at, f: _at_least(o[at], f, N, p[at], q[at]), tail)
-    # P[X <= o | f] = P[N - X >= N - o], and N - X is of the same kind: f' = N - f people support with 1 - q, f with 1 - p
+    # P[X <= o | f] = P[N - X >= N - o], and N - X is of the same kind: N - f people support with 1 - q, f with 1 - p
     rest = _first(
         N, np.rint(N - guess[:, 1] * N), step, lambda at, g: _at_least(N - o[at], g, N, 1 - q[at], 1 - p[at]), tail
     )
@@ -48,7 +48,10 @@ def _first(N: int, guess: Floats, step: Ints, chance: Callable[[Ints, Ints], Flo
 
     size = len(guess)
     low, high = np.full(size, -1, np.int64), np.full(size, N, np.int64)  # too small; large enough, or the last
-    at_low, at_high = np.full(size, -np.inf), np.full(size, np.inf)  # normal quantiles of the chances, less that of tail
+    at_low, at_high = (
+        np.full(size, -np.inf),
+        np.full(size, np.inf),
+    )  # normal quantiles of the chances, less that of tail
     next_f, step = np.clip(guess, 0, N).astype(np.int64), step.copy()
     aim = float(ndtri(tail))
     while (open_ := np.flatnonzero(high - low > 1)).size:

@@ -75,8 +75,9 @@ def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> ND
         1 +- z / (2 sqrt V)         by the width of a whole number.
 
     sqrt V >= 10 z keeps the second within 5 % of the tail, and sqrt V >= z^3 / 2.4 the first within a factor 1.5, of
-    which one tail gains what the other loses (it matters above z = 4.9, with thousands of simultaneous cells). Enumerated
-    coverage at 95 % is then at least .947. A cell that nobody holds, of few expected reports, fails it, whatever N.
+    which one tail gains what the other loses (it matters above z = 4.9, with thousands of simultaneous cells).
+    Enumerated coverage at 95 % is then at least .947. A cell that nobody holds, with few reports to be expected, does
+    not look normal, whatever N.
     """
     z = _z(level)
     variance = N * (q * (1 - q) + ends.T * (p - q) * (1 - p - q)).min(axis=0)
@@ -121,14 +122,19 @@ def clopper_pearson_mapped(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, lev
 
     Coverage is guaranteed for a superpopulation; conservative for a fixed population wherever enumerated.
     """
+    cells, p, q = _cells(o, N, p, q, level)
+    return np.clip((clopper_pearson(cells, N, level) - q[:, None]) / (p - q)[:, None], 0.0, 1.0)
+
+
+def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
+    """The interval of a binomial chance; of people with weights, o and N need not be whole."""
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
-    cells, p, q = _cells(o, N, p, q, level)
-    tail = (1.0 - level) / 2.0
+    o, tail, tiny = np.asarray(o, float), (1.0 - level) / 2.0, 1e-9
     # P[Bin(N, l) >= o] = I_l(o, N-o+1), P[Bin(N, l) <= o] = 1 - I_l(o+1, N-o): each end has tail alpha/2
-    lower = np.where(cells == 0, 0.0, special.betaincinv(np.maximum(cells, 1), N - cells + 1.0, tail))
-    upper = np.where(cells == N, 1.0, special.betainccinv(cells + 1.0, np.maximum(N - cells, 1), tail))
-    return np.clip((np.column_stack([lower, upper]) - q[:, None]) / (p - q)[:, None], 0.0, 1.0)
+    lower = np.where(o <= tiny, 0.0, special.betaincinv(np.maximum(o, tiny), N - o + 1.0, tail))
+    upper = np.where(N - o <= tiny, 1.0, special.betainccinv(o + 1.0, np.maximum(N - o, tiny), tail))
+    return np.column_stack([lower, upper])
 
 
 def score_variance(
@@ -211,9 +217,7 @@ def _check_people(N: int) -> None:
         )
 
 
-def _cells(
-    o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float
-) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[NDArray[np.int64], Floats, Floats]:
     """The support counts as an integer vector, p and q of every cell, once they are seen to be possible."""
     _check_level(level)
     _check_people(N)

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Decimals, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import CodeReading, Estimate, mean_of
+from murmure.core.estimate import CodeReading, Estimate
 from murmure.core.noisy_reading import MeanReading, Moments, recalled
+from murmure.core.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.shared import DENSE, counts_of, people, stand_in
 
