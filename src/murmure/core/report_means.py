@@ -158,7 +158,7 @@ def gaffke(values: Floats, counts: Floats, ends: tuple[float, float], level: flo
 
         if mass(inner) <= 0:  # at levels near 0 the bound does not leave the mean
             return mean
-        return float(brentq(mass, inner, bound, xtol=abs(bound - inner) * 1e-9))
+        return float(brentq(mass, inner, bound, xtol=abs(bound - inner) * 1e-8))
 
     return end(low), end(high)
 
@@ -173,15 +173,19 @@ def dirichlet_below(x: Floats, w: Floats, t: Floats) -> Floats:
     if not (inner := (low < 0) & (high > 0)).any():
         return out
     a, w, least, most = a[inner], w[inner], 1 / low[inner], 1 / high[inner]
-    s, span = np.zeros(len(a)), most - least
-    for _ in range(100):  # K'(s) = 0, K' growing from -inf to inf: Newton's steps, halved where they leave the bracket
+    left, right, s = least, most, np.zeros(len(a))
+    for _ in range(100):  # K'(s) = 0, K' growing from -inf at `left` to inf at `right`
         ratio = a / (1 - a * s[:, None])
         first, second = (w * ratio).sum(axis=1), (w * ratio * ratio).sum(axis=1)
         most, least = np.where(first > 0, s, most), np.where(first > 0, least, s)
-        new = s - first / second
-        new = np.where((new <= least) | (new >= most), (least + most) / 2, new)
+        # Newton's step for K'(s) (s - left) (right - s), which has no poles; halved where it leaves the bracket
+        room = (s - left) * (right - s)
+        slope = second * room + first * (left + right - 2 * s)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = s - first * room / slope
+        new = np.where((new > least) & (new < most), new, (least + most) / 2)
         s, moved = new, np.abs(new - s)
-        if (moved <= 1e-11 * span).all():
+        if (moved <= 1e-9 * np.minimum(s - left, right - s)).all():
             break
     ratio = a / (1 - a * s[:, None])
     second, third = (w * ratio**2).sum(axis=1), 2 * (w * ratio**3).sum(axis=1)
