@@ -41,6 +41,7 @@ PLACES = {  # shares of people by where they are in the range
     "2 to 98": {0.0: 0.02, 1.0: 0.98},
     "one end": {0.0: 1.0},
     "everywhere": {0.1 * i: 1 / 11 for i in range(11)},
+    "lopsided": {0.02: 0.7, 0.4: 0.2, 0.97: 0.1},
 }
 TARGETS = ["fixed", "superpopulation"]
 
@@ -276,6 +277,13 @@ def test_printed_intervals_end_where_rejection_begins(n: int, target: str) -> No
 
 
 # ---- not wider than they need to be
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["Piecewise", "Hybrid", "SquareWave"])
+def test_means_are_not_covered_by_wide_bars(name: str, target: str) -> None:
+    """Of 300 lopsided people at epsilon 1, at most .98 and four standard errors of 2,000 surveys."""
+    assert covered(name, 1.0, 300, "lopsided", target, QUICK) <= 0.98 + 4 * math.sqrt(0.98 * 0.02 / QUICK)
 
 
 def old_width(mechanism: Any, reports: Any, target: str) -> float:
