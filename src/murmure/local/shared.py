@@ -238,6 +238,7 @@ class NumericOracle(NumericRandomiser):
 
     @cached_property
     def report_law(self) -> ReportLaw:
+        """What each report is worth, and how likely it is: what intervals of means are computed from."""
         return ReportLaw(*self.readouts(), self._chances)
 
     def _chances(self, code: int) -> NDArray[np.float64]:
