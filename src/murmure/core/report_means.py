@@ -42,8 +42,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 EXACT_UP_TO = 250  # reports whose sum's law is computed
-GRID = 256  # cells of the range of one report; half as many where there are more reports than FEW
-FEW = 60
+GRID = 256  # cells of the range of one report; half as many for more than FINE_UP_TO reports
+FINE_UP_TO = 60
 ERRORS = 2.0  # standard errors by which a mean square is taken larger
 
 
@@ -105,7 +105,7 @@ class ReportLaw:
 
 
 def points(n: int) -> int:
-    return GRID if n <= FEW else GRID // 2
+    return GRID if n <= FINE_UP_TO else GRID // 2
 
 
 def fixed_mean(
