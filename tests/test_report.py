@@ -190,7 +190,7 @@ def test_numbers_have_means() -> None:
     said = flat(read(report_html(release)).text["en"])
     mean = release.estimate.means["children"]
 
-    assert f"Mean {mean.mean[0]:.2f}" in said and "by the delta method" in said
+    assert f"Mean {mean.mean[0]:.2f}" in said and f"(interval by {mean.interval_and_method()[1]})" in said
     assert "18 99" in said  # the ends of the picture of age
 
 
@@ -379,6 +379,31 @@ def test_every_solution_has_french_words(mechanism: Any) -> None:
     for certificate in mu.Plan(mu.Marginals(mechanism.domain), person=mechanism).guarantees().values():
         for text in (certificate.method, certificate.assumption or "delta"):
             assert 'lang="en"' not in w.term(text), text
+
+
+def test_every_interval_has_a_french_name() -> None:
+    """The methods of shares, means, counts and sums: through mechanisms, in the clear, and under a curator."""
+    ages, answers = mu.Integers(0, 9), mu.Categories(50)
+    held = [0, 9] * 30
+    asked = [
+        (mu.Plan(mu.Histogram(answers), person=mu.GRR(answers, 9.0)), [0, 1] * 5000),
+        *[(mu.Plan(mu.Mean(ages), person=m(ages, 2.0)), held) for m in (mu.Duchi, mu.Hybrid, mu.GRR, mu.OUE)],
+        (mu.Plan(mu.Mean(ages), person=mu.Hybrid(ages, 2.0)), held * 5),
+        *[
+            (mu.Plan(s(ages), **more), held * 10)
+            for s in (mu.Mean, mu.Variance, mu.Sum, mu.Count, mu.Histogram)
+            for more in ({}, {"curator": mu.DiscreteLaplace(1.0)})
+        ],
+    ]
+    w, methods = Words("fr"), set()
+    for plan, column in asked:
+        estimate = mu.run(plan, column, rng=mu.Random.seeded(1)).estimate
+        for target in ("fixed", "superpopulation"):
+            for simultaneous in (False, True):
+                methods.add(estimate.interval_and_method(target=target, simultaneous=simultaneous)[1])
+
+    assert len(methods) > 15
+    assert [method for method in methods if 'lang="en"' in w.term(method)] == []
 
 
 def test_terms_change_in_the_middle() -> None:

@@ -373,7 +373,7 @@ def test_large_squares_do_not_wrap() -> None:
 
 
 def test_a_mean_through_a_histogram() -> None:
-    """GRR on integers answers a mean too: the shares' covariance carried through, the method named delta."""
+    """GRR on integers answers a mean too: by the delta method for 20,000 people."""
     age = mu.Integers(18, 30)
     x = np.arange(20_000) % 13 + 18
     estimate = mu.run(mu.Plan(mu.Mean(age), person=mu.GRR(age, 2.0)), x, rng=mu.Random.seeded(3)).estimate

@@ -229,7 +229,7 @@ def test_columns_are_aligned_and_what_they_share_is_said_once() -> None:
     assert words.count("600 people, of whom 150 reported each column") == 1
     assert words.count("the 2 answers 'no', 'yes' of column 'smoker'") == 1 and "public to all:" in words
     assert words.count("for these people (fixed population)") == 1
-    assert "intervals by Clopper-Pearson mapped (smoker" in words and "delta (mean of children)" in words
+    assert "intervals by Clopper-Pearson mapped (smoker" in words and "Gaffke (mean of children" in words
     assert "provided rows stand in random order" in words
     assert "epsilon = 3, delta = 0" in words and "about one attribute" in words
     assert "25 more rows not shown" in words

@@ -427,7 +427,7 @@ def test_score_variance_keeps_to_the_stretch_around_the_estimate() -> None:
 
 
 def test_the_rule() -> None:
-    """Exact up to 2000 people, score beyond, Clopper-Pearson for a superpopulation; the name says which."""
+    """Exact up to 2000 people, score beyond where counts vary enough, Clopper-Pearson for a superpopulation."""
     for N, target, fn, name in [
         (2000, "fixed", exact_fixed, "exact inversion"),
         (2001, "fixed", score_fixed, "score"),
@@ -436,6 +436,30 @@ def test_the_rule() -> None:
         bounds, method = shares([600, 900], N, P, Q, 0.9, target, False)  # type: ignore[arg-type]
 
         assert (bounds.tolist(), method) == (fn([600, 900], N, P, Q, 0.9).tolist(), name)
+
+
+def test_cells_with_few_reports_are_inverted_exactly_among_many_people() -> None:
+    """Of a million people, cells with 0, 3 and 40 reports are inverted, one with 300,000 has the score."""
+    N, p, q, o = 10**6, 0.6, 2e-6, [0, 3, 40, 300_000]
+
+    bounds, method = shares(o, N, p, q, 0.95, "fixed")
+
+    assert bounds[:3].tolist() == exact_fixed(o[:3], N, p, q, 0.95).tolist()
+    assert bounds[3].tolist() == score_fixed(o[3:], N, p, q, 0.95)[0].tolist()
+    assert method == intervals.MIXED and shares(o[:3], N, p, q, 0.95, "fixed")[1] == "exact inversion"
+
+
+def test_each_cell_may_have_coins_of_its_own() -> None:
+    """p and q by cell: what one cell after another gives."""
+    o, p, q = [3, 40, 3, 700], np.array([0.5, 0.7, 0.5, 0.9]), np.array([0.1, 0.2, 0.01, 0.5])
+    for target in ("fixed", "superpopulation"):
+        for N in (800, 5000):
+            together = shares(o, N, p, q, 0.95, target)[0]  # type: ignore[arg-type]
+            alone = [
+                shares([a], N, b, c, 0.95, target)[0][0].tolist()  # type: ignore[arg-type]
+                for a, b, c in zip(o, p.tolist(), q.tolist(), strict=True)
+            ]
+            assert together.tolist() == alone
 
 
 def test_simultaneous_is_bonferroni() -> None:

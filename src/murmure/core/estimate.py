@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from murmure.core import intervals
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
+from murmure.core.two_moments import two_moments
 
 Floats = NDArray[np.float64]
 Target = Literal["fixed", "superpopulation"]
@@ -49,16 +51,6 @@ def share_variance(f: Any, p: Any, q: Any) -> Floats:
     return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2)
 
 
-def mean_of(shares: Estimate, values: Floats, rounding: float = 0.0) -> Estimate:
-    """The mean of a number from the shares of its values, taken from the middle of the range.
-
-    Estimated shares need not sum to one (those of unary bits do not): what they are off by is then multiplied by
-    distances from the middle, and not by the numbers themselves. A year of birth would have a hundred times the error.
-    """
-    middle = float(values.min() + values.max()) / 2
-    return shares.linear(values - middle, ["mean"], constant=middle, rounding=rounding)
-
-
 class Reading(Protocol):
     """How error bars are read off what was tallied."""
 
@@ -76,6 +68,10 @@ class CellReading:
     p: Floats  # (k,)
     q: Floats
     cross: Callable[[Floats], Floats]
+    one_each: bool = False  # every report supports one cell, so that the tally is all there is to know of the reports
+    spread: Callable[[Floats], Floats] | None = (
+        None  # var(sum of w_v Y_v) of a report, for every value held; Y: supports
+    )
 
     @property
     def raw(self) -> Floats:
@@ -100,15 +96,12 @@ class CellReading:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         if simultaneous:
             level = 1 - (1 - level) / len(self.tally)
-        out, method = np.empty((len(self.tally), 2)), ""
-        pairs = np.stack([self.p, self.q], axis=1)
-        for p, q in np.unique(pairs, axis=0):  # one pair, unless coins differ by cell
-            at = (pairs == (p, q)).all(axis=1)
-            out[at], method = intervals.shares(self.tally[at], self.n, p, q, level, target, False)
+        out, method = intervals.shares(self.tally, self.n, self.p, self.q, level, target)
         return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
 
 
-FEW = 50  # reports from which no mean square is estimated
+FEW = 50  # reports whose variance is stated with the largest mean square there can be
+FEWEST = 20  # reports whose interval takes it
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,8 @@ class CodeReading:
     """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
 
     One report's readout has variance v0 + v1 c + v2 c**2 at code c, so what matters is the mean and the mean square
-    of the codes. Where no unbiased mean square can be read (`square` is None), v2 < 0 and the least one is used.
+    of the codes. Where no unbiased mean square can be read (`square` is None), a report is one of two numbers, v2 < 0
+    and the least square is used. Without a `law` nothing was randomised, and mean and square are those of the people.
     """
 
     mean: float  # of the codes, unbiased
@@ -127,15 +121,13 @@ class CodeReading:
     low: float
     step: float
     rounding: float = 0.0  # how far a value may have moved to reach the grid
+    law: ReportLaw | None = None
+    counts: Floats | None = None  # how often each report came; of people with weights, adding up to n as well
 
-    def _person(self, m: Floats, target: Target) -> Floats:
+    def _person(self, m: Floats, target: Target, square: Any) -> Floats:
         v0, v1, v2 = self.v
         least, most = m * m, m * self.top
-        square = least if self.square is None else np.clip(self.square, least, most)
-        if (
-            self.square is not None and self.n < FEW and any(self.v)
-        ):  # too few to tell: the largest mean square there can be
-            square = np.maximum(least, most)
+        square = least if square is None else np.clip(square, least, np.maximum(least, most))
         variance = v0 + v1 * m + v2 * square
         if target == "superpopulation":
             # sampling adds Var(code); without a mean square, v2 = -1 and the two unknowns cancel
@@ -144,23 +136,47 @@ class CodeReading:
 
     def variance(self, target: Target) -> Floats:
         m = np.clip(np.array([self.mean]), 0, self.top)
-        return self._person(m, target) * self.step**2 / self.n
+        few = self.square is not None and self.n < FEW and any(self.v)
+        return self._person(m, target, np.inf if few else self.square) * self.step**2 / self.n
 
     def covariance(self, target: Target) -> Floats:
         return self.variance(target).reshape(1, 1)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        ends = intervals.score_variance(
-            self.mean,
-            self.n,
-            lambda m: self._person(np.asarray(m, float), target),
-            0.0,
-            float(self.top),
-            level,
+        ends, method = self._codes(level, target)
+        low, high = (self.low + self.step * float(np.clip(end, 0.0, self.top)) for end in ends)
+        return np.array([[low - self.rounding, high + self.rounding]]), method
+
+    def _codes(self, level: float, target: Target) -> tuple[tuple[float, float], str]:
+        if self.law is None or self.counts is None:
+            if target == "fixed":
+                return (self.mean, self.mean), "known exactly"
+            spread = 0.0 if self.square is None else max(self.square - self.mean**2, 0.0)
+            return two_moments(self.mean, spread, self.n, (0.0, float(self.top)), level)
+        if self.square is None:  # two numbers: how often the second came is binomial, or varies less (fixed people)
+            first, second = (float(r) for r in self.law.readout)
+            low, high = intervals.clopper_pearson(self.counts[1:], self.n, level)[0]
+            return (first + (second - first) * low, first + (second - first) * high), "Clopper-Pearson mapped"
+        if target == "superpopulation":
+            return gaffke(self.law.readout, self.counts, self.law.ends, level), "Gaffke"
+        square = self._largest_square()
+        score = intervals.score_variance(
+            self.mean, self.n, lambda m: self._person(np.asarray(m, float), target, square), 0.0, float(self.top), level
         )
-        low, high = (self.low + self.step * float(e) for e in np.asarray(ends).reshape(2))
-        exact = target == "fixed" and self.v == (0.0, 0.0, 0.0)
-        return np.array([[low - self.rounding, high + self.rounding]]), "known exactly" if exact else "score"
+        if self.n > EXACT_UP_TO:
+            return score, "score"
+        return (
+            fixed_mean(self.law, self.mean, square, self.n, self.top, level, score),
+            "inversion of the law of the reports",
+        )
+
+    def _largest_square(self) -> float:
+        """The mean square of the codes, its standard errors up; the largest there can be where reports are too few."""
+        assert self.law is not None and self.counts is not None and self.square is not None
+        if self.n < FEWEST or self.law.square is None:
+            return float(np.inf)
+        spread = float(self.counts @ (self.law.square - self.square) ** 2) / (self.n - 1)
+        return self.square + ERRORS * float(np.sqrt(spread / self.n))
 
 
 @dataclass(frozen=True)

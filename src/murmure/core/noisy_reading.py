@@ -7,7 +7,8 @@ less than the normal quantile of the whole (tested by convolution and enumeratio
 is inverted as Fieller does (Suppl. JRSS 7, 1940): the set of theta for which  S - theta N  is not too far from 0, so
 nothing is divided.
 
-fixed: noise and rounding. superpopulation: sampling too, with variances that noisy sums give, or their largest value.
+fixed: noise and rounding. superpopulation: sampling too, with limits that hold for few people (sampling_limits.py) and
+variances that noisy sums give, or their largest value; noise and sampling are put together by MOVER.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from numpy.typing import NDArray
 from murmure.core.blocks import NoiseLaw, Noisy
 from murmure.core.errors import NoUnbiasedEstimate
 from murmure.core.estimate import Estimate, Floats, Reading, Target
+from murmure.core.intervals import clopper_pearson
+from murmure.core.sampling_limits import garwood, together
+from murmure.core.two_moments import METHOD as TWO_MOMENTS
+from murmure.core.two_moments import two_moments
 
 TOO_FEW = "the whole public range (too few people to divide by)"
 TOO_NOISY = "the noise is as large as the number of people, so that there is nothing to divide by"
@@ -113,10 +118,10 @@ class CountReading:
             ends = np.stack([o - far, o + far], axis=1)
             method = EXACTLY if self.law is None else "exact inversion of the noise"
             return np.maximum(ends, 0.0), method if self.law is None else named(method, simultaneous)
-        # { m >= 0 : (o - m)^2 <= q^2 + z^2 m }
-        q, z = reach(self.law, each), z_of(each)
-        middle, root = o + z * z / 2, np.sqrt(np.maximum(z * z * o + z**4 / 4 + q * q, 0.0))
-        return np.maximum(np.stack([middle - root, middle + root], axis=1), 0.0), named("score", simultaneous)
+        q = reach(self.law, each)
+        ends = together(o, np.stack([o - q, o + q], axis=1), np.maximum(o, 0.0), garwood(o, each))
+        method = "Garwood" if self.law is None else "MOVER with Garwood limits"
+        return np.maximum(ends, 0.0), named(method, simultaneous)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +180,17 @@ class ShareReading:
         if self.law is None and target == "fixed":
             return np.stack([self.shares, self.shares], axis=1), EXACTLY
         o, total = self.counts.astype(float), float(self.total)
-        sampling = z_of(each) ** 2 * (total + np.sqrt(k) * q) if target == "superpopulation" else 0.0
-        # (C - t T)^2 <= q^2 (1 - 2 t + k t^2) + sampling t (1 - t),  the last: binomial, of at most so many people
-        a = total**2 - k * q * q + sampling
-        b = o * total - q * q + sampling / 2
+        # (C - t T)^2 <= q^2 (1 - 2 t + k t^2)
+        a = total**2 - k * q * q
+        b = o * total - q * q
         root = np.sqrt(np.maximum(b * b - a * (o * o - q * q), 0.0))
-        ends = np.clip(np.stack([(b - root) / a, (b + root) / a], axis=1), 0.0, 1.0)
-        return ends, named("Fieller", simultaneous)
+        ends, method = np.stack([(b - root) / a, (b + root) / a], axis=1), "Fieller"
+        if target == "superpopulation":
+            # divided by T where there may be T + sqrt(k) q people: a sample worth T^2 / (T + sqrt(k) q)
+            n, f = total**2 / (total + np.sqrt(k) * q), np.clip(o / total, 0.0, 1.0)
+            ends = together(o / total, ends, f, clopper_pearson(n * f, n, each))
+            method = "Clopper-Pearson" if self.law is None else "MOVER of Fieller and Clopper-Pearson"
+        return np.clip(ends, 0.0, 1.0), named(method, simultaneous)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,11 +275,15 @@ class MeanReading:
             ends, method = (-float(m.r), float(m.r)), TOO_FEW
         else:
             q0, q1 = reach(m.laws[0], level), reach(m.laws[1], level)
-            sampling = 0.0
+            n, s, r = float(m.count), float(m.sum), float(m.r)
+            ends = between(n * n - q0 * q0, s * n, s * s - q1 * q1, -np.inf, np.inf)
             if target == "superpopulation":
-                sampling = z_of(level) ** 2 * (m.count + q0) * m.largest_spread()
-            n, s = float(m.count), float(m.sum)
-            ends = between(n * n - q0 * q0, s * n, s * s - q1 * q1 - sampling, -float(m.r), float(m.r))
+                # divided by N where there may be N + q0 people: a sample worth N^2 / (N + q0)
+                limits, method = two_moments(m.u, m.largest_spread(), n * n / (n + q0), (-r, r), level)
+                low, high = together(s / n, np.array(ends), m.u, np.array(limits))
+                ends = (float(low), float(high))
+                method = method if m.exact else f"MOVER of Fieller and {TWO_MOMENTS}"
+            ends = (float(np.clip(ends[0], -r, r)), float(np.clip(ends[1], -r, r)))
             if m.exact and target == "fixed":
                 method = EXACTLY
         low, high = (m.middle + m.half * end for end in ends)
@@ -292,6 +305,13 @@ class VarianceReading:
     def divides(self, level: float) -> bool:
         return self.m.count > 3 * reach(self.m.laws[0], level)
 
+    def _limits(self, level: float) -> Floats:
+        """Of v by sampling alone: that variance is reached where (u - mean)^2 is 0 or w, w with the chance v / w."""
+        m = self.m
+        v, w = m.largest_spread(), (m.r + abs(m.u)) ** 2
+        n = m.n**2 / (m.n + reach(m.laws[0], level))
+        return w * clopper_pearson([n * min(v / w, 1.0)], n, level)[0] + (m.spread - v)
+
     def variance(self, target: Target) -> Floats:
         m = self.m
         if not self.divides(0.95):
@@ -309,11 +329,12 @@ class VarianceReading:
             low, high, method = 0.0, most, TOO_FEW
         else:
             reaches = np.array([reach(law, level) for law in m.laws])
-            squared = float(m.slopes_of_spread() ** 2 @ reaches**2)
+            far, method = float(np.sqrt(m.slopes_of_spread() ** 2 @ reaches**2)), "delta"
+            ends = np.array([m.spread - far, m.spread + far])
             if target == "superpopulation":
-                squared += z_of(level) ** 2 * self._sampling()
-            far = np.sqrt(squared)
-            low, high, method = max(0.0, m.spread - far), min(most, m.spread + far), "delta"
+                ends = together(m.spread, ends, m.spread, self._limits(level))
+                method = "Clopper-Pearson at the widest law" if m.exact else "MOVER of delta and Clopper-Pearson"
+            low, high = max(0.0, float(ends[0])), min(most, float(ends[1]))
             if m.exact and target == "fixed":
                 method = EXACTLY
         # values that moved by at most d move a standard deviation by at most d (the triangle's inequality)
@@ -362,15 +383,33 @@ class SumReading:
         count_law, law = self.laws
         far = float(np.hypot(self.unit * reach(law, level), self.rest * reach(count_law, level)))
         method = "noise in quadrature"
+        sampled = np.zeros(2)
         if target == "superpopulation":
-            far = float(np.hypot(far, z_of(level) * np.sqrt(self._squares(level))))
-            method = "score"
+            sampled = self._jumps(level)
+            method = "Garwood" if law is None and count_law is None else "MOVER with Garwood limits"
         elif law is None and count_law is None:
             far, method = 0.0, EXACTLY
         elif self.rest == 0 and law is not None:  # one noise alone
             far, method = self.unit * law.quantile(1 - level), "exact inversion of the noise"
-        far += self.rounding * max(0.0, self.count + reach(count_law, level))
-        return np.array([[self.sum - far, self.sum + far]]), method
+        rounding = self.rounding * max(0.0, self.count + reach(count_law, level))
+        below, above = np.hypot(far, sampled) + rounding
+        return np.array([[self.sum - below, self.sum + above]]), method
+
+    def _jumps(self, level: float) -> Floats:
+        """How far a draw reaches down and up: the most skewed sum with these squares has all people at the larger end.
+
+        Then it is c times a Poisson count of m = squares / c^2 people. Where both ends are far from 0 in other
+        directions, the longer of its two limits is taken on both sides.
+        """
+        c = max(abs(self.low), abs(self.high))
+        if c == 0:
+            return np.zeros(2)
+        m = self._squares(level) / c**2
+        low, high = garwood(m, level)[0]
+        down, up = c * (m - low), c * (high - m)
+        if self.low >= 0:
+            return np.array([down, up])
+        return np.array([up, down]) if self.high <= 0 else np.array([up, up])
 
 
 @dataclass(frozen=True, eq=False)

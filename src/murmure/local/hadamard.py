@@ -58,6 +58,13 @@ class HadamardResponse(FrequencyOracle):
         half = float(self.supports.p - Fraction(1, 2)) / 2
         return share[third] * half
 
+    def spread(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The variance of sum w_v Y_v for every value: `cross` at the share 1 of each, added up with w_u w_v."""
+        k, p = self.domain.size, float(self.supports.p)
+        rows = np.arange(1, k + 1)
+        pairs = np.bincount((rows[:, None] ^ rows).ravel(), np.outer(w, w).ravel(), self.channel.order)[1 : k + 1]
+        return np.asarray((w * w).sum() / 4 + (p * (1 - p) - 1 / 4) * w * w + (p - 1 / 2) / 2 * pairs)
+
     def tally(self, reports: Array) -> Ints:
         """How many reports lie in each value's likely half."""
         c = self.channel

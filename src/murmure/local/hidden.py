@@ -80,11 +80,29 @@ class HiddenOracle:
             both = both + (1 - s) * q * q
         return both - product
 
+    def spread(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The variance of sum w_v Y_v, Y_v = 1 where a report supports v, for every value that a person may hold.
+
+        `cross` at the share 1 of each value, added up over all pairs u != v with w_u w_v.
+        """
+        high, low = self._cells
+        s, slope = float(self.chance), float(self.affine().slope[0])
+        whole, squares, lows = w.sum(), (w * w).sum(), (w * low).sum()
+        out = (w * w * low * (1 - low)).sum() + w * w * (high * (1 - high) - low * (1 - low))
+        out = out - (lows**2 - (w * w * low * low).sum()) - 2 * slope * w * (lows - w * low)
+        if isinstance(self.law, FakeCode):
+            return np.asarray(out)
+        p, q = float(self.real.supports.p), float(self.real.supports.q)
+        out = out + q * q * (whole**2 - squares) + 2 * s * q * (p - q) * w * (whole - w)
+        if isinstance(self.law, FakeValue):
+            out = out + 2 * (1 - s) * q * (p - q) * (self.law.fake.shares() * w * (whole - w)).sum()
+        return np.asarray(out)
+
     def estimate(self, total: Ints, n: int) -> Estimate:
         high, low = self._cells
         each = 1 if isinstance(self.law, FakeCode) else None  # a code, real or fake, supports one cell
         counts = check_counts(type(self.real).__name__, total, n, self.domain.size, each)
-        reading = CellReading(counts, n, high, low, self.cross)
+        reading = CellReading(counts, n, high, low, self.cross, each == 1, self.spread)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:

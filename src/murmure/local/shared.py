@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimate import CellReading, CodeReading, Estimate, share_variance
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
+from murmure.core.report_means import ReportLaw
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.laws.counting import histogram
 from murmure.laws.law import Channel, Law
@@ -155,10 +157,20 @@ class FrequencyOracle(Randomiser):
         k = self.domain.size
         room_for_cells(type(self).__name__, k)
         counts = check_counts(type(self).__name__, total, n, k, self.supported)
-        reading = CellReading(
-            counts, n, np.full(k, float(self.supports.p)), np.full(k, float(self.supports.q)), self.cross
-        )
+        p, q = (np.full(k, float(v)) for v in (self.supports.p, self.supports.q))
+        reading = CellReading(counts, n, p, q, self.cross, self.supported == 1, self.spread)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
+
+    def spread(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The variance of sum w_v Y_v, Y_v = 1 where a report supports v, for every value c that a person may hold.
+
+        sum w_v^2 Var Y_v + other sum_{u != v} w_u w_v, and 2 (same - other) w_c sum_{v != c} w_v for pairs with c.
+        """
+        s = self.supports
+        p, q, same, other = float(s.p), float(s.q), float(s.same), float(s.other)
+        whole, squares = w.sum(), (w * w).sum()
+        alone = q * (1 - q) * squares + (p * (1 - p) - q * (1 - q)) * w * w
+        return np.asarray(alone + other * (whole**2 - squares) + 2 * (same - other) * w * (whole - w))
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
         """Exact variance of every share for a fixed population of n people with shares f."""
@@ -213,12 +225,26 @@ class NumericOracle(NumericRandomiser):
     def estimate(self, total: Ints, n: int) -> Estimate:
         """The unbiased mean. (Its float arithmetic is good to 2**-40 of the domain's width.)"""
         counts = check_counts(type(self).__name__, total, n, self.outputs, 1).astype(float)
-        readout, square_readout = self.readouts()
-        mean = float(counts @ readout) / n
-        square = None if square_readout is None else float(counts @ square_readout) / n
-        low, step, rounding = self.domain.scale()
-        reading = CodeReading(mean, square, n, self.variance_polynomial, self.domain.size - 1, low, step, rounding)
-        return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
+        low, step, _ = self.domain.scale()
+        reading = self.read_mean(counts, n)
+        return Estimate(["mean"], np.array([low + step * reading.mean]), n, "value", reading)
+
+    def read_mean(self, counts: NDArray[np.float64], n: int) -> CodeReading:
+        """From how often each report came; of people with weights, `counts` add up to the n that they are worth."""
+        law, top = self.report_law, self.domain.size - 1
+        mean = float(counts @ law.readout) / n
+        square = None if law.square is None else float(counts @ law.square) / n
+        return CodeReading(mean, square, n, self.variance_polynomial, top, *self.domain.scale(), law, counts)
+
+    @cached_property
+    def report_law(self) -> ReportLaw:
+        """What each report is worth, and how likely it is: what intervals of means are computed from."""
+        return ReportLaw(*self.readouts(), self._chances)
+
+    def _chances(self, code: int) -> NDArray[np.float64]:
+        """Of every report, at this code."""
+        reports = np.arange(self.outputs)
+        return np.exp(self.channel.log_prob(np.full(self.outputs, code), reports))
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
         """Exact variance of the mean for a fixed population of n people with shares f of the codes."""

@@ -66,7 +66,7 @@ class YesNo(Randomiser):
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         counts = check_counts(type(self).__name__, total, n, 2, 1)
-        reading = CellReading(counts, n, *self._cells(), self.cross)
+        reading = CellReading(counts, n, *self._cells(), self.cross, one_each=True)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: NDArray[np.float64], n: int) -> NDArray[np.float64]:

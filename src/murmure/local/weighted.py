@@ -17,7 +17,7 @@ import numpy as np
 
 from murmure.core.counts import check_counts
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.core.estimate import CodeReading, Estimate, Floats, Target, on_simplex, share_variance
+from murmure.core.estimate import Estimate, Floats, Target, on_simplex, share_variance
 from murmure.core.estimates import Estimates, SomeReported, nobody, numbers_of
 from murmure.core.intervals import score_line
 from murmure.core.types import Affine, Array, Ints, NoAffine
@@ -116,7 +116,7 @@ def _read(part: Any, piece: Ints, n: int) -> Estimate:
         check_counts(type(_real(part)).__name__, sums, of, half, _each(part))
     base = _cells(part, affine, first, second, whole, squares) if affine.of == "cells" else None
     if base is None:
-        base = _mean(part, first, second, whole, squares)
+        base = _mean(part, first, whole, squares)
     if shown == n:
         return replace(base, n=n)
     return replace(base, n=n, reading=SomeReported(base.reading, shown, n))  # type: ignore[arg-type]
@@ -130,14 +130,11 @@ def _cells(part: Any, affine: Affine, first: Ints, second: Ints, whole: int, squ
     return Estimate(part.domain.labels(), reading.raw, 0, "share", reading)
 
 
-def _mean(part: Any, first: Ints, second: Ints, whole: int, squares: int) -> Estimate:
-    readout, square_readout = part.readouts()
-    mean = float(first @ readout) / whole
-    square = None if square_readout is None else float(first @ square_readout) / whole
-    low, step, rounding = part.domain.scale()
+def _mean(part: Any, first: Ints, whole: int, squares: int) -> Estimate:
+    low, step, _ = part.domain.scale()
     people = max(1, int(whole**2 / squares))  # Kish: as good as so many people who count alike
-    reading = CodeReading(mean, square, people, part.variance_polynomial, part.domain.size - 1, low, step, rounding)
-    return Estimate(["mean"], np.array([low + step * mean]), 0, "value", reading)
+    reading = part.read_mean(first * (people / whole), people)
+    return Estimate(["mean"], np.array([low + step * reading.mean]), 0, "value", reading)
 
 
 @dataclass(frozen=True)

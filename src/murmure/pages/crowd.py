@@ -201,10 +201,14 @@ def _mean(story: Story, column: Column, w: Words) -> str:
     digits = _digits([row], False)
     said = [w.number(row[end], digits) for end in ("value", "low", "high")]
     by = w.term(method)
+    if method == "known exactly":
+        return f"""<p class="note">{
+            w(f"Mean <b>{said[0]}</b>, known exactly.", f"Moyenne <b>{said[0]}</b>, exactement connue.")
+        }</p>"""
     return f"""<p class="note">{
         w(
-            f"Mean <b>{said[0]}</b>, {said[1]} to {said[2]}, by the {by} method.",
-            f"Moyenne <b>{said[0]}</b>, de {said[1]} à {said[2]}, par {by}.",
+            f"Mean <b>{said[0]}</b>, {said[1]} to {said[2]} (interval by {by}).",
+            f"Moyenne <b>{said[0]}</b>, de {said[1]} à {said[2]} (intervalle par {by}).",
         )
     }</p>"""
 

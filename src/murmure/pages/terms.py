@@ -4,11 +4,20 @@ from __future__ import annotations
 
 TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     "exact inversion": "inversion exacte",
+    "exact inversion \\(cells with few reports\\), score \\(the others\\)": (
+        "inversion exacte (cellules de peu de réponses), la méthode du score (les autres)"
+    ),
+    "inversion of the law of the reports": "inversion de la loi des réponses",
+    "Gaffke": "la méthode de Gaffke",
     "score": "la méthode du score",
     "score, weighted": "la méthode du score, pondérée",
     "delta": "la méthode delta",
     "Clopper-Pearson mapped": "la méthode de Clopper et Pearson",
+    "Clopper-Pearson": "la méthode de Clopper et Pearson",
+    "Clopper-Pearson of two moments": "la méthode de Clopper et Pearson appliquée à deux moments",
+    "Clopper-Pearson at the widest law": "la méthode de Clopper et Pearson, pour la loi la plus large",
     "MOVER with Wilson limits": "la méthode MOVER, bornes de Wilson",
+    "(.*), simultaneous \\(Bonferroni\\)": "\\1, simultanés (Bonferroni)",
     "known exactly": "exactement connues",
     "enumerated": "énumération",
     "closed form over classes of reports": "forme close, par classes de réponses",
@@ -51,6 +60,13 @@ TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
     # noise at the curator
     "exact inversion of the noise": "inversion exacte du bruit",
     "Fieller": "la méthode de Fieller",
+    "Garwood": "la méthode de Garwood",
+    "MOVER with Garwood limits": "la méthode MOVER, bornes de Garwood",
+    "MOVER of Fieller and Clopper-Pearson": "la méthode MOVER, bornes de Fieller et de Clopper et Pearson",
+    "MOVER of Fieller and Clopper-Pearson of two moments": (
+        "la méthode MOVER, bornes de Fieller et de Clopper et Pearson (deux moments)"
+    ),
+    "MOVER of delta and Clopper-Pearson": "la méthode MOVER, bornes de la méthode delta et de Clopper et Pearson",
     "inversion of the distribution function": "inversion de la fonction de répartition",
     "the whole public range \\(too few people to divide by\\)": (
         "tout l’intervalle public (trop peu de personnes pour diviser)"

@@ -92,7 +92,7 @@ class Histogram:
 
     def clear(self, total: Ints, n: int) -> Estimate:
         total = check_counts("Histogram", total, n, self.width, 1)
-        reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
+        reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross, one_each=True)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def reads(self, affine: Affine | NoAffine) -> str | None:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, Noisy
 from murmure.core.domain import Decimals, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import CodeReading, Estimate, mean_of
+from murmure.core.estimate import CodeReading, Estimate
 from murmure.core.noisy_reading import TOO_NOISY, MeanReading, Moments, recalled
+from murmure.core.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.left_out import asked_in_a_plan, count_block, left_out_of, lift_count, two_counts
 from murmure.statistics.shared import DENSE, counts_with_nobody, people, stand_in
