@@ -1,7 +1,7 @@
-"""Survival at as many times as rows have, in the clear: no grid, and the figures of statsmodels.
+"""Survival at as many times as rows have, in the clear: no grid, and the figures of statsmodels and of lifelines.
 
-gbsg2.csv: the German Breast Cancer Study Group's trial (Schumacher et al., Journal of Clinical Oncology 12(10), 1994),
-686 women, days until recurrence; the table that R's TH.data and lifelines distribute.
+GBSG2: the German Breast Cancer Study Group's trial (Schumacher et al., Journal of Clinical Oncology 12(10), 1994), 686
+women, days until recurrence; the table that lifelines distributes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ from murmure.cli import main
 from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.econometrics.errors import EmptyCategory, NotConverged, NoVariation, Separated, TooFewRows
 
-FILE = Path(__file__).with_name("gbsg2.csv")
 TIES = ("breslow", "efron")
 FORMULA = "horTh + age + menostat + tsize + tgrade + pnodes + progrec + estrec"
 
 
 @pytest.fixture(scope="module")
 def trial() -> pd.DataFrame:
-    return pd.read_csv(FILE)
+    from lifelines.datasets import load_gbsg2
+
+    return load_gbsg2()
+
+
+@pytest.fixture(scope="module")
+def file(trial: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trial") / "gbsg2.csv"
+    trial.to_csv(path, index=False)
+    return path
 
 
 def theirs(days: Any, status: Any, X: Any, ties: str) -> tuple[Any, Any]:
@@ -52,7 +60,7 @@ def agree(ours: Any, days: Any, status: Any, X: Any, ties: str) -> None:
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_gbsg2(ties: str, trial: pd.DataFrame) -> None:
+def test_gbsg2(ties: str, trial: pd.DataFrame, file: Path) -> None:
     X = np.column_stack(
         [
             trial["horTh"] == "yes",
@@ -73,22 +81,37 @@ def test_gbsg2(ties: str, trial: pd.DataFrame) -> None:
     assert len(ours.times) == trial["time"].nunique() and sum(ours.events) == 299
     text = ours.summary()
     assert f"{ties.capitalize()}\n" in text and "574 different values of time in the rows, 8 to 2659" in text
-    of_file = ec.cox(FORMULA, FILE, time="time", event="cens", ties=ties)
+    of_file = ec.cox(FORMULA, file, time="time", event="cens", ties=ties)
     np.testing.assert_array_equal(of_file.params, ours.params)
     tables = ec.cox(FORMULA, [trial[:200], trial[200:]], time="time", event="cens", ties=ties)
     np.testing.assert_allclose(tables.params, ours.params, rtol=1e-12)
     assert tables.how.parties == 2 and tables.how.rows == 686
 
 
-def test_on_the_command_line(trial: pd.DataFrame) -> None:
+def test_lifelines_says_the_same(trial: pd.DataFrame) -> None:
+    """Ties by Efron, which is all that lifelines has; its columns scaled, so that its own steps end where they should."""
+    from lifelines import CoxPHFitter
+
+    names = ["age", "tsize", "pnodes", "progrec", "estrec"]
+    size = trial[names].std()
+    rows = pd.concat([trial[["time", "cens"]], trial[names] / size], axis=1)
+    theirs = CoxPHFitter().fit(rows, "time", "cens", fit_options={"precision": 1e-14})
+    ours = ec.cox(" + ".join(names), trial, time="time", event="cens", ties="efron")
+
+    np.testing.assert_allclose(ours.params, theirs.params_ / size, rtol=1e-8)
+    np.testing.assert_allclose(ours.bse, theirs.standard_errors_ / size, rtol=1e-8)
+    assert ours.llf == pytest.approx(theirs.log_likelihood_, rel=1e-10)
+
+
+def test_on_the_command_line(trial: pd.DataFrame, file: Path) -> None:
     options = ["--time", "time", "--event", "cens", "--ties", "efron", "--json"]
-    run = CliRunner().invoke(main, ["cox", "age + pnodes", str(FILE), *options])
+    run = CliRunner().invoke(main, ["cox", "age + pnodes", str(file), *options])
     assert run.exit_code == 0, run.output
     held = json.loads(run.output)
     fit = ec.cox("age + pnodes", trial, time="time", event="cens", ties="efron")
     assert held["facts"]["Ties"] == "Efron" and held["facts"]["Times"] == 574
     assert [row["estimate"] for row in held["coefficients"]] == fit.params.tolist()
-    curves = CliRunner().invoke(main, ["kaplan-meier", "time", str(FILE), "--event", "cens", "--by", "tgrade"])
+    curves = CliRunner().invoke(main, ["kaplan-meier", "time", str(file), "--event", "cens", "--by", "tgrade"])
     assert curves.exit_code == 0 and "counted at their own 574 times" in curves.output
 
 

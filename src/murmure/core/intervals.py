@@ -134,7 +134,13 @@ def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
     # P[Bin(N, l) >= o] = I_l(o, N-o+1), P[Bin(N, l) <= o] = 1 - I_l(o+1, N-o): each end has tail alpha/2
     lower = np.where(o <= tiny, 0.0, special.betaincinv(np.maximum(o, tiny), N - o + 1.0, tail))
     upper = np.where(N - o <= tiny, 1.0, special.betainccinv(o + 1.0, np.maximum(N - o, tiny), tail))
-    return np.column_stack([lower, upper])
+    out = np.column_stack([lower, upper])
+    lost = np.isnan(out).any(axis=1)
+    if lost.any():  # beyond 10**17 people SciPy finds no end; there the normal law is closer than a float's last digits
+        f = np.clip(np.broadcast_to(o, len(out)) / N, 0.0, 1.0)[lost]
+        half = _z(level) * np.sqrt(f * (1 - f) / N)
+        out[lost] = np.clip(np.column_stack([f - half, f + half]), 0.0, 1.0)
+    return out
 
 
 def score_variance(
