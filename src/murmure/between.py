@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.central.gate import Gate
-from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, MurmureError, PlanRefused, shorten
 from murmure.core.types import room_for
 from murmure.few_rows import FewRows
 from murmure.plan import Plan
@@ -38,6 +38,11 @@ def own_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None
         raise PlanRefused("Plan refused: nothing stands between parties.", hint="parties=PairwiseMasks(5)")
     gate = gate or Gate()
     own = total(plan, frame, engine, gate.rng)
+    if own.n == 0:
+        raise EmptySource(
+            "no row fits the schema: all of them are left out.",
+            hint='outside = "drop" leaves out rows; check the bounds',
+        )
     if own.n > plan.parties.rows:
         raise OutOfBound(
             f"these are {own.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",

@@ -17,6 +17,7 @@ from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS
 from murmure.certify.certificate import certify
 from murmure.core.blocks import Noisy
 from murmure.core.concentrated import epsilon_of
+from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused, shorten
 from murmure.core.estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
@@ -156,6 +157,9 @@ class Plan:
                 f"Plan refused: {type(self.curator).__name__} cannot {what} {self._asks}.",
                 hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
             )
+        if self.lenient:
+            for domain in self._domains:
+                _refuse_long(domain)
         rows = MOST_ROWS if self.parties is None else self.parties.rows * self.parties.parties
         if self.statistic.largest > LIMIT // rows:
             raise PlanRefused(
@@ -266,11 +270,11 @@ class Plan:
         """The number of rows and their sum, out of what the parties added up."""
         return Total(int(values[0]), whole_numbers(values[1:]))
 
-    def weigh(self, records: Records, rows: Any) -> Records:
-        """The same records with the public weights that the statistic asks for, if it does."""
+    def weigh(self, records: Records, rows: Any, kept: Any = None) -> Records:
+        """The same records with the public weights that the statistic asks for, if it does; kept: of which rows."""
         weights = self.statistic.weigh(rows) if hasattr(self.statistic, "weigh") else None
-        if weights is not None and len(weights) != len(records):  # some rows were left out
-            weights = weights[self.statistic.domain.encode_kept(rows)[1]]  # type: ignore[union-attr]
+        if weights is not None and kept is not None:
+            weights = weights[kept]
         return records if weights is None else replace(records, weights=weights)
 
     # -- the three places where a plan runs -------------------------------------------------------
@@ -438,6 +442,11 @@ class Plan:
         return replace(certificate, assumption="; ".join(held) or None)
 
     @property
+    def _domains(self) -> list[Domain]:
+        domain = self.statistic.domain
+        return [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
+
+    @property
     def drops(self) -> bool:
         """Whether rows can be left out because of what they hold."""
         domain = self.statistic.domain
@@ -550,6 +559,15 @@ class Plan:
         return plan
 
 
+def _refuse_long(domain: Domain) -> None:
+    """Where every row is read, a number is its float64, which does not hold more digits."""
+    if isinstance(domain, Decimals) and not domain.short:
+        raise PlanRefused(
+            f"Plan refused: a curator reads numbers of at most 15 digits, got {domain!r}.",
+            hint="use fewer places or narrower bounds; exact sums between parties take longer numbers",
+        )
+
+
 @dataclass(frozen=True)
 class Step:
     """One batch: randomised and added up where it lies. It travels to other threads, processes and machines."""
@@ -579,12 +597,16 @@ class Step:
                 return Total(len(task), plan.statistic.tally(plan.statistic.stand(rows)))  # type: ignore[attr-defined]
             if plan.person is None:
                 codes = plan.statistic.encode(rows)
-                kept = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
-                return Total(kept if plan.drops else len(task), plan.statistic.tally(codes))
+                n = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
+                return Total(n if plan.drops else len(task), plan.statistic.tally(codes))
             if not plan.of_records:
                 reports = plan.person.report(rows, task.rng)
                 return Total(len(reports) if plan.drops else len(task), plan.reader.tally(reports))
-            records = plan.person.report(rows, task.rng, task.first or 0)
-            return Total(len(records), plan.reader.tally(plan.weigh(records, rows)))
+            public = (
+                plan.drops and getattr(plan.statistic, "weights", None) is not None
+            )  # then these columns are read too
+            codes, kept = plan.statistic.domain.encode_kept(rows, public)  # type: ignore[union-attr]
+            records = plan.person.randomise(codes, task.rng, task.first or 0)
+            return Total(len(records), plan.reader.tally(plan.weigh(records, rows, kept)))
         except OutsideDomain as error:  # the row of the whole source, not of its batch
             raise (error if task.first is None else error.later(task.first)) from None

@@ -84,7 +84,8 @@ class Sanitiser:
             if not kept.all():
                 batch = batch.filter(_mask(kept))
             # dictionaries hold words that no row says, and missing cells what was there before: both stay here
-            carried = {name: laid_bare(batch.column(name)) for name in schema.open}
+            kinds = schema.carried_kinds
+            carried = {name: laid_bare(parse(batch.column(name), kinds[name])[0]) for name in schema.open}
             schema.carry(carried)
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None
@@ -194,7 +195,7 @@ class _Rows:
         if unit != "row":
             refuse_inexact_names(self.table, unit)
         types = {name: self.table.schema.field(name).type for name in schema.open}
-        open_fields = {name: parsed_type(plain_type(kind), schema.kinds[name]) for name, kind in types.items()}
+        open_fields = {name: parsed_type(plain_type(kind), schema.carried_kinds[name]) for name, kind in types.items()}
         self.moved = MovedRows()
         self.work = Sanitiser(plan, open_fields, invalid, self.moved)
         self.people = None if unit == "row" else RowsPerPerson(unit, at_most, invalid)

@@ -88,8 +88,9 @@ def test_gbsg2(ties: str, trial: pd.DataFrame, file: Path) -> None:
     assert tables.how.parties == 2 and tables.how.rows == 686
 
 
+@pytest.mark.filterwarnings("ignore:Starting with pandas")  # lifelines' own calls
 def test_lifelines_says_the_same(trial: pd.DataFrame) -> None:
-    """Ties by Efron, which is all that lifelines has; its columns scaled, so that its own steps end where they should."""
+    """Ties by Efron, which is all that lifelines has; columns are scaled, so that its steps end where they should."""
     from lifelines import CoxPHFitter
 
     names = ["age", "tsize", "pnodes", "progrec", "estrec"]

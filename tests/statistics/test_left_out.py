@@ -170,6 +170,8 @@ def test_no_figure_is_made_up(ask: Any) -> None:
         and "nan" not in page.lower().split("<style>")[0]
     )
     estimate._repr_html_()
+    held = json.loads(release.to_json())
+    assert "the noise is as large" in held["too_noisy"] and all(None in row.values() for row in held["figures"])
 
 
 def test_some_groups_have_a_figure_and_others_have_none() -> None:
@@ -212,6 +214,13 @@ def test_query_mean_says_how_many_are_left_out(tmp_path: Path) -> None:
     (gone,), (row,) = said["left_out"], said["figures"]
     assert gone["low"] <= truth["age"].isna().sum() <= gone["high"] and row["low"] <= truth["age"].mean() <= row["high"]
     assert "rows left out" in shown and "n about" in shown and "s about" in shown
+
+
+def test_the_json_of_a_release_holds_the_noisy_counts() -> None:
+    for ask in (mu.Mean(SCHEMA["age"]), mu.Marginals(SCHEMA)):
+        held = json.loads(mu.run(mu.Plan(ask, curator=mu.DiscreteLaplace(1.0)), people(0.3)).to_json())
+        rows = held["left_out"]["age"] if isinstance(held["left_out"], dict) else held["left_out"]
+        assert rows[0]["count"] > 1000
 
 
 def test_query_count_counts_every_row(tmp_path: Path) -> None:

@@ -412,8 +412,7 @@ class Till:
             rows_per_person=int(plan.rows_per_person),
             schema=hashlib.sha256(columns).hexdigest(),
             plan=plan.digest,
-            rows=receipt.rows,
-            dropped=receipt.dropped,
+            rows=receipt.rows,  # how many were dropped is for the terminal: the ledger lies beside OUT
             output=Path(str(receipt.path)).name,
             seeded=receipt.seeded,
         )

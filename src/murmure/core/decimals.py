@@ -155,7 +155,9 @@ class Decimals:
     def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
         """A long domain has read its numbers by all of their digits, and put all but infinity at the nearest value."""
         numbers = numbers_of(self, one_column(values)).array[rows]
-        return self.nearest(numbers) if self.short else np.where(numbers == np.inf, self.size - 1, read.codes[rows])
+        if self.short:
+            return self.nearest(numbers)
+        return np.where(np.isinf(numbers), np.where(numbers > 0, self.size - 1, 0), read.codes[rows])
 
     # -- all values, one by one
 

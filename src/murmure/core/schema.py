@@ -102,7 +102,10 @@ class Column:
                     hint="change the values in the data yourself",
                 )
         object.__setattr__(self, "outside", said)
-        object.__setattr__(self, "domain", with_outside(self.domain, said or "refuse"))
+        if self.domain.absent is not None and self.missing == "refuse" and not self.public:  # the domain's own constant
+            object.__setattr__(self, "missing", "constant")
+            object.__setattr__(self, "missing_value", self.domain.absent)
+        object.__setattr__(self, "domain", with_outside(absent_as(self.domain, None), said or "refuse"))
         object.__setattr__(self, "missing_value", self._stand_in())
 
     def _stand_in(self) -> Any:
@@ -304,10 +307,12 @@ class Schema(Mapping[str, Domain]):
     @property
     def kinds(self) -> dict[str, str]:
         """How the text of a CSV file is read, column by column: as text, integer, real, decimal or boolean."""
-        domains = {name: column.domain for name, column in self.about.items()}
-        for name in self.open:  # carried as they are: as numbers, even where some rows are left out
-            domains[name] = with_outside(domains[name], "refuse")
-        return {name: kind_of(domain) for name, domain in domains.items()}
+        return {name: kind_of(column.domain) for name, column in self.about.items()}
+
+    @property
+    def carried_kinds(self) -> dict[str, str]:
+        """As what the public columns are carried, once rows that they do not hold are left out."""
+        return {name: kind_of(with_outside(self.about[name].domain, "refuse")) for name in self.open}
 
     @property
     def lenient_kinds(self) -> dict[str, str]:
@@ -514,8 +519,8 @@ def _holds(domain: Domain, value: object) -> bool:
 
 
 def kind_of(domain: Domain) -> str:
-    """Of numbers that are moved or left out, text: a cell that is no such number must not end the reading of a file."""
-    if not isinstance(domain, Categories) and domain.outside != "refuse":
+    """Where values are moved or left out, text: a cell that is no such value must not end the reading of a file."""
+    if domain.outside != "refuse":
         return "text"
     if not isinstance(domain, Categories):
         return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
@@ -527,7 +532,8 @@ def kind_of(domain: Domain) -> str:
 
 
 def lenient_kind_of(domain: Domain) -> str:
-    return "text" if isinstance(domain, Categories) else "real"
+    """Read as a number, what is none becomes nothing; where such rows are dropped, that is not the same."""
+    return "text" if isinstance(domain, Categories) or domain.outside == "drop" else "real"
 
 
 def _bare(domain: Domain) -> Domain:

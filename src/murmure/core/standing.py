@@ -18,43 +18,53 @@ and no more. Where `domain.encode` takes a row, both give the same code. What ra
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, named
+from murmure.core.cells import Mask
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, named, with_outside
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.reading import Codes, Read, either, numbers_of, one_column, whole_floats
+from murmure.core.reading import Codes, Numbers, any_of, either, numbers_of, one_column, whole_floats
 from murmure.core.schema import Schema, _refuse_unequal, _taken
 
 
 def stand(domain: Domain, values: Any, missing: Any = None) -> Codes:
     """The codes of a column, one for every row. `missing`: the public value of the domain that stands for no answer."""
-    return _Standing.of(domain, None if missing is None else _code_of(domain, missing)).column(values)
+    return _Standing.of(domain, None if missing is None else _code_of(domain, missing)).read(values)[0]
 
 
 def stand_column(schema: Schema, name: str, values: Any) -> Codes:
     """The codes of one column of a schema, missing answers as it says."""
+    return _of_schema(schema, name).read(values)[0]
+
+
+def _of_schema(schema: Schema, name: str) -> _Standing:
     about, coded = schema.about[name], schema.columns[name]
     if about.missing == "refuse":
-        return _Standing.of(coded, None).column(values)
+        return _Standing.of(coded, None)
     if about.missing == "constant":
-        return _Standing.of(coded, _code_of(about.domain, about.missing_value)).column(values)
+        return _Standing.of(coded, _code_of(about.domain, about.missing_value))
     # Numbered categories are read as numbers; their label of missing answers is the last code.
     numbered = isinstance(about.domain, Categories) and isinstance(about.domain.values, int)
     domain = named(about.domain, name) if numbered else coded
-    return _Standing(domain, coded.size - 1, coded.size).column(values)
+    return _Standing(domain, coded.size - 1, coded.size)
 
 
 def stand_schema(schema: Schema, batch: Any) -> tuple[Codes, ...]:
     """The codes of a batch of rows, one array for each private column, in the order of `schema.private`."""
     schema.refuse_drafted()
     taken = _taken(batch, schema.private)
-    codes = tuple(stand_column(schema, name, values) for name, values in taken.items())
-    _refuse_unequal({name: len(column) for name, column in zip(taken, codes, strict=True)})
-    return codes
+    reads = [_of_schema(schema, name).read(values) for name, values in taken.items()]
+    _refuse_unequal({name: len(codes) for name, (codes, _) in zip(taken, reads, strict=True)})
+    dropped = functools.reduce(either, (mask for _, mask in reads), None)
+    if dropped is not None:  # a row that one column drops is nobody in all of them
+        for name, (codes, _) in zip(taken, reads, strict=True):
+            codes[dropped] = schema.columns[name].size
+    return tuple(codes for codes, _ in reads)
 
 
 def _code_of(domain: Domain, value: Any) -> int:
@@ -89,15 +99,19 @@ class _Standing:
         """Of the codes: the narrowest that holds them all, nobody's too."""
         return np.dtype(np.int16 if self.nobody < 1 << 15 else np.int32 if self.nobody < 1 << 31 else np.int64)
 
-    def column(self, values: Any) -> Codes:
-        values = one_column(values)
+    def read(self, values: Any) -> tuple[Codes, Mask | None]:
+        """The codes, and which rows the column drops (None: none)."""
+        values, drops = one_column(values), self.domain.outside == "drop"
         labels = getattr(self.domain, "_labels", None)
         if labels is not None:
             table = np.append(np.arange(labels.size), [self.absent, self.nobody]).astype(self.kind)
-            return np.asarray(table[labels.codes(self.domain, values)])
-        if self.domain.outside == "drop":
-            return self._kept(self.domain.read(values))
+            found = labels.codes(self.domain, values)
+            return np.asarray(table[found]), any_of(found > labels.size) if drops else None
         read = numbers_of(self.domain, values)
+        return self._kept(read) if drops else (self._moved(read), None)
+
+    def _moved(self, read: Numbers) -> Codes:
+        """Numbers at the nearest value."""
         gone, x = either(read.missing, read.unreadable), read.array
         if gone is not None and x.dtype.kind == "f":
             x = np.where(gone, x.dtype.type(0), x)
@@ -118,10 +132,19 @@ class _Standing:
         known = (whole >= 0) & (whole < self.domain.size) & (whole == np.floor(whole))
         return np.where(known, whole, self.nobody)
 
-    def _kept(self, read: Read) -> Codes:
-        """Of rows that are read one by one as at the person: those outside are nobody."""
-        out = read.codes.astype(self.kind)
-        for mask, code in ((read.beyond, self.nobody), (read.missing, self.absent)):
+    def _kept(self, read: Numbers) -> tuple[Codes, Mask | None]:
+        """Numbers as they are, as strict reading has them; those that the domain does not hold are nobody.
+
+        All by their float64: a type of the column must not decide who is nobody, and strict reading looks closer at
+        narrow floats and at decimals.
+        """
+        x = read.array.astype(np.float64) if read.array.dtype.kind == "f" else read.array
+        strict = with_outside(self.domain, "refuse").read(x if read.missing is None else np.where(read.missing, 0, x))
+        dropped = either(strict.beyond, read.unreadable)
+        if dropped is not None and read.missing is not None:
+            dropped = any_of(dropped & ~read.missing)
+        out = strict.codes.astype(self.kind)
+        for mask, code in ((dropped, self.nobody), (read.missing, self.absent)):
             if mask is not None:
                 out[mask] = code
-        return out
+        return out, dropped

@@ -219,6 +219,20 @@ def room_for(n: int, bound: int, what: str) -> None:
         )
 
 
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    """A figure that the noise swamped is null."""
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+
+
+def _left_out(estimate: Any, level: float) -> dict[str, Any]:
+    """The noisy numbers of rows that have no part in the figures, by column or group."""
+    if not isinstance(estimate, Mapping):
+        gone = getattr(estimate, "left_out", None)
+        return {} if gone is None else {"left_out": gone.to_rows(level)}
+    each = {str(name): one.left_out for name, one in estimate.items() if one.left_out is not None}
+    return {"left_out": {name: gone.to_rows(level) for name, gone in each.items()}} if each else {}
+
+
 @dataclass(frozen=True)
 class Release:
     """What may be shown: the estimate, what it costs each observer, and which plan it answers."""
@@ -291,7 +305,9 @@ class Release:
             "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum: about so many
             "level": level if bars else None,
             "target": e.target if bars else None,
-            "figures": e.to_rows(level),
+            "figures": [_without_nan(row) for row in e.to_rows(level)],
+            **({"too_noisy": e.reason} if bars and getattr(e, "reason", None) else {}),
+            **_left_out(e, level),
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }
         return json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories
+from murmure.core.domain import Categories, with_outside
 from murmure.core.errors import InvalidParameter
 from murmure.core.reading import numbers_of, one_column
 from murmure.core.schema import Schema, _refuse_unequal, _taken
@@ -67,7 +67,10 @@ def columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[dict[st
 
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
-        return schema._read(name, values, strict=True)[0]
+        codes, outside = schema._read(name, values, strict=True)
+        if outside is not None:  # rows that a fit leaves out; a prediction is asked row by row
+            with_outside(schema[name], "refuse").encode(values)
+        return codes
     about, domain = schema.about[name], schema[name]
     values = one_column(values)
     read = numbers_of(domain, values).read(values)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.counts import room_for_cells
-from murmure.core.domain import Categories, Domain
+from murmure.core.domain import Categories, Domain, with_outside
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
 from murmure.core.random import KeystreamWords, Random
@@ -177,7 +177,7 @@ class MemoisedClient:
 
     def admit(self, value: Any) -> Any:
         """The code of this value, where it is one of those that this client may still report on."""
-        x = np.asarray(self.mechanism.domain.encode([value]))
+        x = np.asarray(with_outside(self.mechanism.domain, "refuse").encode([value]))  # one person is not left out
         if int(x[0]) not in self._seen and len(self._seen) >= self.values:
             raise PlanRefused(
                 f"this client has reported on {len(self._seen)} distinct value{'s' if self.values > 1 else ''}, all "

@@ -132,4 +132,6 @@ def said(value: Fraction) -> str:
 def _plain(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, float) and value != value:
+        return "too noisy"
     return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -30,7 +30,18 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import MOST_CELLS, Curated, in_words, joined, joint_codes, names_in, part_of, rows_of
+from murmure.statistics.shared import (
+    MOST_CELLS,
+    Curated,
+    in_words,
+    joined,
+    joint_codes,
+    lacking_rows,
+    names_in,
+    part_of,
+    present,
+    rows_of,
+)
 
 
 def need_sum(owner: str, statistic: Any) -> None:
@@ -113,7 +124,9 @@ class GroupBy(Curated):
         """The number of every row's group, and the codes of the inner question."""
         held = part_of(x, self.domain, self.by)
         key = joint_codes(held, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(held)
-        return key, part_of(x, self.domain, self.statistic.domain)
+        inner = part_of(x, self.domain, self.statistic.domain)
+        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        return (key, inner) if lacking is None else (np.where(lacking, self.groups, key), present(inner, lacking))
 
     def _laid_out(self, groups: Ints) -> Ints:
         """(..., groups, inner width) -> blocks one after the other, each with all its groups."""

@@ -23,6 +23,8 @@ from murmure.core.domain import Categories, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates import Estimates, by_mean, numbers_of
 from murmure.core.noisy_reading import recalled
+from murmure.core.reading import numbers_of as numbers_in
+from murmure.core.reading import one_column
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.histogram import Histogram
@@ -105,7 +107,8 @@ class Marginals:
         """Public weights in thousandths, one per person."""
         if self.weights is None:
             return None
-        held = self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights]
+        held = one_column(self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights])
+        held = numbers_in(self.domain[self.weights], held).array  # of rows that are left out, anything
         return np.asarray(np.rint(np.asarray(held, float) * GRID), np.int64)
 
     def reader(self, person: Any) -> Any:

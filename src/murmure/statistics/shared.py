@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from murmure.core.blocks import Noisy
 from murmure.core.domain import Categories, Domain, named
@@ -78,14 +79,31 @@ def counts_with_nobody(x: Array, size: int) -> Ints:
 
 
 def complete(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The rows that lack no number. A label that is not listed is for the statistic to deal with."""
-    numbers = [name for name in domain.private if not isinstance(domain[name], Categories) and leaves_out(domain[name])]
-    at = {name: i for i, name in enumerate(domain.private)}
-    lacking = [codes[at[name]] == domain[name].size for name in numbers]
-    if not any(mask.any() for mask in lacking):
-        return codes
-    kept = ~np.logical_or.reduce(lacking)
-    return tuple(column[kept] for column in codes)
+    """The rows that lack nothing that a whole row needs."""
+    lacking = lacking_rows(domain, codes)
+    return codes if lacking is None else tuple(column[~lacking] for column in codes)
+
+
+def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | None:
+    """Those without a number, or with a label that their column drops; None: there are none.
+
+    Any other label that is not listed is for the statistic to deal with.
+    """
+    domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
+    columns = codes if isinstance(domain, Schema) else (codes,)
+    masks = [
+        np.asarray(column) == one.size
+        for one, column in zip(domains, columns, strict=True)
+        if leaves_out(one) and (one.outside == "drop" or not isinstance(one, Categories))
+    ]
+    return np.logical_or.reduce(masks) if any(mask.any() for mask in masks) else None
+
+
+def present(codes: Any, lacking: NDArray[np.bool_]) -> Any:
+    """The same rows, with a code that there is in place of what is lacking: they are added up nowhere."""
+    if isinstance(codes, tuple):
+        return tuple(present(column, lacking) for column in codes)
+    return np.where(lacking, 0, codes)
 
 
 def one_hot(x: Array, size: int) -> Ints:

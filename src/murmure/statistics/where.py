@@ -23,7 +23,17 @@ from murmure.laws.counting import histogram
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import need_sum
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import DENSE, Curated, in_words, joined, names_in, part_of, rows_of
+from murmure.statistics.shared import (
+    DENSE,
+    Curated,
+    in_words,
+    joined,
+    lacking_rows,
+    names_in,
+    part_of,
+    present,
+    rows_of,
+)
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
@@ -138,7 +148,9 @@ class Where(Curated):
     def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
         held = part_of(x, self.domain, self.column)
         codes = held[0] if isinstance(held, tuple) else held
-        return np.asarray(self._matching.take(codes)), part_of(x, self.domain, self.statistic.domain)
+        matches, inner = np.asarray(self._matching.take(codes)), part_of(x, self.domain, self.statistic.domain)
+        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        return (matches, inner) if lacking is None else (matches & ~lacking, present(inner, lacking))
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         matches, inner = self._parts(x)
