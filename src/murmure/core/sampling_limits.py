@@ -26,7 +26,9 @@ def garwood(count: ArrayLike, level: float) -> Floats:
     o, tail = np.maximum(np.atleast_1d(np.asarray(count, float)), 0.0), (1 - level) / 2
     # P[Poisson(m) >= o] = P(o, m), the regularised gamma function, and P[Poisson(m) <= o] = Q(o + 1, m)
     low = np.where(o > 0, special.gammaincinv(np.maximum(o, 1e-9), tail), 0.0)
-    return np.column_stack([low, special.gammainccinv(o + 1, tail)])
+    ends = np.column_stack([low, special.gammainccinv(o + 1, tail)])
+    far = special.ndtri(1 - tail) * np.sqrt(o)  # where these inverses lose their digits
+    return np.where((o > 1e12)[:, None], np.column_stack([o - far, o + far]), ends)
 
 
 def together(estimate: Any, noise: Floats, at: Any, sampling: Floats) -> Floats:
