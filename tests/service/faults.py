@@ -336,9 +336,6 @@ class Run:
             return False
         if not self.coordinator.over:
             self.now += 10.0
-        if self.coordinator.standing.state == "gathering" and self.now > 10 * WAIT:
-            # too few ever joined: the first stage waits for them, until a person ends it
-            self._with_coordinator(lambda: self.coordinator.end(Declined("too few came.")))
         return self.coordinator.over and not self.ghosts
 
     def _verdict(self) -> str:

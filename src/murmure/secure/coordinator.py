@@ -123,8 +123,9 @@ class Coordinator:
 
     @property
     def gone(self) -> frozenset[int]:
-        """Who refused, did not come in time, or sent what cannot be used."""
-        return frozenset(self.session.members) - self.expected | self.refused | set(self.unusable)
+        """Who refused, did not come in time, sent what cannot be used, or is left out since boxes did not open."""
+        here = self.expected - self.refused - set(self.unusable) - set(self._disputed())
+        return frozenset(self.session.members) - here
 
     @property
     def can_close(self) -> bool:
@@ -258,6 +259,7 @@ class Coordinator:
         """Freeze this stage with those who answered, and go on; or fail, when they are too few."""
         if self.stage not in SAID:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+        self._note_disputes()
         try:
             self._check_enough()
             match self.stage:
@@ -341,17 +343,18 @@ class Coordinator:
         """Who is left out since boxes did not open, and with whom each was at odds."""
         return left_out(self._unopened, self.received - self.refused) if self.stage == "opened" else {}
 
-    def _close_opened(self) -> None:
-        """Nobody has masked a vector yet, so whoever is left out now is in nobody's masks."""
-        assert self._joined is not None
-        disputed = self._disputed()
-        for place, others in disputed.items():
+    def _note_disputes(self) -> None:
+        for place, others in self._disputed().items():
             by = [self._name(other) for other in others if place in self._unopened[other]]
             of = [self._name(other) for other in others if other in self._unopened[place]]
             said = [f"what it sealed did not open at {', '.join(by)}"] if by else []
             said += [f"it says that what was sealed by {', '.join(of)} did not open"] if of else []
             self.unusable[place] = "; ".join(said)
-        self._shared = tuple(sorted(self.received - self.refused - set(disputed)))
+
+    def _close_opened(self) -> None:
+        """Nobody has masked a vector yet, so whoever is left out now is in nobody's masks."""
+        assert self._joined is not None
+        self._shared = tuple(sorted(self.received - self.refused - set(self._disputed())))
         self._told = self._joined.masked_for(self._shared)
         self._go_on("vectors", self._shared)
         self._tell_all(Kind.SHARED, pack_parties(self._shared))

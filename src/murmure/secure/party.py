@@ -102,6 +102,11 @@ class Party:
         return "shares" if self._stage == "delivery" else self._stage  # type: ignore[return-value]
 
     @property
+    def steps(self) -> int:
+        """How many different messages the coordinator sent that this party took: what is sent again is no step."""
+        return len(self._heard)
+
+    @property
     def cohort(self) -> tuple[int, ...]:
         """Over whom the sum will run; known once the coordinator has frozen it."""
         if self._lists is None:
