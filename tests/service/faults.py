@@ -23,7 +23,7 @@ from murmure.core.domain import Integers
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.plan import Plan
-from murmure.secure.errors import BadMessage, Declined, ForgedMessage, OutOfOrder, ProtocolRefused, WrongSession
+from murmure.secure.errors import BadMessage, ForgedMessage, OutOfOrder, ProtocolRefused, WrongSession
 from murmure.secure.messages import Kind, Reveal, read
 from murmure.secure.sharing import PairwiseMasks
 from murmure.service import folders, web
