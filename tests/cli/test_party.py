@@ -237,7 +237,8 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
         with town.serving() as url:
             own = town.join(0, url, "--minimum-parties", 3, "--approve", town.digest)
             if name == "Second":
-                assert refused(*own, "--budget", 1.9, "--rows", "none.csv", "--no-decline")[0] == "OverBudget"  # before rows are read
+                over = refused(*own, "--budget", 1.9, "--rows", "none.csv", "--no-decline")
+                assert over[0] == "OverBudget"  # before rows are read
                 assert refused(*own, "--delta", 1e-6)[0] == "UsageError" and town.came() == 0
                 words, mots = (
                     call("look", url, "--home", town.folder / "p0", "--lang", lang).output for lang in ("en", "fr")
