@@ -57,6 +57,7 @@ class Child:
 
     pid: int
     pipe: int
+    over: bool = False
 
     def ended(self) -> dict[str, Any] | None:
         """code, out (JSON where there is some), err; None: it was killed. Whoever waits for ever fails the test."""
@@ -74,6 +75,9 @@ class Child:
         return json.loads(said) if said else None
 
     def end(self) -> None:
+        if self.over:
+            return
+        self.over = True
         with suppress(ProcessLookupError, ChildProcessError, OSError):
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
@@ -109,6 +113,7 @@ class Town:
     def __init__(self, folder: Path, parties: int = 4, dropouts: int = 1, toml: str = TOML) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.parties = folder, parties
+        self._children: list[Child] = []
         self.homes = [PartyHome.create(folder / f"p{i}", f"Hospital {i}") for i in range(parties)]
         for i in range(parties):
             (folder / f"r{i}.csv").write_text(rows_of(i))
@@ -142,7 +147,8 @@ class Town:
         try:
             yield url, office
         finally:
-            office.end()
+            for child in (office, *self._children):
+                child.end()
 
     def words(self, i: int, url: str, *more: Any) -> tuple[Any, ...]:
         rows = ("--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv")
@@ -150,7 +156,8 @@ class Town:
         return "party", "join", url, *rows, *terms, *more
 
     def join(self, i: int, url: str, *more: Any, before: Callable[[], None] = lambda: None) -> Child:
-        return command(*self.words(i, url, *more), before=before)
+        self._children.append(command(*self.words(i, url, *more), before=before))
+        return self._children[-1]
 
     def states(self) -> list[str]:
         from murmure.service.standing import Standing

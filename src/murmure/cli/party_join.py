@@ -139,7 +139,9 @@ def join(
         terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check_known(terms)
         asks = not (as_json or yes or approve) and _somebody_is_there()
-        with _declining(terms, client, since, declines, asks, lang):
+        # what a rule refuses may follow from earlier studies: a stranger, whom nobody here has named, hears nothing
+        named = met or asks or approve is not None or coordinator_fingerprint is not None
+        with _declining(terms, client, since, declines and named, asks, lang):
             check_rules(terms)
         at_home = _at_home(terms, rows, query, lang)
         why = terms.approval(yes)
