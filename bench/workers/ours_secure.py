@@ -66,7 +66,7 @@ def whole_sum(parties, entries, dropped, sharing):
         clock("server", coordinator.receive, clock(i, machines[i].keys))
     while True:
         clock("server", coordinator.close)
-        for i in stays if coordinator.stage != "shares" else range(parties):
+        for i in range(parties) if coordinator.stage in ("shares", "opened") else stays:
             inbox = clock("server", coordinator.inbox, i)
             for message in inbox[heard[i] :]:
                 answer = clock(i, machines[i].hear, message)

@@ -56,11 +56,16 @@ class FewRows:
             check_ratio(self._sums, sum(rows), RATIO)
         except CohortRefused as error:
             said = str(error).removesuffix(f"\n  Hint: {error.hint}")
-            raise CohortRefused(
-                said, hint=f"{error.hint}; or rows_are_public=True, if everybody may see them"
-            ) from None
+            fewer = (
+                error.hint if self._takes_noise else str(error.hint).replace(", more rows, or noise", ", or more rows")
+            )
+            raise CohortRefused(said, hint=f"{fewer}; or rows_are_public=True, if everybody may see them") from None
         if self.minimum_cell > 1:
             self._check_conditions(plan, min(rows))
+
+    @property
+    def _takes_noise(self) -> bool:
+        return self.model is None or self.model.protects is None
 
     def _is_hidden(self, plan: Plan) -> bool:
         """Whether noise hides a row: that of this plan, and of all answers together."""
@@ -79,4 +84,4 @@ class FewRows:
         problem = first_problem(self._asked, rows, self.minimum_cell)
         if problem is not None:
             way_out = "or minimum_cell=1, if a sum over one row may be released; rows_are_public=True, if rows may"
-            raise refusal(problem, plan.describe(), way_out)
+            raise refusal(problem, plan.describe(), way_out, self._takes_noise)

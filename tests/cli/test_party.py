@@ -237,7 +237,8 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
         with town.serving() as url:
             own = town.join(0, url, "--minimum-parties", 3, "--approve", town.digest)
             if name == "Second":
-                assert refused(*own, "--budget", 1.9, "--rows", "none.csv")[0] == "OverBudget"  # before rows are read
+                over = refused(*own, "--budget", 1.9, "--rows", "none.csv", "--no-decline")
+                assert over[0] == "OverBudget"  # before rows are read
                 assert refused(*own, "--delta", 1e-6)[0] == "UsageError" and town.came() == 0
                 words, mots = (
                     call("look", url, "--home", town.folder / "p0", "--lang", lang).output for lang in ("en", "fr")
@@ -282,9 +283,9 @@ def test_a_key_that_changed(town: Town, tmp_path: Path) -> None:
 
 
 def test_refusals_before_anything_is_sent(town: Town) -> None:
-    """By name, each; the coordinator's log stays empty."""
+    """By name, each; with --no-decline the coordinator's log stays empty, and what is wrong can be mended."""
     with town.serving() as url:
-        yes = ("--approve", town.digest)
+        yes = ("--approve", town.digest, "--no-decline")
         three = (*yes, "--minimum-parties", 3)
         assert refused(*town.join(0, url, *yes)) == (
             "TooFewParties",
@@ -310,7 +311,8 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
         assert town.came() == 0
     assert data("status", "--home", town.folder / "p0")["studies"] == []
     kinds = [one["why"].split(":")[0] for one in data("history", "--home", town.folder / "p0")["decisions"]]
-    assert {"TooFewParties", "ForbiddenColumn", "NoiseRequired", "OtherStudy", "OtherCoordinator"} == set(kinds)
+    rules = {"TooFewParties", "ForbiddenColumn", "NoiseRequired", "OtherStudy", "OtherCoordinator"}
+    assert rules | {"TooFewRows", "OutsideDomain", "MissingColumn"} == set(kinds)
 
 
 @pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non"), ("en", "y", "n")])

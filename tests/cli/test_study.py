@@ -172,8 +172,8 @@ def test_from_cards_to_a_result(place: Path) -> None:
     """Three of four parties join, each a process; the coordinator is killed once in between, and the sums are exact."""
     folder = new(place)
     digest = data("study", "show", folder)["digest"]
-    options = ("--port", 0, "--wait", 3, "--patience", 20, "--json")
-    office = start("study", "run", folder, *options)
+    options = ("--patience", 20, "--json")
+    office = start("study", "run", folder, "--port", 0, "--wait", 60, *options)
     assert office.stdout is not None
     said = json.loads(office.stdout.readline())
     port = said["url"].rsplit(":", 1)[1]
@@ -190,7 +190,7 @@ def test_from_cards_to_a_result(place: Path) -> None:
     os.kill(office.pid, signal.SIGKILL)
     office.communicate()
     assert "being" not in call("study", "status", folder).stderr
-    office = start("study", "run", folder, "--port", port, *options[2:])
+    office = start("study", "run", folder, "--port", port, "--wait", 7, *options)
     out, log = office.communicate(timeout=60)
     outs = [party.communicate(timeout=60) for party in parties]
 

@@ -29,6 +29,7 @@ from murmure.secure.messages import (
     Reveal,
     Sealed,
     before_signature,
+    pack_parties,
     pack_signatures,
     read,
     write,
@@ -123,14 +124,19 @@ class Liar:
             self._shares[owner, SELF_MASK][colluder] = opened[:SHARE]
             self._shares[owner, KEY][colluder] = opened[SHARE:]
 
-    def deliver(self, to: int, shared: Collection[int]) -> None:
-        """Tells who shared, and hears the masked vector."""
+    def deliver(
+        self, to: int, shared: Collection[int], sealed: Collection[int] = (), spoiled: Collection[int] = ()
+    ) -> None:
+        """Tells who sealed shares and who shared, and hears the masked vector. spoiled: whose boxes it damages."""
         if to not in self.joined or to in self.refused:
             return
         joined = self.joined[to]
-        near = tuple(i for i in joined.neighbours(to) if i in shared)
-        boxes = [self._sealed.get((joined.digest, i), {}).get(to, bytes(2 * SHARE + 16)) for i in near]
-        self._tell(to, Kind.DELIVERY, Sealed(near, boxes, tuple(sorted(shared))).pack(delivery=True))
+        listed = {*shared, *sealed}
+        near = tuple(i for i in joined.neighbours(to) if i in listed)
+        no_box = bytes(2 * SHARE + 16)
+        boxes = [no_box if i in spoiled else self._sealed.get((joined.digest, i), {}).get(to, no_box) for i in near]
+        self._tell(to, Kind.DELIVERY, Sealed(near, boxes, tuple(sorted(listed))).pack(delivery=True))
+        self._tell(to, Kind.SHARED, pack_parties(shared))
         if to not in self.refused:
             self.shared[to] = frozenset(shared)
             self._masked[to] = Masked.of(read(self.parties[to].mask(self.values[to])), self.encoder.words)
@@ -179,7 +185,7 @@ class Liar:
         for i in sorted(told):
             self.roster(i, told[i].members or self.everybody)
         for i in sorted(told):
-            self.deliver(i, told[i].shared)
+            self.deliver(i, told[i].shared, told[i].sealed, told[i].spoiled)
         for i in sorted(told):
             self.alive(i, told[i].alive)
         for i in sorted(told):
@@ -238,11 +244,20 @@ class Liar:
 
 
 class World:
-    """What one party is told: who shared, whose vectors came, and who joined (None: everybody)."""
+    """What one party is told: who shared, whose vectors came, and who joined (None: everybody).
+
+    sealed: who else sealed shares and was left out again; spoiled: whose boxes were damaged on the way.
+    """
 
     def __init__(
-        self, shared: Collection[int], alive: Collection[int] | None = None, members: Collection[int] | None = None
+        self,
+        shared: Collection[int],
+        alive: Collection[int] | None = None,
+        members: Collection[int] | None = None,
+        sealed: Collection[int] = (),
+        spoiled: Collection[int] = (),
     ) -> None:
+        self.sealed, self.spoiled = frozenset(sealed), frozenset(spoiled)
         self.shared = frozenset(shared)
         self.alive = self.shared if alive is None else frozenset(alive)
         self.members = None if members is None else frozenset(members)

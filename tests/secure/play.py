@@ -88,7 +88,7 @@ class Play:
                 self.say(i, self.parties[i].keys())
                 continue
             answer = self.listen(i)
-            if now not in ("keys", "shares") and i in self.vanishes:
+            if now not in ("keys", "shares", "opened") and i in self.vanishes:
                 continue
             if self.parties[i].stage == "vector":
                 answer = self.parties[i].mask(VALUES[i])

@@ -245,6 +245,48 @@ def test_a_coordinator_that_equivocates_at_every_message_opens_nothing_else(shar
         assert harmless(liar)
 
 
+SOME = [one for one in SETTINGS if one.parties in (4, 7, 10)]
+
+
+@pytest.mark.parametrize("sharing", [*SOME, *(pytest.param(one, marks=pytest.mark.slow) for one in LARGE)], ids=named)
+def test_a_coordinator_that_damages_boxes_and_leaves_out_whom_it_likes_opens_nothing_else(
+    sharing: PairwiseMasks,
+) -> None:
+    """Honest parties say that they cannot open each other's boxes. Whom it leaves out it tells each of them anew."""
+    rng = random.Random(sharing.parties + 1)
+    opened = 0
+    for run in range(12 if sharing.complete else 4):
+        liar = Liar(sharing, rng.sample(range(sharing.parties), rng.randint(0, sharing.colluders)))
+        lists = [set(rng.sample(sorted(liar.everybody), rng.randint(sharing.minimum, sharing.parties))) for _ in "ab"]
+        told = {}
+        for i in liar.honest:
+            shared = lists[0] if run % 2 else rng.choice(lists) | {i}
+            damaged = set(rng.sample(sorted(liar.everybody - {i}), 2))
+            if run % 2 or rng.random() < 0.5:  # only boxes of those whom it leaves out
+                damaged -= shared
+            if i in shared:
+                told[i] = World(shared, None, None, liar.everybody, damaged)
+        liar.play(told)
+        assert harmless(liar)
+        opened += len(liar.opened())
+        for i, world in told.items():
+            assert not world.spoiled & world.shared or "could not open" in str(liar.refused[i])
+    assert opened > 0, "some of these runs end in the sum"
+
+
+def test_a_party_masks_for_nobody_whose_box_it_could_not_open() -> None:
+    """Whatever the coordinator says: it would hold no share of that party's secrets."""
+    for other in (0, 2, 4):
+        liar = Liar(PairwiseMasks(5))
+        liar.roster(1, liar.everybody)
+        for i in liar.everybody - {1}:
+            liar.roster(i, liar.everybody)
+        liar.deliver(1, liar.everybody, spoiled={other})
+        assert "could not open" in str(liar.refused[1]) and liar.parties[1].stage == "failed"
+        liar.deliver(3, liar.everybody - {other}, liar.everybody, {other})
+        assert 3 not in liar.refused and other not in liar.parties[3]._held
+
+
 def test_replays_and_second_versions_move_nobody() -> None:
     """Every message again, those of another party, a second list: the one REVEAL is all there is."""
     sharing = PairwiseMasks(6)

@@ -31,7 +31,7 @@ from murmure.secure.party import KEY, SELF_MASK, Party
 from murmure.secure.ring import Encoder
 from murmure.secure.sharing import EXAMPLES, PairwiseMasks
 
-STAGES = ("keys", "shares", "vectors", "agree", "reveal")
+STAGES = ("keys", "shares", "opened", "vectors", "agree", "reveal")
 
 
 def sums(values: list[list[int]], cohort: tuple[int, ...]) -> list[int]:

@@ -23,7 +23,7 @@ from murmure.core.domain import Integers
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.plan import Plan
-from murmure.secure.errors import BadMessage, Declined, ForgedMessage, OutOfOrder, ProtocolRefused, WrongSession
+from murmure.secure.errors import BadMessage, ForgedMessage, OutOfOrder, ProtocolRefused, WrongSession
 from murmure.secure.messages import Kind, Reveal, read
 from murmure.secure.sharing import PairwiseMasks
 from murmure.service import folders, web
@@ -336,9 +336,6 @@ class Run:
             return False
         if not self.coordinator.over:
             self.now += 10.0
-        if self.coordinator.standing.state == "gathering" and self.now > 10 * WAIT:
-            # too few ever joined: the first stage waits for them, until a person ends it
-            self._with_coordinator(lambda: self.coordinator.end(Declined("too few came.")))
         return self.coordinator.over and not self.ghosts
 
     def _verdict(self) -> str:

@@ -78,7 +78,7 @@ class Desk:
         assert self.say(*answers) == [None] * len(answers)
 
     def finish(self) -> None:
-        for _ in range(5 * len(self.hands.study.plans)):
+        for _ in range(6 * len(self.hands.study.plans)):
             self.step()
 
 
@@ -103,9 +103,10 @@ def test_everybody_answers(place: Path) -> None:
     ("stage", "silent_steps", "cohort"),
     [
         ("shares", 0, (0, 1, 2, 3)),
-        ("vectors", 1, (0, 1, 2, 3)),
-        ("agree", 2, (0, 1, 2, 3, 4)),
-        ("reveal", 3, (0, 1, 2, 3, 4)),
+        ("opened", 1, (0, 1, 2, 3)),
+        ("vectors", 2, (0, 1, 2, 3)),
+        ("agree", 3, (0, 1, 2, 3, 4)),
+        ("reveal", 4, (0, 1, 2, 3, 4)),
     ],
 )
 def test_somebody_vanishes(place: Path, stage: str, silent_steps: int, cohort: tuple[int, ...]) -> None:
@@ -120,7 +121,7 @@ def test_somebody_vanishes(place: Path, stage: str, silent_steps: int, cohort: t
     assert desk.runner.standing.stage == stage
     desk.later(0.1)
     assert desk.runner.standing.left[4].how == "vanished" and desk.runner.standing.left[4].stage == stage
-    for _ in range(4):
+    for _ in range(5):
         desk.step(4)
     if stage == "agree":  # it may still come back and reveal
         desk.later(10)
@@ -149,16 +150,26 @@ def test_parties_have_the_time_that_the_next_question_takes(place: Path, monkeyp
     assert desk.runner.standing.state == "done"
 
 
-def test_the_first_stage_waits_for_enough(place: Path) -> None:
-    """After --wait it is closed as soon as the minimum is there, and not before, however long that takes."""
+@pytest.mark.parametrize(("joined", "declined"), [(j, d) for j in range(6) for d in range(3) if j + d <= 5])
+def test_the_first_stage_ends_when_the_wait_is_over(place: Path, joined: int, declined: int) -> None:
+    """With the minimum it goes on; with fewer the study ends, and says how many declined and how many never came."""
     desk = Desk(hands_of.Hands(place, dropouts=2, colluders=0))
-    desk.join(0, 1)
-    desk.later(10_000)
-    assert desk.runner.standing.state == "gathering" and desk.runner.seconds_left is None
-    desk.join(2)
+    desk.join(*range(joined))
+    desk.say(*(desk.parties[4 - i].party.refuse() for i in range(declined)))
+    if desk.runner.standing.stage == "keys":
+        desk.later(100)
+    standing, silent = desk.runner.standing, 5 - joined - declined
 
-    assert desk.runner.standing.stage == "shares"
-    assert sorted(desk.runner.standing.left) == [3, 4]
+    assert standing.absent == {k: v for k, v in (("declined", declined), ("vanished", silent)) if v}
+    if joined >= 3:
+        assert standing.stage == "shares"
+        return
+    assert standing.ended.kind == "TooFewParties" and desk.runner.seconds_left is None
+    said = {0: "", 1: f"{declined} declined", 2: f"{declined} declined"}[declined]
+    assert f"{silent} vanished" in standing.ended.words and said in standing.ended.words
+    assert all(read(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
+    desk.again()
+    assert desk.runner.standing == standing
 
 
 def test_before_the_wait_is_over_others_may_join(place: Path) -> None:
@@ -211,7 +222,7 @@ def test_the_cohort_is_frozen(place: Path, refuses: bool) -> None:
     """Whoever was in the first sum is in the second, or there is no second: their difference would be one's own sum."""
     desk = Desk(hands_of.Hands(place, rounds=2))
     desk.join(0, 1, 2, 3, 4)
-    for _ in range(4):
+    for _ in range(5):
         desk.step()
     assert len(desk.runner.results) == 1
     if refuses:

@@ -227,7 +227,7 @@ def test_longley_is_for_rows_that_are_public(tmp_path: Path) -> None:
     town = public_study(tmp_path, nist.BY_NAME["Longley"])
     with town.serving() as url:
         look = CliRunner().invoke(main, ["party", "look", url, "--home", str(town.folder / "p0")]).output
-        code, refused = command(*town.join(0, url))
+        code, refused = command(*town.join(0, url, "--no-decline"))
     told = town.together("--rows-are-public")
 
     assert code == 2 and refused["error"]["type"] == "TooManySums" and "--rows-are-public" in json.dumps(refused)
@@ -441,20 +441,20 @@ def test_separation_ends_at_everybody(tmp_path: Path) -> None:
     ids=["type", "label", "column", "nobody", "few"],
 )
 def test_rows_that_do_not_fit_stop_at_their_holder(tmp_path: Path, rows: str, error: str, part: str) -> None:
-    """Nothing is sent; once that party has said no, the others hear that they are too few, and nothing was summed."""
+    """It declines by itself, once; the others hear that they are too few, and nothing was summed."""
     town = Town(tmp_path, PATIENTS + LOGIT, [patients(k) for k in range(3)])
     (tmp_path / "r0.csv").write_text(rows)
     with town.serving() as url:
-        code, refused = command(*town.join(0, url))
+        silent = command(*town.join(0, url, "--no-decline"))
         sent = town.came()
         others = [town.child(i, url) for i in (1, 2)]
         while town.came() < 2:
             time.sleep(0.05)
-        no, _ = command("party", "decline", url, "--home", town.folder / "p0")
+        code, refused = command(*town.join(0, url))
         told = [ended(*one) for one in others]
 
     assert code == 2 and refused["error"]["type"] == error and part in refused["error"]["message"], refused
-    assert sent == 0 and no == 0
+    assert silent == (code, refused) and sent == 0 and town.came() == 3
     assert [(one, said["error"]["type"]) for one, said in told] == [(2, "StudyEnded")] * 2
     assert all("TooFewParties" in said["error"]["message"] for _, said in told)
     assert town.state() == ("failed", "TooFewParties")
@@ -467,7 +467,6 @@ def test_the_others_go_on_without_a_party_that_has_no_rows(tmp_path: Path) -> No
     (tmp_path / "r3.csv").write_text("age,twice,ill\n")
     with town.serving() as url:
         code, refused = command(*town.join(3, url))
-        command("party", "decline", url, "--home", town.folder / "p3")
         told = [ended(*one) for one in [town.child(i, url) for i in range(3)]]
 
     assert code == 2 and refused["error"]["type"] == "EmptySource"

@@ -168,7 +168,7 @@ def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
         assert (
             "12\u202f345\u202f678\u202f901\u202f234\u202f567\u202f890" in text and "\u22121\u202f234\u202f567" in text
         )
-        assert ("à l’étape 3" if french else "at step 3") in text
+        assert ("à l’étape 4" if french else "at step 4") in text
     if state == "failed":
         assert REASONS["TooFewParties"][french] in text
     other = {names[not french] for names in (*STATES.values(), *STAGES.values())}

@@ -413,8 +413,8 @@ def killed_once(world: World, k: int) -> None:
     assert outcomes[0].sums == TOTAL
     assert ends == [(0, [str([one.sums for one in outcomes])])] * 2
     came = world.came()
-    said = {"KEYS", "SHARES", "MASKED", "AGREE", "REVEAL"}
-    assert len(came) == rounds * 3 * 5 and {kind for kind, _, _ in came} == said
+    said = {"KEYS", "SHARES", "OPENED", "MASKED", "AGREE", "REVEAL"}
+    assert len(came) == rounds * 3 * 6 and {kind for kind, _, _ in came} == said
     assert all(len(different) == 1 for different in came.values())
     assert no_secrets(world.homes[0])
     assert len(world.homes[0].store.released()) == rounds
@@ -507,7 +507,7 @@ def test_what_leaves_is_written_before(world: World, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(Client, "send", sent)
         world.join(0, url, own=own)
         assert all(ended(*one)[0] == 0 for one in others)
-    assert found == [("KEYS", 1), ("SHARES", 1), ("MASKED", 1), ("AGREE", 1), ("REVEAL", 1)]
+    assert found == [("KEYS", 1), ("SHARES", 1), ("OPENED", 1), ("MASKED", 1), ("AGREE", 1), ("REVEAL", 1)]
 
 
 def test_two_processes_cannot_run_one_study(world: World) -> None:
@@ -674,7 +674,7 @@ def test_the_difference_of_two_cohorts(tmp_path: Path, guard: Any) -> None:
         others = [world.child(i, url) for i in (1, 2)]
         with pytest.raises(CohortRefused, match=r"about 1 alone \(Party 3\)"):  # by its name, and not its 64 digits
             world.join(0, url, Policy(3, guard=guard))
-        assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "REFUSE"}
+        assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "OPENED", "REFUSE"}
         with pytest.raises(StudyEnded, match="CohortRefused"):  # and it stays refused
             world.join(0, url, Policy(3, guard=guard))
         for pid, pipe in others:
@@ -723,7 +723,7 @@ def test_a_cohort_that_shrinks_after_the_vector(tmp_path: Path) -> None:
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
-    assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "MASKED", "REFUSE"}
+    assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "OPENED", "MASKED", "REFUSE"}
     # the vector has left, and the no may come too late: the sum over these is remembered as one that may be out
     assert [(one["name"], one["certain"]) for one in world.homes[0].store.released()] == [
         ("Earlier", True),
@@ -767,7 +767,7 @@ def test_the_number_of_rows_is_a_sum_that_all_studies_have_in_common(tmp_path: P
         if guard == "columns":
             with pytest.raises(CohortRefused, match=r"about 1 alone \(Party 3\)"):
                 world.join(0, url)
-            assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "REFUSE"}
+            assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "OPENED", "REFUSE"}
         else:
             assert world.join(0, url, Policy(3, guard="question"))[0].cohort == (0, 1, 2)
         for pid, pipe in others:
@@ -966,7 +966,7 @@ def test_two_studies_at_once_cannot_both_spend_what_is_left(tmp_path: Path) -> N
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
-    assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "REFUSE"}
+    assert {kind for kind, sender, _ in world.came() if sender == 0} == {"KEYS", "SHARES", "OPENED", "REFUSE"}
     assert [one.name for one in world.homes[0].store.charges()] == ["Meanwhile"] and no_secrets(world.homes[0])
 
 

@@ -20,7 +20,10 @@ from murmure.secure import coordinator as machine
 from murmure.secure.identity import Identity
 from murmure.secure.messages import Kind, write
 from murmure.service import bodies, connections
+from murmure.service.address import Address
+from murmure.service.client import Client
 from murmure.service.errors import LogFailed
+from murmure.service.refusals import Unreachable, Untrusted
 
 
 @pytest.fixture
@@ -382,6 +385,24 @@ def test_over_tls(hands: Any, tmp_path: Path) -> None:
         line.close()
         with pytest.raises((http.client.HTTPException, OSError)):
             hands_of.Line(f"http://127.0.0.1:{port}").request("GET", "/study")
+
+
+def test_http_at_a_port_of_tls_and_https_at_a_plain_one(hands: Any, tmp_path: Path) -> None:
+    """Said at once, with the address that is right; a port where nobody is, is something else."""
+    certificate, key = self_signed(tmp_path)
+    for secure, pair in (("https", {"certificate": certificate, "key": key}), ("http", {})):
+        with hands_of.serving(hands.folder, **pair) as (_, served):
+            right = served.where.parties
+            wrong = right.replace(secure, "http" if secure == "https" else "https", 1)
+            began = time.monotonic()
+            with Client(Address.of(wrong), patience=60.0) as client, pytest.raises(Untrusted) as caught:
+                client.study()
+            assert right in caught.value.hint and time.monotonic() - began < 20
+            with Client(Address.of(right), certificate, patience=10.0) as client:
+                assert client.study() == hands.folder.signed
+    with Client(Address.of(right), patience=0.5) as client, pytest.raises(Unreachable) as gone:
+        client.study()
+    assert "https" not in str(gone.value)
 
 
 def test_a_certificate_that_is_none(hands: Any, tmp_path: Path) -> None:

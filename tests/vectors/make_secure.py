@@ -27,6 +27,7 @@ from murmure.secure.messages import (  # noqa: E402
     Masked,
     Sealed,
     before_signature,
+    pack_parties,
     pack_signatures,
     read,
     signatures_of,
@@ -70,8 +71,8 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     yield case("nothing at all", "coordinator", keys, b"", "BadMessage")
     yield case("glued", "coordinator", keys, raw + b"\0", "BadMessage")
     yield case("not ours", "coordinator", keys, b"XX" + raw[2:], "BadMessage")
-    yield case("unknown version", "coordinator", keys, resigned(raw, me, 2, b"\3"), "BadMessage")
-    yield case("the version before this one", "coordinator", keys, resigned(raw, me, 2, b"\1"), "BadMessage")
+    yield case("unknown version", "coordinator", keys, resigned(raw, me, 2, b"\4"), "BadMessage")
+    yield case("the version before this one", "coordinator", keys, resigned(raw, me, 2, b"\2"), "BadMessage")
     yield case("unknown kind", "coordinator", keys, resigned(raw, me, 3, b"\x63"), "BadMessage")
     yield case(
         "a body that is too short", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(95), me), "BadMessage"
@@ -169,13 +170,24 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     yield case("a roster out of order", "party 0", roster, from_head(Kind.ROSTER, swapped), "BadMessage")
     delivery = index("party 0", Kind.DELIVERY)
     sealed = Sealed.of(read(lines[delivery][1]))
-    boxes = [bytes([sealed.boxes[0][0] ^ 1]) + sealed.boxes[0][1:], *sealed.boxes[1:]]
-    opened = Sealed(sealed.places, boxes, sealed.members).pack(delivery=True)
-    yield case(
-        "shares that were changed on the way", "party 0", delivery, from_head(Kind.DELIVERY, opened), "SharesDoNotFit"
-    )
     fewer = Sealed(sealed.places[1:], sealed.boxes[1:], sealed.members).pack(delivery=True)
     yield case("a neighbour's shares held back", "party 0", delivery, from_head(Kind.DELIVERY, fewer), "RosterDiffers")
+    shared = index("party 0", Kind.SHARED)
+    for name, there, error in (
+        ("shared, who did not seal", (0, 1, 2, 3, 4), "RosterDiffers"),
+        ("this party did not share", (1, 2, 3), "RosterDiffers"),
+        ("too few shared", (0, 1), "TooFewParties"),
+    ):
+        yield case(name, "party 0", shared, from_head(Kind.SHARED, pack_parties(there)), error)
+    yield case("vectors that came before who shared", "party 0", shared, from_head(Kind.ALIVE, b""), "OutOfOrder")
+    opened = index("coordinator", Kind.OPENED, 0)
+    for name, body, error in (
+        ("a complaint of oneself", pack_parties((0,)), "RosterDiffers"),
+        ("a complaint of nobody in the roster", pack_parties((9,)), "RosterDiffers"),
+        ("a complaint cut short", pack_parties((1,))[:-1], "BadMessage"),
+        ("a complaint of one party twice", struct.pack("<III", 2, 1, 1), "BadMessage"),
+    ):
+        yield case(name, "coordinator", opened, write(Kind.OPENED, session, 0, body, me), error)
     yield case(
         "a second roster",
         "party 0",

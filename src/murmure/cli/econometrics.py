@@ -384,7 +384,10 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
     if epsilon is None:
         for name in ("delta", "rows_per_person", "budget", "ledger", "dataset", "who"):
             if given[name] is not None:
-                raise Misuse(f"--{name.replace('_', '-')} is for noise.", "add --epsilon, or leave it out")
+                raise Misuse(
+                    f"--{name.replace('_', '-')} is for noise.",
+                    "leave it out; --epsilon adds noise to the commands that take it",
+                )
     if given["schema_file"] is None and (epsilon is not None or given["secure"]):
         raise Misuse(
             f"{'--secure' if given['secure'] else '--epsilon'} needs --schema: bounds and labels are public constants, "

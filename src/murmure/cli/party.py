@@ -82,7 +82,7 @@ def _show_card(home: Home, as_json: bool) -> None:
 
 @party.command(cls=Clear, short_help="What a study asks, in plain words.")
 @click.argument("url")
-@click.option("--rows", metavar="ROWS", help="Yours: warn if few of them are behind a condition. They stay here.")
+@click.option("--rows", metavar="ROWS", help="Yours: checked as `join` checks them, and counted. They stay here.")
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
 @home_option
 @line_options
@@ -97,8 +97,13 @@ def look(
     lang: Any,
     as_json: bool,
 ) -> None:
-    """What the study at URL asks, of whom, and who learns what. Nothing is sent but the question."""
+    """What the study at URL asks, of whom, and who learns what. Nothing is sent but the question.
+
+    With --rows it also says what in your rows would stop `join`, which would then decline.
+    """
+    from murmure.service.own import own_sums
     from murmure.service.own_counts import warnings_at_home
+    from murmure.service.policy import Policy
     from murmure.service.sources import open_rows
     from murmure.study import Study
 
@@ -107,10 +112,12 @@ def look(
     mine, told = own_key(folder), before(folder, study, lang)
     if rows is not None:
         told += warnings_at_home(study, open_rows(rows, query), language=lang)
+    if not as_json:
+        show(study, lang, mine, told)
+    if rows is not None:  # what would stop `join` stops here, where nobody hears of it
+        Policy().check_rows(study, own_sums(study, open_rows(rows, query))[0].rows)
     if as_json:
         print_json(about(study, lang, mine, told))
-    else:
-        show(study, lang, mine, told)
 
 
 # -- decline -----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +58,21 @@ MOST_SHOWN = 40  # figures on a terminal
 @click.option(
     "--patience", type=float, default=600.0, show_default=True, metavar="S", help="Seconds without an answer."
 )
+@click.option(
+    "--wait",
+    type=float,
+    default=86_400.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for the others' next step; then say no and leave.",
+)
+@click.option(
+    "--decline/--no-decline",
+    "declines",
+    default=True,
+    help="If your own rules or rows stop you: tell the coordinator no, without a reason and for good; or tell nobody, "
+    "to mend it and join again.  [default: decline]",
+)
 @click.option("--verbose", is_flag=True, help="A line on stderr for every message.")
 @home_option
 @line_options
@@ -79,6 +96,8 @@ def join(
     minimum_cell: int,
     accepted: tuple[str, ...],
     patience: float,
+    wait: float,
+    declines: bool,
     verbose: bool,
     folder: Path,
     ca: Path | None,
@@ -89,17 +108,20 @@ def join(
     """Read what the study at URL asks, approve it, and take part with your rows until the result is there.
 
     Rows are checked before anything is sent: a value outside its bound stops here, with the number of its row. What
-    leaves is a masked sum. Stopped at any moment, the same command goes on where it was. The first join pins the
+    leaves is a masked sum. Whoever is stopped by its own rules or rows declines by itself, so that nobody waits; no
+    reason leaves. Stopped at any other moment, the same command goes on where it was. The first join pins the
     coordinator's key: later studies under the same URL must be signed by it. It pins those of the other parties too:
     later, whoever has another key under the same name is refused, unless --accept-new-key names it.
     """
     if rows is None:
         raise Misuse("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
     from murmure.service.home import Home
-    from murmure.service.joining import Terms, check, finish, needs_rows, read_rows
+    from murmure.service.joining import Terms, check_known, check_rules, finish, needs_rows, read_rows
     from murmure.service.policy import Policy
     from murmure.study import Study
 
+    if not 0 < wait < 1e9:
+        raise Misuse(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
     if delta is not None and budget is None:
         raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
@@ -111,10 +133,16 @@ def join(
         met = home.store.pinned(client.address.url) is not None
         client.patience = patience if met else min(patience, FIRST)
         signed = client.study()
+        since = time.monotonic()
         client.patience = patience
         study = Study.open(signed)
         terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
-        check(terms)
+        check_known(terms)
+        asks = not (as_json or yes or approve) and _somebody_is_there()
+        # what a rule refuses may follow from earlier studies: a stranger, whom nobody here has named, hears nothing
+        named = met or asks or approve is not None or coordinator_fingerprint is not None
+        with _declining(terms, client, since, declines and named, asks, lang):
+            check_rules(terms)
         at_home = _at_home(terms, rows, query, lang)
         why = terms.approval(yes)
         if why is None:
@@ -122,9 +150,39 @@ def join(
         else:
             for line in at_home:
                 click.echo(printable(line), err=True)
-        own = read_rows(terms, rows, query) if needs_rows(terms) else []
-        outcomes = finish(terms, client, own, why, _progress(study, lang), client.log)
+        with _declining(terms, client, since, declines and not _mistyped(rows), asks, lang):
+            own = read_rows(terms, rows, query) if needs_rows(terms) else []
+        outcomes = finish(terms, client, own, why, _progress(study, lang), client.log, wait)
     show_outcomes(study, outcomes, as_json)
+
+
+def _mistyped(rows: str) -> bool:
+    """There is no such file: a mistake in the command, and no reason to decline."""
+    from murmure.service.sources import PART
+
+    return "://" not in rows and PART not in rows and not Path(rows).exists()
+
+
+@contextmanager
+def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool, lang: str) -> Iterator[None]:
+    """Own rules or rows that stop this party: the coordinator is told no. The reason is for this terminal alone."""
+    from murmure.core.errors import MissingExtra
+    from murmure.service.joining import decline_by_itself
+    from murmure.service.refusals import StoreFailed
+
+    said = SAID[lang]
+    try:
+        yield
+    except (MissingExtra, StoreFailed):  # the machine is not set up: neither a rule nor the rows
+        raise
+    except Exception as error:
+        if asks and declines:  # a person is there, who may want to mend it and come again
+            click.echo(printable(str(error)), err=True)
+            answer = click.prompt(said["tell_no"], default="", show_default=False).strip().lower()
+            declines = answer in (said["yes"], said["yes"][0])
+        told = declines and decline_by_itself(terms, client, since)
+        click.echo(said["told" if told else "not_told"].format(terms.study.name), err=True)
+        raise
 
 
 def _progress(study: Study, lang: str) -> Callable[[int, str], None]:

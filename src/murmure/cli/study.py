@@ -221,9 +221,10 @@ def run(
     """Serve the study in folder STUDY until it is done. Prints the address for the parties, and that of a page with a
     token: whoever has it may look on.
 
-    The first stage is closed when all have joined or declined, or after --wait seconds if enough have; later ones when
-    all have answered, or after --patience seconds. Killed at any moment, it goes on where it stopped when it is started
-    again. With --json: a line of JSON when it serves, and one when it has ended.
+    The first stage is closed when all have joined or declined, or after --wait seconds; later ones when all have
+    answered, or after --patience seconds. If too few parties are left then, the study ends with TooFewParties. Killed
+    at any moment, it goes on where it stopped when it is started again. With --json: a line of JSON when it serves, and
+    one when it has ended.
     """
     for name, value in (("--wait", wait), ("--patience", patience)):
         if not (math.isfinite(value) and 0 <= value <= 1e8):
@@ -338,14 +339,16 @@ def _show_result(seen: Seen) -> None:
 
     from murmure.service.fitted import lines_of
     from murmure.service.paid import in_all
+    from murmure.service.standing import in_words
 
     out = console()
     out.print(seen.study.name, style="bold", soft_wrap=True)
+    gone = f"; {in_words(seen.standing.absent)}" if seen.standing.absent else ""
     for one, figures in seen.figures():
         names = ", ".join(seen.study.roster[place].name for place in one.cohort)
         rounds = f"round {one.round}, " if seen.study.rounds > 1 else ""
         out.print(f"{rounds}{figures.about}", soft_wrap=True)
-        out.print(f"over {len(one.cohort)} parties: {names}", style="dim", soft_wrap=True)
+        out.print(f"over {len(one.cohort)} parties: {names}{gone}", style="dim", soft_wrap=True)
         if figures.people is not None:
             about = "" if figures.exact else "about "
             out.print(f"{about}{grouped(figures.people)} rows", style="dim")

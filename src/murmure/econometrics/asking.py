@@ -89,7 +89,8 @@ def ask(
     if noise is not None:
         fit = replace(fit, cost=noise.cost, relation=noise.relation)
     elif ledger is not None:
-        raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint="privacy=mu.Central(epsilon=1.0)")
+        way_out = "privacy=mu.Central(epsilon=1.0)" if model.protects is None else "leave the ledger out"
+        raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
     heard = drive(steps, frame, engine, fit, ledger, gate, rules_of(privacy, model))
     how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded, in_process=True)
     return replace(heard.result, how=how)  # type: ignore[type-var]

@@ -31,6 +31,7 @@ class How:
     sums: int  # numbers that were released, in all rounds
     parties: int | None = None
     present: int | None = None  # of them, those in the sums
+    absent: tuple[str, ...] = ()  # why the others are not, where that is known: in English, and in French
     rows: int | None = None
     bits: int | None = None  # of the longest sum
     grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before they were added up
@@ -51,7 +52,8 @@ class How:
         out = [IN_ENGLISH] if self.rehearsal else []
         out.append(f"Obtained {self.privacy}: {rows}{way}.")
         if self.parties is not None and self.present not in (None, self.parties):
-            out.append(f"Of {self.parties} parties {self.present} are in the sums; the others vanished.")
+            why = f": {self.absent[0]}" if self.absent else ""
+            out.append(f"Of {self.parties} parties {self.present} are in the sums{why}.")
         if self.grid:
             out.append(f"Numbers of {', '.join(self.grid)} were rounded to their grid; all else is exact.")
         if self.seeded:
@@ -70,9 +72,8 @@ class How:
         out = [IN_FRENCH] if self.rehearsal else []
         out.append(f"Obtenu {where} : {rows}{way}.")
         if self.parties is not None and self.present not in (None, self.parties):
-            out.append(
-                f"Des {self.parties} participants, {self.present} sont dans les sommes ; les autres ont disparu."
-            )
+            why = f" : {self.absent[1]}" if self.absent else ""
+            out.append(f"Des {self.parties} participants, {self.present} sont dans les sommes{why}.")
         if self.grid:
             out.append(
                 f"Les nombres de {', '.join(self.grid)} ont été arrondis à leur grille ; tout le reste est exact."

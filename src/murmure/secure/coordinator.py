@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from murmure.secure.disputes import left_out
 from murmure.secure.errors import (
     BadMessage,
     Declined,
@@ -23,6 +24,7 @@ from murmure.secure.identity import Identity
 from murmure.secure.joined import Joined, enough
 from murmure.secure.messages import (
     FROM_COORDINATOR,
+    SECRET,
     SIGNATURE,
     Alive,
     Keys,
@@ -32,7 +34,9 @@ from murmure.secure.messages import (
     Result,
     Reveal,
     Sealed,
+    pack_parties,
     pack_signatures,
+    parties_of,
     read,
     write,
 )
@@ -40,10 +44,11 @@ from murmure.secure.party import KEY, SELF_MASK
 from murmure.secure.session import Session
 from murmure.secure.unmasking import Unmasking
 
-Stage = Literal["keys", "shares", "vectors", "agree", "reveal", "done", "failed"]
+Stage = Literal["keys", "shares", "opened", "vectors", "agree", "reveal", "done", "failed"]
 SAID = {
     "keys": Kind.KEYS,
     "shares": Kind.SHARES,
+    "opened": Kind.OPENED,
     "vectors": Kind.MASKED,
     "agree": Kind.AGREE,
     "reveal": Kind.REVEAL,
@@ -61,7 +66,12 @@ SMALL_ORDER = {  # points of Curve25519, and of its twist, with which every secr
         P + 1,
     )
 }
-WORDS = {"keys": "joined", "shares": "shared their secrets", "vectors": "sent their vectors"}
+WORDS = {
+    "keys": "joined",
+    "shares": "shared their secrets",
+    "opened": "could open each other's shares",
+    "vectors": "sent their vectors",
+}
 
 
 class Coordinator:
@@ -74,15 +84,18 @@ class Coordinator:
         self.stage: Stage = "keys"
         self.expected: frozenset[int] = frozenset(session.members)
         self.refused: set[int] = set()
+        self.unusable: dict[int, str] = {}  # who sent what cannot be used, and what that was
         self.ended: str | None = None
         self._said: dict[Kind, dict[int, bytes]] = {kind: {} for kind in (*SAID.values(), Kind.REFUSE)}  # hashes
         self._now: dict[int, Message] = {}  # messages of this stage
+        self._wrong_kind: dict[int, Kind] = {}  # of the message for which a party is in `unusable`
         self._inbox: dict[int, list[bytes]] = {place: [] for place in session.members}
         self._left: set[int] = set()  # who was told that it goes on without them
         self._ends: dict[str, bytes] = {}
         self._keys: set[bytes] = set()
         self._joined: Joined | None = None
         self._sealed: dict[int, dict[int, bytes]] = {}
+        self._unopened: dict[int, tuple[int, ...]] = {}  # by whom: whose boxes
         self._shared: tuple[int, ...] = ()
         self._told = b""  # what parties sign with their vectors
         self._masked_for: dict[int, bytes] = {}  # their signatures
@@ -104,12 +117,15 @@ class Coordinator:
     @property
     def waiting(self) -> frozenset[int]:
         """Of whom nothing came yet, and may."""
-        return self.expected - self.received - self.refused if self.stage in SAID else frozenset()
+        if self.stage not in SAID:
+            return frozenset()
+        return self.expected - self.received - self.refused - set(self.unusable)
 
     @property
     def gone(self) -> frozenset[int]:
-        """Who refused, or did not come in time."""
-        return frozenset(self.session.members) - self.expected | self.refused
+        """Who refused, did not come in time, sent what cannot be used, or is left out since boxes did not open."""
+        here = self.expected - self.refused - set(self.unusable) - set(self._disputed())
+        return frozenset(self.session.members) - here
 
     @property
     def can_close(self) -> bool:
@@ -163,17 +179,31 @@ class Coordinator:
         elif message.sender not in self.expected:
             raise OutOfOrder(f"{card.name} came too late: the others went on without.")
         else:
-            self._listen(message)
+            self._check_copied(message)
+            try:
+                self._listen(message)
+            except (BadMessage, RosterDiffers) as error:
+                # signed by its sender, for this session: nobody else can have made it, and nobody waits for the sender
+                self.unusable[message.sender] = str(error).splitlines()[0]
+                self._wrong_kind[message.sender] = message.kind
+                raise
+            if self._wrong_kind.get(message.sender) is message.kind:  # a right one after a wrong one: all is well
+                del self.unusable[message.sender], self._wrong_kind[message.sender]
         said[message.sender] = digest
         return message.sender
+
+    def _check_copied(self, message: Message) -> None:
+        """Two parties with one key: it is not known who copied it, so the second is refused and nobody is blamed."""
+        if message.kind is Kind.KEYS and self._keys & {message.body[:SECRET], message.body[SECRET : 2 * SECRET]}:
+            raise RosterDiffers(f"{self._name(message.sender)} sent session keys that somebody has already.")
 
     def _listen(self, message: Message) -> None:
         place = message.sender
         match message.kind:
             case Kind.KEYS:
                 mine = Keys.of(message)
-                if mine.mask == mine.box or self._keys & {mine.mask, mine.box}:
-                    raise RosterDiffers(f"{self._name(place)} sent session keys that somebody has already.")
+                if mine.mask == mine.box:
+                    raise RosterDiffers(f"{self._name(place)} sent one session key twice.")
                 if SMALL_ORDER & {mine.mask, mine.box}:  # they would stop every neighbour
                     raise BadMessage(f"the session key of {self._name(place)} is no key.")
                 self._keys |= {mine.mask, mine.box}
@@ -184,6 +214,12 @@ class Coordinator:
                 if sealed.places != self._joined.neighbours(place):
                     raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
+            case Kind.OPENED:
+                assert self._joined is not None
+                unopened = parties_of(message)
+                if not set(unopened) <= set(self._joined.neighbours(place)) & self.expected:
+                    raise RosterDiffers(f"{self._name(place)} complains of shares that were not sealed for it.")
+                self._unopened[place] = unopened
             case Kind.MASKED:
                 assert self._joined is not None
                 if len(message.body) != 8 * self.session.encoder.words + SIGNATURE:
@@ -223,6 +259,7 @@ class Coordinator:
         """Freeze this stage with those who answered, and go on; or fail, when they are too few."""
         if self.stage not in SAID:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+        self._note_disputes()
         try:
             self._check_enough()
             match self.stage:
@@ -230,6 +267,8 @@ class Coordinator:
                     self._close_keys()
                 case "shares":
                     self._close_shares()
+                case "opened":
+                    self._close_opened()
                 case "vectors":
                     self._close_vectors()
                 case "agree":
@@ -252,7 +291,8 @@ class Coordinator:
 
     def _check_enough(self) -> None:
         if self.stage in WORDS:
-            enough(self.session, len(self.received - self.refused), WORDS[self.stage])
+            there = self.received - self.refused - set(self._disputed())
+            enough(self.session, len(there), WORDS[self.stage])
             return
         if self._joined is None:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
@@ -290,15 +330,34 @@ class Coordinator:
 
     def _close_shares(self) -> None:
         assert self._joined is not None
-        self._shared = tuple(sorted(self.received - self.refused))
-        self._told = self._joined.masked_for(self._shared)
-        self._go_on("vectors", self._shared)
-        there = set(self._shared)
-        for place in self._shared:
+        sealed = tuple(sorted(self.received - self.refused))
+        self._go_on("opened", sealed)
+        there = set(sealed)
+        for place in sealed:
             near = tuple(other for other in self._joined.neighbours(place) if other in there)
             boxes = [self._sealed[other][place] for other in near]
-            self._tell(place, Kind.DELIVERY, Sealed(near, boxes, self._shared).pack(delivery=True))
+            self._tell(place, Kind.DELIVERY, Sealed(near, boxes, sealed).pack(delivery=True))
         self._sealed = {}
+
+    def _disputed(self) -> dict[int, tuple[int, ...]]:
+        """Who is left out since boxes did not open, and with whom each was at odds."""
+        return left_out(self._unopened, self.received - self.refused) if self.stage == "opened" else {}
+
+    def _note_disputes(self) -> None:
+        for place, others in self._disputed().items():
+            by = [self._name(other) for other in others if place in self._unopened[other]]
+            of = [self._name(other) for other in others if other in self._unopened[place]]
+            said = [f"what it sealed did not open at {', '.join(by)}"] if by else []
+            said += [f"it says that what was sealed by {', '.join(of)} did not open"] if of else []
+            self.unusable[place] = "; ".join(said)
+
+    def _close_opened(self) -> None:
+        """Nobody has masked a vector yet, so whoever is left out now is in nobody's masks."""
+        assert self._joined is not None
+        self._shared = tuple(sorted(self.received - self.refused - set(self._disputed())))
+        self._told = self._joined.masked_for(self._shared)
+        self._go_on("vectors", self._shared)
+        self._tell_all(Kind.SHARED, pack_parties(self._shared))
 
     def _close_vectors(self) -> None:
         assert self._joined is not None
@@ -318,6 +377,8 @@ class Coordinator:
         assert self._joined is not None and self._lists is not None
         unmasking = Unmasking(self.session, self._joined, self._shared, self._lists, self._revealed)
         words = unmasking.of(self._sum)
+        for place in sorted(unmasking.wrong):
+            self.unusable[place] = "it revealed shares that do not fit; the sum was found without them"
         self._result = self.session.encoder.decode(words, len(self._lists.alive))
         self.stage = "done"
         body = Result(self._lists.alive, words).pack()

@@ -14,7 +14,9 @@ from murmure.secure.ring import Encoder
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
 
-Vanish = Literal["keys", "shares", "vectors", "agree", "reveal"]  # the message of this stage is not sent any more
+Vanish = Literal[
+    "keys", "shares", "opened", "vectors", "agree", "reveal"
+]  # the message of this stage is not sent any more
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def sum_in_process(
         coordinator.receive(message)
 
     def gone(i: int, stage: str) -> bool:
-        order = ("keys", "shares", "vectors", "agree", "reveal", "done")
+        order = ("keys", "shares", "opened", "vectors", "agree", "reveal", "done")
         return i in vanish and order.index(stage) >= order.index(vanish[i])
 
     for i, party in enumerate(parties):

@@ -34,7 +34,7 @@ class Kind(enum.IntEnum):
     KEYS = 1  # party: public keys of this session
     ROSTER = 2  # coordinator: the keys of all who joined
     SHARES = 3  # party: a sealed pair of shares for every neighbour
-    DELIVERY = 4  # coordinator: who shared, and what they sealed for you
+    DELIVERY = 4  # coordinator: who sealed shares, and what they sealed for you
     MASKED = 5  # party: the masked vector, and its signature under who shared, as it was told
     ALIVE = 6  # coordinator: whose vectors came, with these signatures, and whose did not
     AGREE = 7  # party: signs these lists
@@ -45,9 +45,12 @@ class Kind(enum.IntEnum):
     REFUSE = 12  # party: says no
     ASK = 13  # party: what is there for me?
     MASKED_FOR = 14  # party: signs who shared; only its signature travels, in MASKED and in ALIVE
+    OPENED = 15  # party: whose box it could not open, mostly nobody's
+    SHARED = 16  # coordinator: who shared, for good
 
 
-BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK, Kind.MASKED_FOR}
+BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.OPENED, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK}
+BY_PARTIES |= {Kind.MASKED_FOR}
 
 
 @dataclass(frozen=True)
@@ -206,9 +209,17 @@ def list_of(message: Message, kind: Kind, size: int) -> dict[int, Message]:
     return out
 
 
+def parties_of(message: Message) -> tuple[int, ...]:
+    """OPENED, SHARED: a list of parties and nothing else."""
+    c = Cursor(message.body, message.kind)
+    out = c.parties()
+    c.end()
+    return out
+
+
 @dataclass(frozen=True)
 class Sealed:
-    """SHARES: for whom. DELIVERY: from whom, and who shared at all."""
+    """SHARES: for whom. DELIVERY: from whom, and who sealed shares at all."""
 
     places: tuple[int, ...]
     boxes: list[bytes] = field(repr=False)

@@ -23,7 +23,6 @@ from murmure.secure.errors import (
     OutOfOrder,
     ProtocolRefused,
     RosterDiffers,
-    SharesDoNotFit,
     TooFewParties,
 )
 from murmure.secure.identity import Identity
@@ -42,19 +41,22 @@ from murmure.secure.messages import (
     Reveal,
     Sealed,
     before_signature,
+    pack_parties,
+    parties_of,
     read,
     signatures_of,
     text_of,
     write,
 )
 from murmure.secure.session import Session, derive, digest_of
-from murmure.secure.shamir import coefficient_bytes, split
+from murmure.secure.shamir import coefficient_bytes, is_share, split
 
-Stage = Literal["keys", "shares", "vector", "alive", "agree", "reveal", "result", "done", "failed"]
+Stage = Literal["keys", "shares", "shared", "vector", "alive", "agree", "reveal", "result", "done", "failed"]
 SELF_MASK, KEY = 0, 1  # what a revealed share is a share of
 AWAITED = {
     "shares": Kind.ROSTER,
     "delivery": Kind.DELIVERY,
+    "shared": Kind.SHARED,
     "alive": Kind.ALIVE,
     "agree": Kind.AGREED,
     "result": Kind.RESULT,
@@ -84,6 +86,8 @@ class Party:
         self._joined: Joined | None = None
         self._pair_keys: dict[int, bytes] = {}
         self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of others: of the self-mask, of the key
+        self._sealed: tuple[int, ...] = ()  # who sealed shares for others
+        self._unopened: frozenset[int] = frozenset()  # those of them whose box does not open here
         self._shared: tuple[int, ...] = ()
         self._lists: Alive | None = None
         self.result: list[int] | None = None
@@ -96,6 +100,11 @@ class Party:
     def stage(self) -> Stage:
         """What comes next: the name of what is to be said, or awaited."""
         return "shares" if self._stage == "delivery" else self._stage  # type: ignore[return-value]
+
+    @property
+    def steps(self) -> int:
+        """How many different messages the coordinator sent that this party took: what is sent again is no step."""
+        return len(self._heard)
 
     @property
     def cohort(self) -> tuple[int, ...]:
@@ -218,6 +227,8 @@ class Party:
                 return self._hear_roster(message)
             case Kind.DELIVERY:
                 return self._hear_delivery(message)
+            case Kind.SHARED:
+                return self._hear_shared(message)
             case Kind.ALIVE:
                 return self._hear_alive(message)
             case Kind.AGREED:
@@ -248,30 +259,54 @@ class Party:
         self._stage = "delivery"
         return self._write(Kind.SHARES, Sealed(near, boxes).pack())
 
-    def _hear_delivery(self, message: Message) -> bytes | None:
+    def _hear_delivery(self, message: Message) -> bytes:
         assert self._joined is not None
         sealed = Sealed.of(message)
         joined, near = self._joined, self._joined.neighbours(self.index)
-        shared = set(sealed.members)
-        if not shared <= set(joined.members) or self.index not in shared:
-            raise RosterDiffers("the list of those who shared is not part of those who joined.")
-        enough(self.session, len(shared), "shared their secrets")
-        if sealed.places != tuple(other for other in near if other in shared):
-            raise RosterDiffers("the shares delivered are not those of the neighbours who shared.")
-        self._holders_left(shared)
+        there = set(sealed.members)
+        if not there <= set(joined.members) or self.index not in there:
+            raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
+        enough(self.session, len(there), "sealed their shares")
+        if sealed.places != tuple(other for other in near if other in there):
+            raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
+        self._holders_left(there)
         for other, box in zip(sealed.places, sealed.boxes, strict=True):
-            key = box_key(self._box_secret(other), joined.digest, other, self.index)
-            try:
-                opened = box_open(key, box, joined.digest)
-            except ForgedMessage:
-                raise SharesDoNotFit(
-                    f"what {self.session.roster[other].name} sealed for this party cannot be opened.",
-                    hint="it was changed on the way, or that party made it wrongly",
-                ) from None
-            self._held[other] = opened[:SHARE], opened[SHARE:]
+            shares = self._opened(other, box)
+            if shares is not None:
+                self._held[other] = shares
         if self.index in joined.holders(self.index):
             self._held[self.index] = self._own_shares(joined)[self.index]
-        self._shared = sealed.members
+        self._sealed, self._unopened = sealed.members, frozenset(sealed.places) - set(self._held)
+        self._stage = "shared"
+        return self._write(Kind.OPENED, pack_parties(self._unopened))
+
+    def _opened(self, other: int, box: bytes) -> tuple[bytes, bytes] | None:
+        """The two shares in it; None: it does not open, or there are no shares in it."""
+        assert self._joined is not None
+        key = box_key(self._box_secret(other), self._joined.digest, other, self.index)
+        try:
+            opened = box_open(key, box, self._joined.digest)
+        except ForgedMessage:
+            return None
+        shares = opened[:SHARE], opened[SHARE:]
+        return shares if all(map(is_share, shares)) else None
+
+    def _hear_shared(self, message: Message) -> bytes | None:
+        """Who shared for good: nobody's vector is masked before this is known, so whoever is missing is in no mask."""
+        shared = parties_of(message)
+        there = set(shared)
+        if not there <= set(self._sealed) or self.index not in there:
+            raise RosterDiffers("the list of those who shared is not part of those who sealed shares.")
+        if there & self._unopened:
+            name = self.session.roster[min(there & self._unopened)].name
+            raise RosterDiffers(
+                f"the list of those who shared names {name}, whose box this party could not open.",
+                hint="one of the two has to be left out; nothing was revealed",
+            )
+        enough(self.session, len(there), "shared their secrets")
+        self._holders_left(there)
+        self._held = {place: shares for place, shares in self._held.items() if place in there}
+        self._shared = shared
         self._stage = "vector"
         return None
 

@@ -17,7 +17,7 @@ from murmure.secure.identity import Card, alike
 from murmure.secure.ring import Encoder
 from murmure.secure.sharing import PairwiseMasks
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,11 @@ def split(secret: bytes, threshold: int, xs: Sequence[int], coefficients: bytes)
     return [_value(falling, x).to_bytes(SHARE_BYTES, "big") for x in xs]
 
 
+def is_share(raw: bytes) -> bool:
+    """Whether these bytes are a share of something."""
+    return len(raw) == SHARE_BYTES and int.from_bytes(raw, "big") < P
+
+
 def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
     """The secret, from the first `threshold` of these shares in the order of x.
 

@@ -7,6 +7,7 @@ spoil nothing but itself.
 from __future__ import annotations
 
 import hmac
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,6 +25,7 @@ from murmure.secure.session import Session
 from murmure.secure.shamir import join
 
 SLICES = 2  # threads; each has a vector of its own
+MOST_TRIES = 5_000  # sets of shares, for one secret
 LONG = 1 << 13  # words; for shorter vectors key agreements, which share one lock, take the time
 
 
@@ -40,6 +42,7 @@ class Unmasking:
     ) -> None:
         self.session, self.joined, self.shared, self.lists = session, joined, shared, lists
         self._alive = set(lists.alive)
+        self.wrong: set[int] = set()  # parties that revealed a wrong share, as far as the others' sufficed
         self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # of whom: held by whom
         for holder in sorted(revealed):
             for place, (_, share) in zip(revealed[holder].places, revealed[holder].shares, strict=True):
@@ -87,19 +90,28 @@ class Unmasking:
         return public.public_bytes(Encoding.Raw, PublicFormat.Raw) == self.joined.keys[place].mask
 
     def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool]) -> bytes:
-        """The secret; where one share is wrong, from the others."""
-        shares, t = self._shares[place], self.joined.threshold
-        for left_out in (None, *list(shares)[: t + 1]):
-            chosen = [x for x in shares if x != left_out][:t]
-            if len(chosen) < t:
-                break
+        """The secret; where some shares are wrong, from the others."""
+        t, shares = self.joined.threshold, self._shares[place]
+        for gaps, chosen in itertools.islice(self._sets(list(shares), t), MOST_TRIES):
             try:
                 secret = join({x: shares[x] for x in chosen}, t)
             except SharesDoNotFit:
                 continue
             if fits(place, secret):
+                # as few as possible were left out: with a right one among them fewer would have been enough
+                self.wrong |= {x - 1 for x in gaps}
                 return secret
         raise SharesDoNotFit(
             f"the shares of a secret of {self.session.roster[place].name} do not rebuild what it promised.",
-            hint="several parties sent wrong shares; start again with fresh keys",
+            hint=f"{self.session.roster[place].name} dealt out wrong ones, or several parties sent wrong ones; start "
+            "again with fresh keys",
         )
+
+    def _sets(self, xs: list[int], t: int) -> Iterator[tuple[list[int], list[int]]]:
+        """(left out, chosen) sets of t shares, those with few left out first; who was wrong before comes last."""
+        xs.sort(key=lambda x: x - 1 in self.wrong)
+        for size in range(len(xs) - t + 1):
+            first = xs[: t + size]
+            # the last one stays in: without it the set was tried before
+            for gaps in itertools.combinations(first[:-1], size):
+                yield list(gaps), [x for x in first if x not in gaps]

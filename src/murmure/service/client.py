@@ -31,6 +31,7 @@ LARGEST_STUDY = 1 << 24
 LARGEST_ERROR = 1 << 16
 CHUNK = 1 << 16
 EMPTY = 0.2  # seconds
+GREETING = 3.0  # seconds for an answer to the greeting of TLS
 SLOWEST = 20_000  # bytes a second
 NO_TLS = (
     "WRONG_VERSION_NUMBER",
@@ -100,6 +101,12 @@ class Client:
                         hint=f"ask the coordinator for the address; if it serves without a certificate, it is "
                         f"http{self.address.url.removeprefix('https')} (to another machine with --plain-http)",
                     ) from None
+                if fresh and self.address.scheme == "http" and _without_answer(error) and self._speaks_tls():
+                    raise Untrusted(
+                        f"TLS is spoken at {self.address.url}, and http was asked for.",
+                        hint=f"write https{self.address.url.removeprefix('http')}; --ca names the file of the "
+                        "authority that signed its certificate, if the system does not know it",
+                    ) from None
                 if time.monotonic() + pause > gives_up:
                     raise Unreachable(
                         f"{self.address.url} does not answer ({_why(error)}).",
@@ -112,6 +119,19 @@ class Client:
                 self.log(f"no answer ({_why(error)}), again in {pause:.1f} s")
                 time.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _speaks_tls(self) -> bool:
+        """Whether whoever closed the line without a word answers the greeting of TLS. Nothing else is sent to it."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # who it is, is asked when it is trusted
+        try:
+            with (
+                socket.create_connection((self.address.host, self.address.port), GREETING) as line,
+                context.wrap_socket(line, server_hostname=self.address.host),
+            ):
+                return True
+        except (OSError, ValueError):
+            return False
 
     def _once(self, method: str, path: str, body: bytes, largest: int, wait: float) -> bytes:
         if self._line is not None and self._line.sock is None:  # http.client closed it after the last answer
@@ -252,6 +272,12 @@ def _unpacked(raw: bytes) -> list[bytes]:
     if at != len(raw):
         raise Untrusted("an answer of the coordinator is longer than it says.")
     return out
+
+
+def _without_answer(error: BaseException) -> bool:
+    """The line was there, and what came over it was nothing, or no HTTP."""
+    lost = (http.client.RemoteDisconnected, http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
+    return isinstance(error, (*lost, http.client.IncompleteRead))
 
 
 def _why(error: BaseException) -> str:

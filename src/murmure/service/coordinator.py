@@ -24,7 +24,7 @@ from murmure.secure.errors import BadMessage, OutOfOrder, ProtocolRefused, TooFe
 from murmure.secure.messages import Kind, read
 from murmure.service.coordinator_store import CoordinatorStore, Event, Summed
 from murmure.service.errors import LogFailed, StudyOver, where
-from murmure.service.standing import Ended, Left, Standing
+from murmure.service.standing import Ended, Left, Standing, absent, in_words
 
 if TYPE_CHECKING:
     from murmure.secure.identity import Identity
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SLOWER = 10  # than the coordinator's machine that of a party may be
 WAIT, PATIENCE = 600.0, 30.0  # seconds: for the first to join, and for any later answer
-FREEZING = ("keys", "shares", "vectors")  # stages after which somebody who is away is not in the sum
+FREEZING = ("keys", "shares", "opened", "vectors")  # stages after which somebody who is away is not in the sum
 
 
 class Runner:
@@ -101,7 +101,7 @@ class Runner:
             events, outcomes = list[Event](), list[Exception | None]()
             for raw in raws:
                 try:
-                    event = self._hear(raw)
+                    event, unusable = self._hear(raw)
                 except (ProtocolRefused, StudyOver) as error:
                     outcomes.append(error)
                 except Exception as error:  # a mistake of ours, which no message may turn into an end for all
@@ -110,7 +110,7 @@ class Runner:
                     self._forget(events)
                     events = []
                 else:
-                    outcomes.append(None)
+                    outcomes.append(unusable)
                     events += [event] if event else []
             if events:
                 self._write(events)
@@ -125,10 +125,11 @@ class Runner:
         self._read_log()
         self._closes_at, self._overdue = given
 
-    def _hear(self, raw: bytes) -> Event | None:
+    def _hear(self, raw: bytes) -> tuple[Event | None, ProtocolRefused | None]:
+        """What to write down; and, of a message that cannot be used, why: that its sender sent it is written too."""
         digest = hashlib.sha256(raw).digest()
         if digest in self._heard:  # said again, since the answer was lost
-            return None
+            return None, None
         message = read(raw)
         if message.kind is Kind.ASK:
             raise BadMessage("an ASK message belongs to /inbox.")
@@ -138,17 +139,23 @@ class Runner:
                 f"a {message.kind.name} message is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
             )
+        known = set(machine.unusable)
         try:
             sender = machine.receive(raw)
         except OutOfOrder:
             if self._ended is None:
                 raise
             raise StudyOver("the study is over.", hint="the inbox says how it ended") from None
+        except ProtocolRefused as error:
+            if message.sender in known or message.sender not in machine.unusable:
+                raise
+            self._say(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
+            return Event(machine.session.round, "message", raw), error
         self._heard.add(digest)
         self._note(machine, sender, message.kind)
         name, did = self.study.roster[sender].name, "declined" if message.kind is Kind.REFUSE else "answered"
         self._say(f"round {machine.session.round}, {machine.stage}: {name} {did}")
-        return Event(machine.session.round, "message", raw)
+        return Event(machine.session.round, "message", raw), None
 
     def _note(self, machine: Coordinator, sender: int, kind: Kind) -> None:
         """Who declines has left; who answers after a stage was closed without them is back."""
@@ -180,8 +187,7 @@ class Runner:
         late = self._overdue = self._clock() >= self._closes_at
         if not machine.waiting or self._broken_cohort() or _hopeless(machine):
             return True
-        first = machine.session.round == 1 and machine.stage == "keys"
-        return late and (machine.can_close or not first)  # with too few, the first stage waits on
+        return late  # with too few, that is the end of the study: nobody waits for ever
 
     def _broken_cohort(self) -> bool:
         """In later rounds nobody may be missing: sums over different parties could be subtracted from one another."""
@@ -200,8 +206,13 @@ class Runner:
         result = self._results[-1] if machine.stage == "done" else None
         self._write([Event(round, "close")], result)
         self._publish()
-        for place in sorted(p for p, left in self._left.items() if left == Left("vanished", round, stage)):
-            self._say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
+        for place, left in sorted(self._left.items()):
+            if left == Left("vanished", round, stage):
+                self._say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
+            elif left == Left("unusable", round, stage):
+                what = "is left out" if stage in FREEZING else "sent what cannot be used"
+                why = machine.unusable[place]
+                self._say(f"round {round}, {stage}: {self.study.roster[place].name} {what}: {why}")
         self._say(
             f"round {round}, {stage}: closed, {'refused: ' + type(refused).__name__ if refused else machine.stage}"
         )
@@ -226,9 +237,15 @@ class Runner:
         if event.round != self._machine.session.round:
             raise LogFailed(f"the log speaks of round {event.round} where it stands in another.")
         if event.kind == "message":
-            sender = self._machine.receive(event.message)
+            message = read(event.message)
+            try:
+                self._machine.receive(event.message)
+            except ProtocolRefused:  # it could not be used then, and cannot be now
+                if message.sender not in self._machine.unusable:
+                    raise
+                return
             self._heard.add(hashlib.sha256(event.message).digest())
-            self._note(self._machine, sender, read(event.message).kind)
+            self._note(self._machine, message.sender, message.kind)
         elif event.kind == "close":
             self._close(self._machine)
         else:
@@ -240,11 +257,16 @@ class Runner:
         if not _hopeless(machine):  # else nobody was given the time to answer
             for place in machine.waiting:
                 self._left[place] = Left("vanished", round, stage)
+        known, refused = set(machine.unusable) & set(self._left), None
         try:
             machine.close()
         except ProtocolRefused as error:
-            self._ended = Ended(type(error).__name__, _first_line(error))
-            return error
+            refused = error
+        for place in set(machine.unusable) - known - machine.refused:
+            self._left[place] = Left("unusable", round, stage)
+        if refused is not None:
+            self._ended = Ended(type(refused).__name__, self._with_counts(refused))
+            return refused
         self._give(self._patience)
         if machine.stage == "done":
             self._results.append(Summed(round, machine.cohort, tuple(machine.result)))
@@ -254,6 +276,11 @@ class Runner:
             else:  # of models too that could not be read off their sums: everybody sees why
                 self._ended = Ended("", "")
         return None
+
+    def _with_counts(self, error: ProtocolRefused) -> str:
+        """What ended it; where parties are missing, also how many declined, vanished or were left out."""
+        words, gone = _first_line(error), in_words(absent(self._left, ()))
+        return f"{words} Of the others {gone}." if isinstance(error, TooFewParties) and gone else words
 
     @property
     def _sums(self) -> list[tuple[int, ...]]:
@@ -281,6 +308,8 @@ class Runner:
         self._say(f"round {round}: ended, {kind}")
 
     def _stop(self, kind: str, words: str) -> None:
+        for place in set(self._machine.unusable) - set(self._left):
+            self._left[place] = Left("unusable", self._machine.session.round, self._machine.stage)
         self._machine.end(kind)
         self._ended = Ended(kind, words)
 
@@ -337,11 +366,13 @@ class Runner:
 
 
 def _hopeless(machine: Coordinator) -> bool:
-    """So many have declined that whoever is still awaited cannot save the sum: then nobody is kept waiting.
+    """So many have declined, or sent what cannot be used, that those who are still awaited cannot save the sum: then
+    nobody is kept waiting.
 
     Only while parties join, which may take for ever. Later all are there, and each says by itself how it ends for it.
     """
-    return machine.stage == "keys" and len(machine.expected - machine.refused) < machine.session.sharing.minimum
+    here = machine.expected - machine.refused - set(machine.unusable)
+    return machine.stage == "keys" and len(here) < machine.session.sharing.minimum
 
 
 def _first_line(error: Exception) -> str:

@@ -49,4 +49,5 @@ def _named(error: CohortRefused, study: Study, known: Mapping[str, str]) -> Coho
         return names.get(key[0]) or f"the party {Card('x', bytes.fromhex(key[0])).fingerprint}"
 
     said = str(error).removesuffix(f"\n  Hint: {error.hint}")
-    return CohortRefused(re.sub(r"\b[0-9a-f]{64}\b", name, said), hint=error.hint)
+    hint = error.hint if study.exact_may_be_noisy else str(error.hint).removesuffix(", or for a sum with noise")
+    return CohortRefused(re.sub(r"\b[0-9a-f]{64}\b", name, said), hint=hint)

@@ -4,8 +4,9 @@ yes. Until all of that is settled, and the rows are checked, nothing is sent."""
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from murmure.secure.errors import Declined
 from murmure.secure.party import Party
 from murmure.service.before import conditions_before
 from murmure.service.own import Own, OwnSums, own_sums
-from murmure.service.party import Outcome, Runner, rows_mark
+from murmure.service.party import FOR_OTHERS, NO, Outcome, Runner, rows_mark
 from murmure.service.policy import Policy, exact_columns, place_of
 from murmure.service.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
 from murmure.service.sources import open_rows
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from murmure.service.client import Client
     from murmure.service.home import Home
     from murmure.study import Study
+
+EVERY = 2.0  # seconds: a party that declines by itself does so at multiples of it
 
 
 @dataclass(frozen=True)
@@ -87,26 +90,47 @@ class Terms:
 
 def check(terms: Terms) -> None:
     """All that can be refused before anybody is asked: signer, roster, own rules."""
-    study, home = terms.study, terms.home
-    try:
+    check_known(terms)
+    check_rules(terms)
+
+
+def check_known(terms: Terms) -> None:
+    """That this is the study that was meant, from whom and with whom it was meant. Who is unsure says nothing to it."""
+    with _recorded(terms):
         terms.check_signer()
-        place_of(study, home.card)
+        place_of(terms.study, terms.home.card)
         terms.check_not_declined()
         terms.check_roster()
+
+
+def check_rules(terms: Terms) -> None:
+    """The own rules, as far as no row has to be read."""
+    study, home = terms.study, terms.home
+    with _recorded(terms):
         terms.policy.check(study)
         terms.policy.check_budget(study, home.store.charges())
         if home.store.study(study.digest) is None:
             terms.policy.check_sums(study, *home.store.exact_sums(study.digest, exact_columns(study)))
             terms.policy.check_conditions(study, conditions_before(home.store, study)[0])
+
+
+@contextmanager
+def _recorded(terms: Terms) -> Iterator[None]:
+    """Why this party refuses stands in its own file, and nowhere else."""
+    try:
+        yield
     except MurmureError as error:
-        home.store.decide(study.digest, study.name, "refused", f"{type(error).__name__}: {str(error).splitlines()[0]}")
+        why = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        terms.home.store.decide(terms.study.digest, terms.study.name, "refused", why)
         raise
 
 
 def read_rows(terms: Terms, rows: str, query: str | None = None) -> OwnSums:
     """The own sums of every question, once every row of them is known to be within its bounds."""
-    own = own_sums(terms.study, open_rows(rows, query))
-    terms.policy.check_rows(terms.study, own[0].rows)
+    joined = terms.home.store.study(terms.study.digest) is not None
+    with nullcontext() if joined else _recorded(terms):
+        own = own_sums(terms.study, open_rows(rows, query))
+        terms.policy.check_rows(terms.study, own[0].rows)
     return own
 
 
@@ -122,15 +146,36 @@ def finish(
     why: str,
     tell: Callable[[int, str], None] = lambda round, stage: None,
     log: Callable[[str], None] = lambda line: None,
+    wait: float = FOR_OTHERS,
 ) -> list[Outcome]:
-    """Join, or go on, and stay until the last result."""
+    """Join, or go on, and stay until the last result; wait: seconds for the others' next step."""
     study, home = terms.study, terms.home
     if needs_rows(terms):
         mark = rows_mark(home.identity, study.digest, own)
         known = (study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
         home.store.join(*known, study.roster, terms.accept_new_keys)
     log(f"{study.name}: {why}")
-    return Runner(home, study, client, own, terms.policy, tell, log).run()
+    return Runner(home, study, client, own, terms.policy, tell, log, wait).run()
+
+
+def decline_by_itself(terms: Terms, client: Client, since: float) -> bool:
+    """The no of a party that its own rules or rows stop, so that nobody waits; whether the coordinator has it.
+
+    It is the message that a person's no is. It leaves at a moment of a coarse clock that began when the study came
+    (since: time.monotonic() then): how soon a rule refused, or how far the rows were read, does not show in it.
+    Whoever has joined before keeps its place: the same command with other rows or rules may go on.
+    """
+    if terms.home.store.study(terms.study.digest) is not None:
+        return False
+    time.sleep(-(time.monotonic() - since) % EVERY)
+    patience, client.patience = client.patience, min(client.patience, NO)
+    try:
+        decline(terms, client, "stopped by its own rules or rows")
+    except MurmureError:
+        return False
+    finally:
+        client.patience = patience
+    return True
 
 
 def decline(terms: Terms, client: Client, why: str) -> None:

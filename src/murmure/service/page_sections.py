@@ -14,7 +14,7 @@ from murmure.service.fitted import html_of
 from murmure.service.page_words import OTHERWISE, PARTY, REASONS, STAGES, STATES
 from murmure.service.paid import in_all
 from murmure.service.shown import visible
-from murmure.service.standing import Standing
+from murmure.service.standing import HOWS, Standing
 from murmure.study.questions import Tongue, lines_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _roster(seen: Seen, w: Words) -> str:
     for place, card in enumerate(seen.study.roster):
         state = standing.of(place)
         left = standing.left.get(place)
-        kind = {"declined": "out", "vanished": "out", "answered": "in", "done": "in"}.get(state, "soft")
+        kind = "out" if state in HOWS else "in" if state in ("answered", "done") else "soft"
         when = ""
         if left is not None and state == left.how and left.stage in stages:
             step = w(f"at step {stages.index(left.stage) + 1}", f"à l’étape {stages.index(left.stage) + 1}")

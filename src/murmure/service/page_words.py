@@ -31,6 +31,7 @@ main>ul li,section>ul li{margin:.35rem 0}
 STAGES = {  # what the parties do in it
     "keys": ("join", "s’inscrivent"),
     "shares": ("share their secrets", "partagent leurs secrets"),
+    "opened": ("open each other’s shares", "ouvrent les parts des autres"),
     "vectors": ("send masked sums", "envoient des sommes masquées"),
     "agree": ("sign the same lists", "signent les mêmes listes"),
     "reveal": ("unmask the total", "démasquent le total"),
@@ -46,6 +47,7 @@ PARTY = {
     "awaited": ("awaited", "attendu"),
     "declined": ("declined", "a refusé"),
     "vanished": ("vanished", "disparu"),
+    "unusable": ("left out: unusable messages", f"écarté{WIDE}: messages inutilisables"),
     "left out": ("not in it", "hors de la somme"),
     "done": ("in the sum", "dans la somme"),
 }

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from murmure.core.errors import MurmureError
 from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
     from murmure.study.fits import Turn
 
 WAIT = 20  # seconds that an empty inbox is held open
+FOR_OTHERS = 86_400.0  # seconds without a further step of the protocol, after which a party gives up
 THANKS, NO = 3.0, 30.0  # seconds at most to tell the coordinator that it may go, and that this party says no
 ALL = 0xFFFF_FFFF  # messages, whatever there are
-SAYS = {Kind.SHARES: "shares", Kind.AGREE: "agree"}
+SAYS = {Kind.SHARES: "shares", Kind.OPENED: "opened", Kind.AGREE: "agree"}
 ENDS = {  # a coordinator gives the name of a refusal; what that means here
     "TooFewParties": "too few parties take part, or stayed (at least {minimum} were agreed)",
     "CohortRefused": "with what was released before, the sum would tell about too few parties",
@@ -58,7 +61,8 @@ class Outcome:
 @dataclass
 class Runner:
     """One party in one study, which it approved. own: its sums, a vector for every question that is known beforehand;
-    of a model's later ones they are found when it asks (OwnSums).
+    of a model's later ones they are found when it asks (OwnSums). wait: seconds without a further step after which it
+    says no and gives up, though the coordinator answers.
     """
 
     home: Home
@@ -68,6 +72,7 @@ class Runner:
     policy: Policy = field(default_factory=Policy)
     tell: Callable[[int, str], None] = lambda round, stage: None
     log: Callable[[str], None] = lambda line: None
+    wait: float = FOR_OTHERS
     numbers: Numbers = field(default_factory=Numbers, init=False, repr=False)
 
     @cached_property
@@ -139,14 +144,14 @@ class Runner:
         try:
             one.look_at_rows()
             return one.run()
-        except MurmureError as error:
+        except Exception as error:  # a mistake of ours too: nobody should wait for it
             if one.machine.stage == "failed" or isinstance(error, StudyEnded):
                 self._give_up(one, error)
             raise
 
-    def _give_up(self, one: Round, error: MurmureError) -> None:
+    def _give_up(self, one: Round, error: Exception) -> None:
         """No way on: the secrets go, and a no is written with that, to be sent until it arrives. It has no reason."""
-        said = str(error).split("\n")[0]
+        said = str(error).split("\n")[0] if isinstance(error, MurmureError) else "a mistake in the software"
         self.log(f"round {one.number}: {type(error).__name__}")
         refusal = None if isinstance(error, StudyEnded) else one.machine.refuse()
         reason = f"{type(error).__name__}: {said}"
@@ -201,22 +206,37 @@ class Round:
             return
         try:
             self.own = sums_of(self.runner.own, self.turn.plan)
-        except MurmureError:
+        except Exception:
             self.machine.refuse()
             raise
 
     def run(self) -> Outcome:
         runner = self.runner
+        steps, until = self.machine.steps, time.monotonic() + runner.wait
         while True:
             self._send()
             runner.tell(self.number, self.machine.stage)
-            for raw in runner.inbox(self.heard, WAIT, self._largest):
+            if self.machine.steps > steps:
+                steps, until = self.machine.steps, time.monotonic() + runner.wait
+            left = until - time.monotonic()
+            if left <= 0:
+                self._waited_enough()
+            for raw in runner.inbox(self.heard, min(WAIT, math.ceil(left)), self._largest):
                 self._hear(raw)
                 if self.machine.stage == "done":
                     assert self.machine.result is not None
                     runner.tell(self.number, "done")
                     return Outcome([int(v) for v in self.machine.result], self.machine.cohort)
                 self._send()
+
+    def _waited_enough(self) -> NoReturn:
+        self.machine.refuse()
+        raise TooFewParties(
+            f"no further step came for {self.runner.wait:g} seconds: too few parties take part, or the coordinator "
+            "does not go on.",
+            hint="the coordinator was told no; ask it for a new study when the others have time (--wait is how long "
+            "this party waits)",
+        )
 
     def _send(self) -> None:
         """What is written and not yet acknowledged. That it arrived is written with what comes next."""
@@ -322,7 +342,7 @@ class Round:
     def _largest(self) -> int:
         """Bytes that a whole round can have for one party; whoever sends more is no coordinator."""
         n = len(self.session.members) + 1
-        return 6 * (OVERHEAD + 64) + n * (KEYS_SIZE + RECORD + 2 * SIGNATURE + 32) + 8 * self.session.encoder.words
+        return 7 * (OVERHEAD + 64) + n * (KEYS_SIZE + RECORD + 2 * SIGNATURE + 32) + 8 * self.session.encoder.words
 
 
 def rows_mark(identity: Identity, study: bytes, own: Sequence[Own]) -> bytes:

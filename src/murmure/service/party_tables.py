@@ -48,7 +48,7 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "sent": {
         "study": ("BLOB NOT NULL", "its digest"),
         "round": ("INTEGER NOT NULL", "the round that it belongs to"),
-        "kind": ("TEXT NOT NULL", "keys, shares, masked, agree, reveal, refuse"),
+        "kind": ("TEXT NOT NULL", "keys, shares, opened, masked, agree, reveal, refuse"),
         "message": ("BLOB", "SECRET (reveal: shares of others' keys): as it leaves; null when the round is over"),
         "digest": ("BLOB NOT NULL", "SHA-256 of the message"),
         "acknowledged": ("INTEGER NOT NULL", "1 when the coordinator has it"),

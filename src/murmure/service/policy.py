@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from murmure.secure.identity import Card
     from murmure.statistics.conditions import Conditions
     from murmure.study import Study
+    from murmure.study.models import Question
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,10 @@ class Policy:
                 )
             if self.require_noise and not study.hides_rows[number - 1]:
                 said = "exact sums" if plan.curator is None else "sums with noise too small to hide a row"
+                noise = f"with [noise], of epsilon = {TELLING} in all at most"
                 raise NoiseRequired(
                     f"question {number} of {study.name!r} releases {said}; this party wants noise on all of them.",
-                    hint=f"ask for a study with [noise], of epsilon = {TELLING} in all at most",
+                    hint=f"ask for a study {noise if question.takes_noise else _without(question)}",
                 )
         study.check_ratio()
         self.check_conditions(study)
@@ -113,6 +115,7 @@ class Policy:
                 problem,
                 f"question {problem.question} of {study.name!r}",
                 "or --minimum-cell 1, if a sum over one row may leave",
+                study.questions[problem.question - 1].takes_noise,
             )
 
     def check_budget(self, study: Study, before: Iterable[Charge]) -> None:
@@ -125,7 +128,8 @@ class Policy:
             if question.plan.curator is None:
                 raise OverBudget(
                     f"question {question.number} of {study.name!r} releases exact sums, which no budget covers.",
-                    hint="ask for a study with [noise]; or join without --budget, if these rows may be told of exactly",
+                    hint=f"ask for a study {'with [noise]' if question.takes_noise else _without(question)}; or join "
+                    "without --budget, if these rows may be told of exactly",
                 )
         own = charges_of(study)
         # of whatever columns: what is protected is a row, with all that it holds
@@ -163,8 +167,8 @@ class Policy:
             f"{study.name!r} asks for {own:_} exact sums, and {before:_} of the same columns were let go before "
             f"({', '.join(map(repr, names[-3:]))}): together more than the {most:_} that {study.surely_rows:_} rows "
             "allow; from more, single rows could be worked out.",
-            hint="ask for a study with [noise], or with more rows (least_rows); or --allow-more-sums, if the rows are "
-            "others than before",
+            hint=f"ask for a study {'with [noise], or ' if study.exact_may_be_noisy else ''}with more rows "
+            "(least_rows); or --allow-more-sums, if the rows are others than before",
         )
 
     def check_rows(self, study: Study, rows: int) -> None:
@@ -174,6 +178,11 @@ class Policy:
                 f"there are {rows} rows here, and {study.name!r} or this party wants at least {least} of each party.",
                 hint="so few rows hide one another badly: take no part, or bring more",
             )
+
+
+def _without(question: Question) -> str:
+    """Of a model that no noise protects."""
+    return f"without {question.kind}, which cannot be asked with noise"
 
 
 def place_of(study: Study, mine: Card) -> int:

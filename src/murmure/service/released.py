@@ -89,7 +89,8 @@ class ReleasedCohorts:
                 except CohortRefused as error:
                     raise CohortRefused(
                         f"round {round} is not unmasked: {str(error).splitlines()[0]}",
-                        hint="wait for the same parties as before, or ask with noise",
+                        hint="wait for the same parties as before"
+                        + (", or ask with noise" if study.questions[turn.question - 1].takes_noise else ""),
                     ) from None
                 if record and mine not in {(s, r) for s, r, *_ in held}:
                     connection.execute(

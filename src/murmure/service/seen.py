@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from murmure.service.coordinator_store import Summed
 from murmure.service.figures import Figures, figures_of
 from murmure.service.fitted import fit_to_dict, round_to_dict
-from murmure.service.standing import Standing
+from murmure.service.standing import Standing, in_words
 
 if TYPE_CHECKING:
     from murmure.service.coordinator import Runner
@@ -41,7 +41,16 @@ class Seen:
     def fits(self) -> tuple[Fitted, ...]:
         """What became of every model, as far as sums were released."""
         present = len(self.results[0].cohort) if self.results else None
-        return self.study.outcome([one.sums for one in self.results], present)
+        fits = self.study.outcome([one.sums for one in self.results], present)
+        if not (absent := self.standing.absent):
+            return fits
+        why = in_words(absent), in_words(absent, french=True)
+        return tuple(
+            one
+            if one.result is None
+            else replace(one, result=replace(one.result, how=replace(one.result.how, absent=why)))
+            for one in fits
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; parties by name."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,11 +12,40 @@ State = Literal["gathering", "running", "done", "failed"]
 
 @dataclass(frozen=True)
 class Left:
-    """Somebody who is not awaited any more: declined or vanished, and when."""
+    """Somebody who is not awaited any more, and since when.
+
+    how: declined; vanished: nothing came in time; unusable: what it sent cannot be used, by its own signature or since
+    it and another party could not open what one of them sealed.
+    """
 
     how: str
     round: int
     stage: str
+
+
+HOWS = {  # one, and more than one; the same in French
+    "declined": ("1 declined", "{} declined", "1 a refusé", "{} ont refusé"),
+    "vanished": ("1 vanished", "{} vanished", "1 a disparu", "{} ont disparu"),
+    "unusable": (
+        "1 was left out for unusable messages",
+        "{} were left out for unusable messages",
+        "1 a été écarté pour messages inutilisables",
+        "{} ont été écartés pour messages inutilisables",
+    ),
+}
+
+
+def absent(left: Mapping[int, Left], cohort: Collection[int]) -> dict[str, int]:
+    """How many left in which way, of those who are not in the sum."""
+    counted = Counter(one.how for place, one in left.items() if place not in cohort)
+    return {how: counted[how] for how in HOWS if counted[how]}
+
+
+def in_words(absent: Mapping[str, int], french: bool = False) -> str:
+    """1 declined and 2 vanished."""
+    said = [HOWS[how][2 * french + (many > 1)].format(many) for how, many in absent.items()]
+    both = " et " if french else " and "
+    return both.join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
 
 
 @dataclass(frozen=True)
@@ -47,12 +77,17 @@ class Standing:
         return "gathering" if self.round == 1 and self.stage == "keys" else "running"
 
     def of(self, place: int) -> str:
-        """answered, awaited, declined, vanished, or done; left out: not in the cohort of the first round."""
+        """answered, awaited, declined, vanished, unusable, or done; left out: not in the cohort of the first round."""
         if place in self.left and (self.state != "done" or place not in (self.cohort or ())):
             return self.left[place].how
         if self.state == "done":
             return "done"
         return "answered" if place in self.answered else "awaited" if place in self.awaited else "left out"
+
+    @property
+    def absent(self) -> dict[str, int]:
+        """Who is not in the sum: how many declined, vanished, or sent what cannot be used."""
+        return absent(self.left, self.cohort or ())
 
     def to_dict(self) -> dict[str, Any]:
         return {

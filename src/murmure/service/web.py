@@ -167,7 +167,11 @@ def _clear(handler: Handler) -> Handler:
             return Response(status_code=400)
         except MurmureError as error:
             status = next((number for kind, number in STATUS if isinstance(error, kind)), 400)
-            _say(f"refused: {type(error).__name__} from {getattr(request.state, 'sender', 'somebody')}")
+            sender = getattr(request.state, "sender", "somebody")
+            if not isinstance(error, StudyOver):
+                _say(f"refused: {type(error).__name__} from {sender}")
+            elif request.url.path != "/inbox":  # a party that has all asks once more, to say so: that is no refusal
+                _say(f"too late: a message from {sender}, after the end")
             words = "the coordinator cannot write its log." if isinstance(error, LogFailed) else str(error)
             said: dict[str, Any] = {"error": type(error).__name__, "message": words.splitlines()[0]}
             unread = CLOSE if isinstance(error, TooLarge | TooSlow) else {}

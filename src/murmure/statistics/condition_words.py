@@ -64,18 +64,19 @@ def told(problem: Problem, say: Say, quote: Quote = repr) -> str:
     ).format(text)
 
 
-def hint_of(problem: Problem, way_out: str) -> str:
+def hint_of(problem: Problem, way_out: str, noise: bool = True) -> str:
+    """noise: whether what asks can be asked with noise."""
     if problem.kind == "weight":
-        return f"ask for two sums instead of one; or noise; {way_out}"
+        return f"ask for two sums instead of one; {'or noise; ' if noise else ''}{way_out}"
     rows = f"least_rows = {problem.enough} (fewest rows of each party), " if problem.enough else ""
     cut = "an Interval with fewer cells, " if problem.kind in ("id", "unknown") else "wider groups, "
-    return f"{rows}{cut}or noise; {way_out}"
+    return f"{rows}{cut}{'or noise; ' if noise else ''}{way_out}"
 
 
-def refusal(problem: Problem, where: str, way_out: str) -> RareCondition:
-    """The error. where: what was asked, as a person names it."""
+def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
+    """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
     why = say_once(told(problem, english))
-    return RareCondition(f"{where}: {why}.", hint=hint_of(problem, way_out))
+    return RareCondition(f"{where}: {why}.", hint=hint_of(problem, way_out, noise))
 
 
 def say_once(text: str) -> str:

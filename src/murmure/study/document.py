@@ -192,6 +192,11 @@ class Study:
         return sum(q.sums for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
 
     @property
+    def exact_may_be_noisy(self) -> bool:
+        """Whether one of the questions without noise can be asked with it: else noise is no way out."""
+        return any(q.takes_noise for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+
+    @property
     def surely_rows(self) -> int:
         """So many rows are in every released total, at least."""
         return self.sharing.minimum * self.least_rows
@@ -208,7 +213,8 @@ class Study:
                 enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
                     str(error).removesuffix(f"\n  Hint: {error.hint}"),
-                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party), or noise",
+                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party)"
+                    + (", or noise" if self.exact_may_be_noisy else ""),
                 ) from None
 
     @cached_property
@@ -236,7 +242,8 @@ class Study:
         problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
         if problem is not None:
             way_out = "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
-            raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out)
+            noise = self.questions[problem.question - 1].takes_noise
+            raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out, noise)
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
         """Plain sentences, for whoever approves or refuses."""

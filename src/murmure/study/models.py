@@ -48,6 +48,11 @@ class Question:
         """At most."""
         return 1 if self.model is None else int(self.model.rounds)
 
+    @property
+    def takes_noise(self) -> bool:
+        """Whether it can be asked with noise at all: nobody is told to add some where it cannot."""
+        return self.model is None or self.model.protects is None
+
     @cached_property
     def domain(self) -> Any:
         """What is read of a row, in any round, and what it may hold."""
