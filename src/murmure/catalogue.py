@@ -63,6 +63,7 @@ SUMS = {  # what learners ask; they travel in plans, and nobody else needs their
     "ClassSums": "murmure.statistics.class_sums",
     "Scatter": "murmure.statistics.scatter",
     "Clusters": "murmure.statistics.clusters",
+    "ClusterMoves": "murmure.statistics.cluster_moves",
     "Gram": "murmure.statistics.gram",
     "Taylor": "murmure.statistics.taylor",
     "Gradient": "murmure.statistics.gradient",

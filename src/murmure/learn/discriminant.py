@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 TYPICAL = 1 / 9  # variance in half ranges: a class reaches from bound to bound within three deviations of its mean
 BETWEEN = 0.9  # of the total, at most
 UNEVEN = 0.05  # of the people: by how much class sums may miscount because rows far out are weighed down
+TOO_FEW = "shares of the classes alone: for more there is too much noise for so few people"
+NO_DIFFERENCE = "shares of the classes alone: their means differ by no more than the noise"
 FLAT = 1e-3  # the least variance, in half ranges
 
 
@@ -42,6 +44,7 @@ class Means:
     means: Floats  # (classes, columns)
     centre: Floats  # the mean of all
     sure: float  # how much of the differences is not noise, from 0 to 1
+    noise: Floats  # of the means of each class: the variance
 
 
 def added_up(one: Counted, two: Counted) -> Counted:
@@ -62,13 +65,14 @@ def means_of(counted: Counted, summed: Summed) -> Means:
     doubt = v + (UNEVEN * max(counted.mean.sum(), 0.0)) ** 2
     shares, people = shares_of(added_up(counted, Counted(counted.labels, sums[:, 0], doubt)))
     floor = max(1.0, math.sqrt(v) / 2)
-    means = np.clip(sums[:, 1:] / np.maximum(sums[:, 0], floor)[:, None], -1.0, 1.0)
+    rows = np.maximum(sums[:, 0], floor)
+    means = np.clip(sums[:, 1:] / rows[:, None], -1.0, 1.0)
     every = sums.sum(axis=0)
     centre = np.clip(every[1:] / max(every[0], floor, math.sqrt(classes * v)), -1.0, 1.0)
     apart = sums[:, 1:] - sums[:, :1] * centre  # 0 but for noise where classes do not differ
     noise = v * (classes - 1) * (d + float(centre @ centre))
     size = float((apart * apart).sum())
-    return Means(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0)
+    return Means(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0, v / rows**2)
 
 
 def covariance(spread: Spread, people: float, off: Floats) -> tuple[Floats, float]:

@@ -1,9 +1,9 @@
 """Logistic regression:  P[class | x] = sigma(w.(1, x)).
 
-    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (`room_for`): the shares
-              of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns' covariances
-              about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself at the
-              point that was reached, also about the mean. Any number of classes. The default.
+    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (learn/room.py): the
+              shares of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns'
+              covariances about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself
+              at the point that was reached, also about the mean. Any number of classes. The default.
     clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
               where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,46 +35,25 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.base import FromSums, Learner
-from murmure.learn.discriminant import added_up, covariance, means_of, scores, shares_of
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
+from murmure.learn.room import deviation, room_for, start
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
-from murmure.statistics.class_sums import ClassCounts, ClassSums, Counted, Summed
+from murmure.statistics.class_sums import ClassSums, Counted, Summed
 from murmure.statistics.design import Design
 from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
-from murmure.statistics.gram import FACTORS, Gram
+from murmure.statistics.gram import Gram
 from murmure.statistics.scatter import Scatter, Spread
 from murmure.statistics.taylor import Parabola, Taylor
 
 METHODS = ("auto", "taylor", "gradient")
-# what auto goes by: people for every deviation of the noise in a class sum, or in a sum of squares
-FOR_MEANS, FOR_SQUARES, FOR_STEPS = 6.0, 42.0, (500.0, 2000.0, 4000.0)
-COUNTS = 0.3  # over the largest |v|_1, at most 0.1: the class counts' share of the budget
 SQUARES = 0.75  # of what the class sums get
 CLEAR_BITS = 16
 LONGEST = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
 SETTLED = 2.0**-14
 LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
-
-
-@dataclass(frozen=True)
-class Room:
-    """What the noise leaves room for, beyond the shares of the classes; and how many noisy gradients."""
-
-    means: bool
-    squares: bool = False
-    steps: int = 0
-
-
-def room_for(people: float, sums: float, squares: float, classes: int) -> Room:
-    """By a noisy number of people and the deviations that noise would have in half ranges, if it were asked alone."""
-    if people < FOR_MEANS * sums:
-        return Room(False)
-    if people < FOR_SQUARES * squares:
-        return Room(True)
-    enough = sum(people >= few * sums for few in FOR_STEPS)
-    return Room(True, True, enough if classes == 2 else 0)
 
 
 class LogisticRegression(Learner):
@@ -244,24 +223,19 @@ class LogisticRegression(Learner):
     def _by_room(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         """Counts; then, by what they and the noise say, means, covariances and gradients."""
         design, classes = ask.design, ask.domain[ask.target].size
-        share = min(0.1, COUNTS * design.g / design.most_l1)
-        first, left = privacy.noises([share, 1 - share])
-        counting = ClassCounts(Schema({ask.target: ask.domain.about[ask.target]}))
-        counted: Counted = yield privacy.plan(counting, first)
         sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
         about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
-        alone = [_deviation(privacy, question, left) for question in (sums, about)]
-        people = float(counted.mean.sum()) - math.sqrt(classes * counted.noise)  # one deviation on the safe side
-        room = room_for(people, alone[0], alone[1], classes)
+        first = yield from start(sums, privacy)
+        alone = [deviation(privacy, question, first.left) for question in (sums, about)]
+        room = room_for(first.people, alone[0], alone[1], classes)
         if not room.means:
-            again: Counted = yield privacy.plan(counting, left)
+            again: Counted = yield privacy.plan(first.question, first.left)
             weights = np.zeros((classes, design.width))
-            weights[:, 0] = np.log(shares_of(added_up(counted, again))[0])
-            said = "shares of the classes alone: for more there is too much noise for so few people"
-            return self._answer(ask, weights, np.zeros(design.width - 1), said, 0)
-        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, left)
+            weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
+            return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
+        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
         summed: Summed = yield privacy.plan(sums, noises[0])
-        found = means_of(counted, summed)
+        found = means_of(first.counted, summed)
         said = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
             weights, centre = scores(found, None), found.centre
@@ -283,10 +257,8 @@ class LogisticRegression(Learner):
                 said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
-        if found.sure == 0:
-            said = (
-                "shares of the classes alone: their means differ by no more than the noise" * (not room.steps) or said
-            )
+        if found.sure == 0 and not room.steps:
+            said = NO_DIFFERENCE
         return self._answer(ask, weights, centre, said, room.steps)
 
     def _along(
@@ -365,17 +337,6 @@ def _step(slope: Slope, z2: float, solve_for: Any) -> Floats:
     size = float(slope.gradient @ slope.gradient)
     sure = max(0.0, 1 - len(slope.gradient) * slope.noise / size) if size else 0.0
     return np.asarray(sure * length * solve_for(slope.gradient))
-
-
-def _deviation(privacy: FromSums, question: ClassSums | Scatter, noise: Any) -> float:
-    """Of the noise in one sum, in half ranges, if this question alone were asked: a public number."""
-    at_curator = noise_in(privacy)
-    assert at_curator is not None
-    unit = float(question.design.g)
-    if isinstance(question, Scatter):
-        unit *= unit * FACTORS[question.norm][0]
-    (law,) = noise.bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
-    return float(math.sqrt(law.variance) / unit)
 
 
 def _near(design: Design, centre: Floats) -> tuple[int, ...]:

@@ -282,7 +282,7 @@ class Design:
         if self.shape == "diamond":
             return min(self.box_l1, math.floor(self.g * (self.intercept + self.reach)))
         if self.shape == "ball":
-            return min(self.box_l1, _most_sum(self.most_squares, len(self.caps)))
+            return min(self.box_l1, most_sum(self.most_squares, len(self.caps)))
         return self.box_l1
 
     @cached_property
@@ -291,7 +291,7 @@ class Design:
         if self.shape == "ball":
             return min(self.box_squares, math.floor(self.g**2 * (self.intercept + self.reach)))
         if self.shape == "diamond":
-            return min(self.box_squares, sum(c * c for c in _filled(self.most_l1, sorted(self.caps, reverse=True))))
+            return min(self.box_squares, sum(c * c for c in filled(self.most_l1, sorted(self.caps, reverse=True))))
         return self.box_squares
 
     @cached_property
@@ -299,9 +299,9 @@ class Design:
         """The largest sum of v_j^4."""
         caps = sorted(self.caps, reverse=True)
         if self.shape == "ball":
-            return sum(s * s for s in _filled(self.most_squares, [c * c for c in caps]))
+            return sum(s * s for s in filled(self.most_squares, [c * c for c in caps]))
         if self.shape == "diamond":
-            return sum(c**4 for c in _filled(self.most_l1, caps))
+            return sum(c**4 for c in filled(self.most_l1, caps))
         return sum(c**4 for c in caps)
 
     @cached_property
@@ -310,10 +310,10 @@ class Design:
         spread = len(self.caps) + sum(axis.indicators for axis in self.axes)
         box = self.box_l1 + sum(axis.largest for axis in self.axes if axis.indicators)
         out = min(box, 2 * self.most_l1)
-        return min(out, _most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
+        return min(out, most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
 
 
-def _most_sum(squares: int, count: int) -> int:
+def most_sum(squares: int, count: int) -> int:
     """The largest sum of `count` whole numbers whose squares add up to at most `squares`.
 
     The next unit of a number q costs 2q + 1 squares, the more the larger it is: so all are equal, then some one more.
@@ -322,7 +322,7 @@ def _most_sum(squares: int, count: int) -> int:
     return count * q + (squares - count * q * q) // (2 * q + 1)
 
 
-def _filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
+def filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
     """The budget in as few places as it takes: a convex sum is largest there."""
     for cap in caps:
         yield min(cap, budget)
