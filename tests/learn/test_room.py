@@ -108,8 +108,9 @@ def test_small_tables_are_not_predicted_worse_than_by_their_noisy_shares(learner
     """Against whoever spends all of epsilon on the class counts and says the largest class to everybody.
 
     8 kinds of tables, epsilon 0.3, 1 and 3, 4 seeds: 96 pairs of scores on 2000 fresh rows. The mean difference is at
-    least -0.012; it is about -0.004 (signal 0) and 0.001, and its standard error is 0.0035. With no difference at all between the classes (signal 0) nothing
-    can be gained, so that a learner that believes its noise falls below: those of 0.5.0 lose 0.015 to 0.025.
+    least -0.012; it is about -0.004 (signal 0) and 0.001, and its standard error is 0.0035: other seeds would fail once
+    in a hundred. With no difference at all between the classes (signal 0) nothing can be gained, so that a learner that
+    believes its noise falls below: those of 0.5.0 lose 0.015 to 0.025.
     """
     apart = []
     for n, d, share in SMALL:
