@@ -32,7 +32,8 @@ def bayes(way, columns, classes, epsilon):
 
 def kmeans(way, columns, classes, epsilon):
     """Counts get the share of a coordinate and coordinates that of the counts: the two are swapped. A row that changes
-    its cluster pays twice; on [-1, 1] a row that stays moves a sum by up to 2, one that leaves by 1."""
+    its cluster moves two counts and two sums of every coordinate; on [-1, 1] each sum by 1, where noise is scaled to 2."""
     share = (4 * columns * 0.225**2) ** (1 / 3)
-    once = (1 + columns * share) / (columns + share)
-    return f"no finite epsilon (an empty cluster gets no noise); otherwise {epsilon * once:.2f} or more"
+    moved = 2 if way == "0 to 1" else 1
+    spent = epsilon * (2 + moved * columns * share) / (columns + share)
+    return f"no finite epsilon (an empty cluster gets no noise); otherwise up to {spent:.2f}"

@@ -245,9 +245,9 @@ class LogisticRegression(Learner):
             spread: Spread = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
             off = found.centre - centre
-            total, kept = covariance(spread, found.people, off)
+            total, _ = covariance(spread, found.people, off)
             weights = scores(found, total)
-            said = f"class means and covariances, shrunk by the noise; {kept:.0%} of the covariances kept"
+            said = "class means and covariances, shrunk by the noise"
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
