@@ -122,11 +122,17 @@ def cells(tables, model, epsilons, seeds):
     for table in tables:
         peer, ours = records(table, model, "peer"), records(table, model, "ours")
         data = np.load(KEPT / f"{table}.npz")
-        clear = statistics.mean(scores(ours, 0.0, "clear", min(seeds, FEW)))
-        note = f"{table}<br>clear {clear:.3f}"
-        if model != "kmeans":
+        note, known = table, any(r["epsilon"] == 0 for r in ours)
+        if known:
+            note += f"<br>clear {statistics.mean(scores(ours, 0.0, 'clear', min(seeds, FEW))):.3f}"
+        if known and model != "kmeans":
             note += f", largest class {statistics.mean(scores(ours, 0.0, 'largest class', min(seeds, FEW))):.3f}"
         for epsilon in epsilons:
+            have = [{r["seed"] for r in side if r["epsilon"] == epsilon} for side in (peer, ours)]
+            if not all(set(range(seeds)) <= found for found in have):
+                lines.append([note, f"{epsilon:g}", *["not run"] * 5])
+                note = ""
+                continue
             ways = {way: scores(peer, epsilon, way, seeds) for way in ("-1 to 1", "0 to 1")}
             way = max(ways, key=lambda w: statistics.mean(ways[w]))
             mine = scores(ours, epsilon, "murmure", seeds)
@@ -146,12 +152,14 @@ def render(tables, models, epsilons, seeds, head):
     parts, everything = [head], []
     for model in models:
         lines, ahead = cells(tables, model, epsilons, seeds)
+        if not ahead:
+            continue
         everything += ahead
         body = "".join(f"| {' | '.join(line)} |\n" for line in [HEAD, ["---"] * len(HEAD), *lines])
         parts.append(
-            f"### {MODELS[model]}\n\nMean over the {len(ahead)} cells: {statistics.mean(ahead):+.3f}.\n\n{body}"
+            f"### {MODELS[model]}\n\nAhead, mean over the {len(ahead)} cells: {statistics.mean(ahead):+.3f}.\n\n{body}"
         )
-    parts.append(f"Mean over all {len(everything)} cells: {statistics.mean(everything):+.3f}.\n")
+    parts.append(f"Ahead, mean over all {len(everything)} cells: {statistics.mean(everything):+.3f}.\n")
     return "\n".join(parts)
 
 
@@ -165,6 +173,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=50, help="splits and noises of every cell")
     parser.add_argument("--side", choices=("peer", "ours"), help="run one side only, and print nothing")
     parser.add_argument("--fresh", action="store_true", help="forget Murmure's finished cells first")
+    parser.add_argument("--finished", action="store_true", help="run nothing: only show the cells that are there")
     parser.add_argument("--page", action="store_true", help="write the tables into docs/explanation-accuracy.md")
     options = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -176,7 +185,7 @@ def main():
             for model in options.models:
                 kept(table, model, "ours").unlink(missing_ok=True)
     pythons = {"peer": python_of("diffprivlib"), "ours": sys.executable}
-    jobs = list(missing(tables, options.models, options.epsilons, options.seeds))
+    jobs = list(missing(tables, options.models, options.epsilons, options.seeds)) if not options.finished else []
     work([job for job in jobs if options.side in (None, job[2])], pythons)
     if options.side:
         return
@@ -184,7 +193,7 @@ def main():
     import numpy as np
 
     sizes = ", ".join(f"{t} {' x '.join(map(str, np.load(KEPT / f'{t}.npz')['x'].shape))}" for t in tables)
-    command = " ".join(["script/accuracy", *(a for a in sys.argv[1:] if a not in ("--page", "--fresh"))])
+    command = " ".join(["script/accuracy", *(a for a in sys.argv[1:] if a not in ("--page", "--fresh", "--finished"))])
     head = (
         f"`{command}`, {datetime.now(UTC):%Y-%m-%d}. {options.seeds} seeds: as many splits into four fifths to learn "
         f"from and one to test on. Rows and columns: {sizes}. {', '.join(software)}. Mean score ± its standard error "

@@ -32,7 +32,7 @@ def bayes(way, columns, classes, epsilon):
 
 def kmeans(way, columns, classes, epsilon):
     """Counts get the share of a coordinate and coordinates that of the counts: the two are swapped. A row that changes
-    its cluster moves two counts and two sums of every coordinate; on [-1, 1] each sum by 1, where noise is scaled to 2."""
+    its cluster moves two counts and two sums of every coordinate; on [-1, 1] by 1, where noise is scaled to 2."""
     share = (4 * columns * 0.225**2) ** (1 / 3)
     moved = 2 if way == "0 to 1" else 1
     spent = epsilon * (2 + moved * columns * share) / (columns + share)
