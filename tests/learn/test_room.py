@@ -45,15 +45,17 @@ def people(
 def test_room_grows_with_people_and_never_otherwise() -> None:
     for sums, squares, classes in ((1.0, 1.0, 2), (3.0, 40.0, 2), (8.0, 2.0, 5)):
         found = [room_for(n, sums, squares, classes) for n in np.geomspace(0.1, 1e6, 400)]
-        asked = [(r.means, r.squares, r.steps) for r in found]
+        asked = [(r.means, r.squares, r.curvature, r.steps) for r in found]
 
         assert asked == sorted(asked)
-        assert found[0] == Room(False) and found[-1] == Room(True, True, 3 if classes == 2 else 0)
+        last = Room(True, True, 2, True) if classes == 2 else Room(True, True)
+        assert found[0] == Room(False) and found[-1] == last
     assert room_for(-5.0, 1.0, 1.0, 2) == Room(False)
+    assert room_for(4000.0, 1.0, 1.0, 2) == Room(True, True, 3)
     assert FOR_MEANS < FOR_SQUARES < FOR_STEPS[0] < FOR_STEPS[1] < FOR_STEPS[2]
 
 
-CASES = [(0, 1.0), (12, 0.3), (12, 8.0), (40, 2.0), (40, 20.0), (90, 60.0)]
+CASES = [(0, 1.0), (12, 0.3), (12, 8.0), (40, 2.0), (40, 20.0), (90, 60.0), (60, 2000.0)]
 
 
 @pytest.mark.parametrize("kind", ["logistic", "bayes", "kmeans"])
@@ -180,6 +182,26 @@ def test_gradients_remove_the_bias_of_the_parabola() -> None:
 
         assert clear - 0.003 < auto
         assert parabola < clear - 0.005
+
+
+@pytest.mark.parametrize("steps", [1, 3, 40, 163, 167, 1023, 5000, 9000])
+@pytest.mark.parametrize("epsilon", [200.0, 4000.0])
+def test_a_mean_at_a_bound_is_on_every_grid(steps: int, epsilon: float) -> None:
+    """Sums, products and gradients have grids of different bits, which a column fills more or less well."""
+    schema = mu.Schema(
+        {
+            "a": mu.Integers(0, steps),
+            "b": mu.Integers(-steps, 0),
+            "c": mu.Categories(["x", "y", "z"]),
+            "d": mu.Categories([0, 1]),
+            "y": mu.Categories([0, 1]),
+        }
+    )
+    rows = {"a": [steps] * 400, "b": [-steps] * 400, "c": ["z"] * 400, "d": [1] * 400, "y": [0, 1] * 200}
+    model = LogisticRegression(schema, "y", mu.Central(epsilon), rng=mu.Random.seeded(1)).fit(rows)
+
+    assert np.isfinite(model.coef_).all() and model.n_iter_[0] >= 2
+    assert ("Newton" in model.post_) == (epsilon == 4000.0)
 
 
 @pytest.mark.parametrize("n, d, k", [(300, 2, 3), (1000, 8, 3), (3000, 5, 4)])

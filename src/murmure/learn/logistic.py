@@ -3,7 +3,8 @@
     auto      noisy class counts, then what the noise leaves room for, judged by public numbers (learn/room.py): the
               shares of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns'
               covariances about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself
-              at the point that was reached, also about the mean. Any number of classes. The default.
+              at the point that was reached, also about the mean, or steps of Newton's method with its noisy curvature.
+              Any number of classes. The default.
     clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
               where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
@@ -42,7 +43,6 @@ from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
 from murmure.statistics.class_sums import ClassSums, Counted, Summed
-from murmure.statistics.design import Design
 from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
 from murmure.statistics.gram import Gram
 from murmure.statistics.scatter import Scatter, Spread
@@ -240,7 +240,9 @@ class LogisticRegression(Learner):
         if not room.squares:
             weights, centre = scores(found, None), found.centre
         else:
-            whole = _near(about.design, found.centre)
+            # on the coarsest grid that is asked about, so that it is the same point everywhere
+            whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
+            whole = tuple((1 + room.curvature) * c for c in whole)
             about = replace(about, centre=whole)
             spread: Spread = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
@@ -252,9 +254,12 @@ class LogisticRegression(Learner):
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
                 bend = _curvature(found.people, off, total)
-                finer = tuple(2 * c for c in whole)
-                weights[1] = yield from self._along(ask, privacy, noises[2:], w, finer, bend)
-                said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+                if room.curvature:
+                    weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
+                    said += f"; {room.steps} noisy steps of Newton's method"
+                else:
+                    weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
+                    said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
         if found.sure == 0 and not room.steps:
@@ -268,10 +273,29 @@ class LogisticRegression(Learner):
         for noise in noises:
             w = _on_grid(w)
             whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
+            finer = tuple(2 * c for c in centre)
             slope: Slope = yield privacy.plan(
-                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=centre), noise
+                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=finer), noise
             )
             w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
+        return w
+
+    def _noisy_newton(
+        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...]
+    ) -> Generator[Plan, Any, Floats]:
+        """Steps with the noisy curvature of the loss where they begin, on a grid whose products stay below 2**31."""
+        coarser = tuple(c // 2 for c in centre)
+        for noise in noises:
+            w = _on_grid(w)
+            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
+            slope: Slope = yield privacy.plan(
+                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits - 2, True, coarser), noise
+            )
+            assert slope.curvature is not None
+            values, vectors = np.linalg.eigh(slope.curvature)
+            least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
+            step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
+            w = w + step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
         return w
 
     def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:
@@ -339,10 +363,15 @@ def _step(slope: Slope, z2: float, solve_for: Any) -> Floats:
     return np.asarray(sure * length * solve_for(slope.gradient))
 
 
-def _near(design: Design, centre: Floats) -> tuple[int, ...]:
-    """The centre on the grid, within the columns' reach; 0 for indicators."""
-    most = np.concatenate([np.full(axis.width, 0 if axis.indicators else axis.largest) for axis in design.axes])
-    return tuple(int(c) for c in np.clip(np.rint(centre * design.g), -most, most))
+def _near(ask: Taylor, centre: Floats, bits: int) -> tuple[int, ...]:
+    """The centre on a grid of so many bits, within the columns' reach there and on all finer ones; 0 for indicators."""
+    most = []
+    for finer in range(bits, ask.bits + 1):
+        axes = replace(ask.design, bits=finer).axes
+        ends = [0 if axis.indicators else axis.largest >> finer - bits for axis in axes for _ in range(axis.width)]
+        most.append(ends)
+    limit = np.min(most, axis=0)
+    return tuple(int(c) for c in np.clip(np.rint(centre * (1 << bits)), -limit, limit))
 
 
 def _curvature(people: float, off: Floats, total: Floats) -> Floats:
@@ -378,6 +407,7 @@ EXAMPLES = (
     LogisticRegression(_PEOPLE, "smoker", Central(60.0, relation="replace")),
     LogisticRegression(_PEOPLE, "sick", Central(300.0)),  # room for gradients, for few people too
     LogisticRegression(_PEOPLE, "sick", Central(300.0, delta=1e-6), shape="box"),
+    LogisticRegression(_PEOPLE, "sick", Central(20_000.0)),  # and for steps of Newton's method
     LogisticRegression(_PEOPLE, "sick", Central(1.0), method="taylor"),
     LogisticRegression(_PEOPLE, "smoker", Central(2.0, relation="replace"), method="taylor", shape="box"),
     LogisticRegression(_PEOPLE, "sick", Central(1.0), method="gradient"),

@@ -23,6 +23,7 @@ from murmure.statistics.scatter import Scatter
 
 # people for every deviation of the noise: in class sums, in sums of squares, and twice in class sums again
 FOR_MEANS, FOR_SQUARES, FOR_STEPS = 6.0, 42.0, (500.0, 2000.0, 4000.0)
+FOR_NEWTON = 16_000.0  # in sums of squares: there is then room for the curvature of the loss itself
 FOR_MOMENTS = 175.0  # in each class
 COUNTS = 0.3  # over the largest |v|_1, at most a tenth: the share of the class counts
 
@@ -65,6 +66,7 @@ class Room:
     means: bool
     squares: bool = False
     steps: int = 0
+    curvature: bool = False  # of the loss at every step, instead of that at 0
 
 
 def room_for(people: float, sums: float, squares: float, classes: int) -> Room:
@@ -73,5 +75,8 @@ def room_for(people: float, sums: float, squares: float, classes: int) -> Room:
         return Room(False)
     if people < FOR_SQUARES * squares:
         return Room(True)
-    enough = sum(people >= few * sums for few in FOR_STEPS)
-    return Room(True, True, enough if classes == 2 else 0)
+    if classes > 2:
+        return Room(True, True)
+    if people >= FOR_NEWTON * squares:
+        return Room(True, True, 2, True)
+    return Room(True, True, sum(people >= few * sums for few in FOR_STEPS))

@@ -5,7 +5,7 @@
 All in whole numbers: w = at / 2**16, z is an exact sum rounded to steps of 2**-11, sigma is a table of whole
 numbers out of Q = 2**14. The largest |z| of any row is public, Z = max |w.v| over the box, so |r| <= R = sigma(Z) (from
 Q/2 at w = 0 up to Q), and one row moves the gradient by at most R |v|_1 (l1) or R^2 |v|_2^2 (l2), with v in its shape
-(design.py; a row outside counts less, its z does not change). The curvature is for learning in the clear.
+(design.py; a row outside counts less, its z does not change).
 
 Noisy gradients: Song, Chaudhuri, Sarwate, GlobalSIP 2013; Bassily, Smith, Thakurta, FOCS 2014.
 """
@@ -52,6 +52,7 @@ class Slope:
     gradient: Floats
     noise: float  # the variance in each entry
     curvature: Floats | None
+    curvature_noise: float = 0.0
 
     @property
     def labels(self) -> list[str]:
@@ -66,7 +67,8 @@ class Slope:
         return np.concatenate([self.gradient, self.curvature[upper_of(len(self.names))]])
 
     def variance(self, target: str = "fixed") -> Floats:
-        return np.full(len(self.labels), self.noise)
+        bends = np.full(len(self.labels) - len(self.names), self.curvature_noise)
+        return np.append(np.full(len(self.names), self.noise), bends)
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,13 @@ class Gradient(Curated):
 
     def read(self, noisy: Noisy) -> Slope:
         p, g = self.design.width, float(self.design.g)
-        curvature = None
+        curvature, bend_noise = None, 0.0
         if self.curvature:
             half = np.zeros((p, p))
             half[upper_of(p)] = noisy["curvature"] / (H * g * g)
-            curvature = symmetric(half)
+            curvature, bend_noise = symmetric(half), noisy.variance("curvature") / (H * g * g) ** 2
         noise = noisy.variance("slope") / (Q * g) ** 2
-        return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature)
+        return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature, bend_noise)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         total = self.lift(x).sum(axis=0)
