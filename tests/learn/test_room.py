@@ -185,7 +185,7 @@ def test_gradients_remove_the_bias_of_the_parabola() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 3, 40, 163, 167, 1023, 5000, 9000])
-@pytest.mark.parametrize("epsilon", [200.0, 4000.0])
+@pytest.mark.parametrize("epsilon", [60.0, 4000.0])
 def test_a_mean_at_a_bound_is_on_every_grid(steps: int, epsilon: float) -> None:
     """Sums, products and gradients have grids of different bits, which a column fills more or less well."""
     schema = mu.Schema(
