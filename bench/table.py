@@ -292,7 +292,7 @@ LEARNERS = """\
 A whole `fit` of NumPy arrays, 100,000 rows of eight columns. scikit-learn protects nobody; Murmure and diffprivlib
 learn at eps = 1. Wall time for Murmure; for the others, which use threads, wall or CPU time, whichever is less. Every
 one has its own defaults: scikit-learn's k-means goes on until it settles, diffprivlib's takes at most seven steps,
-Murmure's five."""
+Murmure's at most eight, the first for the mean."""
 LARGE = """\
 A Parquet file of eight columns (four of text, three of whole numbers, one real) is read, randomised and written in
 batches, then the shares of every column are estimated from the written file. The copy is Arrow's own, batch by batch

@@ -86,7 +86,7 @@ def render(records, audits, head):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="script/accuracy", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="script/accuracy pima", description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=50, help="shuffles of the rows; with fewer, the page is left alone")
     options = parser.parse_args()
     if not DATA.exists():

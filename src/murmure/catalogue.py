@@ -60,7 +60,11 @@ STATISTICS = {
 SUMS = {  # what learners ask; they travel in plans, and nobody else needs their names
     "ClassMoments": "murmure.statistics.class_moments",
     "ClassPairs": "murmure.statistics.class_pairs",
+    "ClassCounts": "murmure.statistics.class_sums",
+    "ClassSums": "murmure.statistics.class_sums",
+    "Scatter": "murmure.statistics.scatter",
     "Clusters": "murmure.statistics.clusters",
+    "ClusterMoves": "murmure.statistics.cluster_moves",
     "Gram": "murmure.statistics.gram",
     "Taylor": "murmure.statistics.taylor",
     "Gradient": "murmure.statistics.gradient",

@@ -26,7 +26,7 @@ from murmure.statistics.minimum_cell import MINIMUM_CELL
 class Clear:
     """No privacy: exact sums."""
 
-    def noises(self, weights: Sequence[float]) -> list[None]:
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[None]:
         return [None for _ in weights]
 
     def plan(self, statistic: Statistic, noise: None = None) -> Plan:
@@ -73,11 +73,16 @@ class Central:
             return Cost(self.epsilon, float_up(Fraction(self.epsilon) ** 2 / 2))
         return Cost(float("inf"), self.rho)
 
-    def noises(self, weights: Sequence[float]) -> list[Any]:
-        """Noise for each of several plans; together they cost at most what was asked for."""
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[Any]:
+        """Noise for each of several plans; together they cost at most what was asked for.
+
+        of: one of these noises that was not used yet: together they then cost at most what it would have.
+        """
         if self.pure:
-            return [load("DiscreteLaplace")(epsilon=e) for e in split_budget(self.epsilon, weights)]
-        return [load("DiscreteGaussian")(rho=r) for r in split_budget(self.rho, weights)]
+            whole = self.epsilon if of is None else of.epsilon
+            return [load("DiscreteLaplace")(epsilon=e) for e in split_budget(whole, weights)]
+        whole = self.rho if of is None else of.rho
+        return [load("DiscreteGaussian")(rho=r) for r in split_budget(whole, weights)]
 
     def plan(self, statistic: Statistic, noise: Any = None) -> Plan:
         """The question, with this noise; or with all of the budget."""
@@ -165,8 +170,8 @@ class Secure:
             raise InvalidParameter(f"Secure.parties is {self.parties}, and there are {parties} tables.")
         return replace(self, parties=parties)
 
-    def noises(self, weights: Sequence[float]) -> list[Any]:
-        return [None for _ in weights] if self.noise is None else self.noise.noises(weights)
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[Any]:
+        return [None for _ in weights] if self.noise is None else self.noise.noises(weights, of)
 
     def plan(self, statistic: Statistic, noise: Any = None) -> Plan:
         if self.noise is None:

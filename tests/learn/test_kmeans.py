@@ -17,7 +17,8 @@ from murmure.core.schema import Schema
 from murmure.laws import compiled
 from murmure.learn.kmeans import EXAMPLES, KMeans, spread_start, steps_for
 from murmure.privacy import Central, Clear, Local
-from murmure.statistics import clusters
+from murmure.statistics import cluster_moves, clusters
+from murmure.statistics.cluster_moves import ClusterMoves
 from murmure.statistics.clusters import RHO, Clusters
 
 PLANE = Schema({"x": Interval(0.0, 10.0, cells=100), "y": Interval(-1.0, 1.0, cells=50)})
@@ -34,9 +35,48 @@ def blobs(n: int = 3000, seed: int = 1) -> dict[str, np.ndarray]:
 # -- the sums
 
 
-@pytest.mark.parametrize("ask", clusters.EXAMPLES, ids=repr)
+@pytest.mark.parametrize("ask", (*clusters.EXAMPLES, *cluster_moves.EXAMPLES), ids=repr)
 def test_the_statistic_passes_its_checks(ask):
     check_statistic(ask)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("reach", [1, 7, 23, 40, 10_000])
+@pytest.mark.parametrize("centres", [((0, 0, 0),), ((-30, 3, 1), (30, 0, 0), (30, 0, 0)), ((30, 9, 2), (29, 9, 2))])
+def test_no_row_moves_offsets_farther_than_stated_wherever_the_centres_are(norm, reach, centres):
+    """Every row of the domain, and every exchange of two; a box that is smaller than the reach is attained."""
+    schema = Schema({"x": Integers(0, 6), "y": Integers(0, 9), "z": Integers(0, 1)})
+    ask = ClusterMoves(schema, centres, reach, (5, 1, 2), norm)
+    rows = tuple(np.array(c) for c in zip(*itertools.product(range(7), range(10), range(2)), strict=True))
+    lifted, at = ask.lift(rows), 0
+
+    assert (ask.tally(rows) == lifted.sum(axis=0)).all()
+    for block in ask.blocks:
+        part = lifted[:, at : at + block.width]
+        moved = part[:, None] - part[None]
+        at += block.width
+        assert np.abs(part).sum(axis=1).max() <= block.l1
+        assert (part**2).sum(axis=1).max() <= block.l2
+        assert np.abs(moved).sum(axis=2).max() <= block.moves("l1", "replace")
+        assert (moved**2).sum(axis=2).max() <= block.moves("l2", "replace")
+    assert (lifted[:, : len(centres)].sum(axis=1) == 1).all()
+    if len(centres) == 1 and reach == 10_000:
+        assert np.abs(part).sum(axis=1).max() == block.l1
+
+
+@pytest.mark.skipif(not compiled.available(), reason="Numba is not installed")
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_kernel_and_numpy_give_the_same_offsets(monkeypatch, norm):
+    draw = np.random.default_rng(4)
+    schema = Schema({f"x{j}": Interval(0.0, 1.0, cells=1024) for j in range(5)})
+    centres = tuple(tuple(int(v) for v in c) for c in draw.integers(-500_000, 500_000, (7, 5)))
+    ask = ClusterMoves(schema, centres, 700_000, (512,) * 5, norm)
+    x = tuple(draw.integers(0, 1024, 30_000) for _ in range(5))
+    fast = ask.tally(x)
+    monkeypatch.setattr(clusters, "kernels_for", lambda n: None)
+    monkeypatch.setattr(cluster_moves, "kernels_for", lambda n: None)
+
+    assert (ask.tally(x) == fast).all()
 
 
 @pytest.mark.parametrize("split", ["best", "halves"])
@@ -161,14 +201,16 @@ def test_labels_of_rows_are_there_in_the_clear_only():
 # -- protected
 
 
-def test_the_start_and_the_number_of_steps_look_at_no_data():
+@pytest.mark.parametrize("how, asked", [({"split": "best"}, 5), ({"iterations": 4}, 5), ({"n_public": 40}, 2)])
+def test_the_start_and_the_number_of_steps_look_at_no_data(how, asked):
+    """Without any of these, the number of steps follows from a first noisy answer (test_room.py)."""
     questions = []
     for rows in (blobs(3000, 1), blobs(40, 2), {"x": [], "y": []}):
         gate = Gate(Random.seeded(1))
-        KMeans(3, PLANE, Central(1.0)).fit(rows, gate=gate)
+        KMeans(3, PLANE, Central(1.0), **how).fit(rows, gate=gate)
         questions.append([asked.question for asked in gate.asked])
 
-    assert [len(q) for q in questions] == [5, 5, 5]
+    assert [len(q) for q in questions] == [asked] * 3
     assert len({q[0] for q in questions}) == 1
 
 

@@ -24,7 +24,7 @@ from murmure.learn.local_sums import _Readings, unbiased_products
 from murmure.local.spl import SPL
 from murmure.privacy import Central, Clear, Local
 from murmure.statistics import gram
-from murmure.statistics.design import Axis, _most_sum
+from murmure.statistics.design import Axis, most_sum
 from murmure.statistics.gram import Gram
 
 ONE = mu.Schema({"x": mu.Integers(0, 8), "y": mu.Integers(0, 2)})
@@ -109,7 +109,7 @@ def test_the_largest_sum_with_bounded_squares_is_exact():
     for squares in range(1, 60):
         for count in (1, 2, 3):
             found = max(sum(v) for v in itertools.product(range(8), repeat=count) if sum(q * q for q in v) <= squares)
-            assert _most_sum(squares, count) == found
+            assert most_sum(squares, count) == found
 
 
 def test_a_row_counts_the_same_whatever_stands_beside_it():

@@ -18,8 +18,10 @@ from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression
 from murmure.privacy import Central, Clear, Local
-from murmure.statistics import gradient, taylor
+from murmure.statistics import class_sums, gradient, scatter, taylor
+from murmure.statistics.class_sums import ClassSums
 from murmure.statistics.gradient import FAR, STEPS, Gradient, H, Q, _sigma
+from murmure.statistics.scatter import Scatter
 from murmure.statistics.taylor import Taylor
 
 TWO = mu.Schema({"a": mu.Integers(0, 4), "b": mu.Integers(0, 4), "y": mu.Categories(["no", "yes"])})
@@ -52,7 +54,9 @@ def check_blocks(ask, attained):
 # -- the sums ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", (*taylor.EXAMPLES, *gradient.EXAMPLES), ids=repr)
+@pytest.mark.parametrize(
+    "example", (*taylor.EXAMPLES, *gradient.EXAMPLES, *class_sums.EXAMPLES, *scatter.EXAMPLES), ids=repr
+)
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
     check_protected(example, tight=example.tight)
@@ -70,6 +74,49 @@ def test_no_row_moves_the_parabola_farther_than_stated(schema, shape, radius, no
 def test_no_row_moves_the_gradient_farther_than_stated_wherever_it_is_taken(shape, radius, at):
     check_blocks(Gradient(TWO, "y", at, 1, shape, radius, bits=4), shape == "box" and at == (1 << 24, 0, 0))
     check_blocks(Gradient(TWO, "y", at, 1, shape, radius, bits=4, curvature=True), False)
+
+
+@pytest.mark.parametrize("schema", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("shape, radius", [("box", None), ("ball", 0.8), ("diamond", None), ("diamond", 0.5)])
+def test_no_row_moves_class_sums_farther_than_stated(schema, shape, radius):
+    check_blocks(ClassSums(schema, "y", shape, radius, bits=4), shape == "box")
+
+
+@pytest.mark.parametrize("schema, centres", [(TWO, (-16, -5, 0, 3, 16)), (THREE, (-16, 0, 7))], ids=["two", "three"])
+@pytest.mark.parametrize("shape, radius", [("box", None), ("ball", 0.8), ("diamond", None), ("diamond", 0.5)])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_no_row_moves_products_farther_than_stated_whatever_the_centre(schema, centres, shape, radius, norm):
+    """Every row and every exchange of the whole domain, about points inside and at the ends of the bounds."""
+    for first, second in itertools.product(centres, repeat=2):
+        centre = (first, second) if schema is TWO else (first, 0, 0)
+        check_blocks(Scatter(schema, "y", centre, shape, radius, bits=4, norm=norm), False)
+
+
+@pytest.mark.parametrize("shape, radius", [("box", None), ("ball", 0.8), ("diamond", 0.5)])
+@pytest.mark.parametrize("centre", [(16, -16), (-3, 9)])
+@pytest.mark.parametrize("at", [(0, 0, 0), (1 << 13, -(1 << 15), 1 << 14), (-(1 << 24), 1 << 24, 5)])
+def test_no_row_moves_the_gradient_about_a_centre_farther_than_stated(shape, radius, centre, at):
+    check_blocks(Gradient(TWO, "y", at, 1, shape, radius, bits=4, centre=centre), False)
+    check_blocks(Gradient(TWO, "y", at, 1, shape, radius, bits=4, curvature=True, centre=centre), False)
+
+
+@pytest.mark.parametrize("at", [(0, 0, 0, 0), (1 << 14, -(1 << 15), 1 << 15, 1 << 13), (1 << 24, 0, 0, 0)])
+def test_the_largest_residual_is_public_and_attained(at):
+    """R = sigma(max |w.v|): half of Q at w = 0, where the first noisy gradient would otherwise cost twice."""
+    ask = Gradient(THREE, "y", at, 1, "box", bits=4)
+    slopes = np.abs(ask.lift(every_row(THREE))[:, 0]).max()
+
+    assert slopes == ask.most_residual * ask.design.g
+    assert ask.blocks[0].l1 == ask.most_residual * ask.design.most_l1
+    assert any(at) or ask.most_residual == Q // 2
+
+
+def test_a_centre_off_the_grid_is_refused():
+    for centre in ((17, 0), (1,), (0.5, 0), (0, 0, 0)):
+        with pytest.raises(InvalidParameter, match="centre"):
+            Scatter(TWO, "y", centre, bits=4)
+    with pytest.raises(InvalidParameter, match="0 for indicators"):
+        Scatter(THREE, "y", (0, 3, 0), bits=4)
 
 
 def test_one_row_of_many_classes_costs_no_more_than_one_of_two():
@@ -202,19 +249,19 @@ def test_the_answers_of_a_fit_cost_what_was_given_and_no_more(example):
 
     assert fitted.spent_.rho <= example.privacy.cost.rho
     assert fitted.spent_.epsilon <= example.privacy.cost.epsilon
-    if example.privacy.pure:
+    if example.privacy.pure and example.privacy.epsilon < 50:  # the law of a count spends no more than about 60
         assert fitted.spent_.epsilon > 0.999 * example.privacy.epsilon
 
 
 @pytest.mark.parametrize("rows", [0, 5])
-@pytest.mark.parametrize("method", ["taylor", "gradient"])
+@pytest.mark.parametrize("method", ["auto", "taylor", "gradient"])
 def test_whatever_the_rows_hold_the_fit_succeeds(rows, method):
     cells = {"x0": [None], "x1": ["x"], "x2": [math.inf], "x3": [1e300], "y": ["?"]}
     frame = {name: values * rows for name, values in cells.items()}
     m = LogisticRegression(SCHEMA, "y", Central(1.0), method=method, rng=mu.Random.seeded(rows)).fit(frame)
 
     assert np.isfinite(m.coef_).all()
-    assert "of the noise" in m.post_
+    assert ("shares of the classes alone" if method == "auto" else "of the noise") in m.post_
 
 
 def test_at_the_person_it_learns_both_ways():

@@ -1,20 +1,27 @@
-"""k-means with noisy sums: every step counts the rows of each cluster and adds up their coordinates.
+"""k-means with noisy sums: every step counts the rows of each cluster and adds up how far off they are.
 
-    centre_i = (sum of its rows + noise) / (their number + noise),   t steps, each with epsilon / t.
+    centre_i <- centre_i + (sum of the clipped offsets of its rows + noise) / (their number + noise)
 
-Su, Cao, Li, Bertino, Jin, CODASPY 2016 (there: DPLloyd, improved): points that are spread over the public box to start
-with, a split of the budget between counts and sums (statistics/clusters.py), and few steps: at rho = 0.225
+split="clipped" (the default): offsets from the centre, clipped to a public length (statistics/cluster_moves.py). A
+first question, with 15 % of the budget, asks for the number of rows and their mean; the centres start spread about that
+mean. How many steps follow is decided by the noisy number of rows for every cluster and deviation of the noise
+(`STEPS_FOR`), so by public numbers and a released one. Centres that differ from the mean by no more than the noise are
+pulled to it, as far as the noise says (empirical Bayes: Efron and Morris, J. Am. Stat. Assoc. 68, 1973).
+
+split="best" sums coordinates, with the start and the steps of Su, Cao, Li, Bertino, Jin, CODASPY 2016 (there: DPLloyd,
+improved): points that are spread over the public box, a split of the budget between counts and sums
+(statistics/clusters.py), and few steps: at rho = 0.225
 
     t = epsilon / e_m, at least 2 and at most 7,      e_m = sqrt(500 k**3 / n**2 (d + cbrt(4 d rho**2))**3).
 
-The rule needs n. Under add/remove the number of rows is private, so it is taken from `n_public` and never from the
-data; without it there are 5 steps, as many as DPLloyd takes by default. The start looks at no data. The number of steps
-is fixed before the first. An empty cluster gets its noise like any other, and whether a centre moves is judged by its
-noisy count; until the last step one that is near nobody goes towards the largest cluster. Published: the centres and
-the noisy counts of the last step. Labels of rows are functions of rows: only `Clear` has them.
+That rule needs n. Under add/remove the number of rows is private, so it is taken from `n_public` and never from the
+data; without it there are 5 steps, as many as DPLloyd takes by default. split="halves" is the lecture's: epsilon
+/ (2 t) for the counts and as much for all sums together. It keeps its epsilon; it only wastes some of it.
 
-split="halves" is the lecture's: epsilon / (2 t) for the counts and as much for all sums together. It keeps its epsilon;
-it only wastes some of it.
+The start looks at no row, or at a noisy mean. The number of steps is fixed before the first. An empty cluster gets its
+noise like any other, and whether a centre moves is judged by its noisy count; until the last step one that is near
+nobody goes towards the largest cluster. Published: the centres and the noisy counts of the last step. Labels of rows
+are functions of rows: only `Clear` has them.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +44,18 @@ from murmure.learn.predicting import numbers_to_predict
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
-from murmure.statistics.clusters import EXACT, RHO, Clusters, ClusterSums
+from murmure.statistics.cluster_moves import ClusterMoves, Moved
+from murmure.statistics.clusters import EXACT, NEARER, RHO, Clusters, ClusterSums
 
 Floats = NDArray[np.float64]
 
+SPLITS = ("clipped", "best", "halves")
 STEPS, FEWEST, MOST = 5, 2, 7
+STEPS_FOR = (25.0, 75.0, 250.0, 250.0, 1000.0, 1000.0)  # people for every cluster and deviation: 2, 3, 5, 7 steps
+MEAN = 0.15  # the share of the first question: how many rows, and where
+WIDE = 0.5  # of the box: how far centres start from the mean
+TYPICAL = 1 / 9  # variance of a mean about the middle, in half ranges: what is expected before anything is asked
+FINE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
 PATIENCE = 300  # steps in the clear, where nothing is spent
 FINEST = 1 << 22  # how far the box reaches in whole numbers
 AS_THEY_ARE = (
@@ -81,8 +95,8 @@ def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
 class KMeans(Learner):
     """Centres of k clusters of numbers within public bounds.
 
-    iterations: the number of steps; None: by `n_public`, a number of rows that is public, or 5. split: "best", or the
-    lecture's "halves" (half for the counts, half for the sums). metric: "box" measures every column by its public
+    iterations: the number of steps; None: by `n_public`, a number of rows that is public, or by a noisy one. split:
+    "clipped", "best" or "halves", see the top of this file. metric: "box" measures every column by its public
     range; "units" as the numbers are. init: centres to start with, in the units of the data, that came from no data.
     """
 
@@ -98,7 +112,7 @@ class KMeans(Learner):
         schema: Any = None,
         privacy: Any = None,
         iterations: int | None = None,
-        split: Literal["best", "halves"] = "best",
+        split: Literal["clipped", "best", "halves"] = "clipped",
         n_public: int | None = None,
         metric: Literal["box", "units"] = "box",
         init: Any = None,
@@ -137,7 +151,12 @@ class KMeans(Learner):
                 raise InvalidParameter(f"KMeans.{name} must be a whole number, at least 1, got {shorten(value)}.")
         if self.metric not in ("box", "units"):
             raise InvalidParameter(f'KMeans.metric must be "box" or "units", got {shorten(self.metric)}.')
-        self._clusters(rows.schema, self._start(rows.schema))  # refuses categories, grids too fine, unknown splits
+        if self.split not in SPLITS:
+            raise InvalidParameter(f"KMeans.split must be one of {', '.join(SPLITS)}, got {shorten(self.split)}.")
+        self._clusters(rows.schema, self._start(rows.schema))  # refuses categories and grids too fine
+        noise = noise_in(self.privacy)
+        if noise is not None and self.split == "clipped":
+            self._moves(rows.schema, noise.pure, np.zeros((1, len(rows.schema.private))))
 
     @staticmethod
     def _box(schema: Schema) -> tuple[Floats, Floats]:
@@ -146,10 +165,10 @@ class KMeans(Learner):
         half = np.array([domain.scale()[1] * (domain.size - 1) / 2 for domain in domains])
         return np.array([domain.scale()[0] for domain in domains]) + half, half
 
-    def _scales(self, schema: Schema) -> tuple[int, ...]:
+    def _scales(self, schema: Schema, finest: int = FINEST) -> tuple[int, ...]:
         """Whole numbers that make distances of one unit out of codes: as large as exact sums allow."""
         tops = np.array([schema[name].size - 1 for name in schema.private], float)
-        room = min(FINEST, math.isqrt(EXACT // (4 * len(tops))))
+        room = min(finest, math.isqrt(EXACT // (4 * len(tops))))
         half = self._box(schema)[1] if self.metric == "units" else np.ones(len(tops))
         return tuple(max(1, int(s)) for s in np.floor(room * half / half.max() / tops + 0.25))
 
@@ -178,7 +197,16 @@ class KMeans(Learner):
         scales = self._scales(schema)
         corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)
         whole = tuple(tuple(int(v) for v in row) for row in np.rint(centres * corner))
-        return Clusters(schema, whole, scales, self.split)
+        return Clusters(schema, whole, scales, "halves" if self.split == "halves" else "best")
+
+    def _moves(self, schema: Schema, pure: bool, centres: Floats) -> ClusterMoves:
+        """The question about offsets from these centres, in scaled coordinates: whole numbers."""
+        scales = self._scales(schema, FINE)
+        corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)
+        reach = 3 / 8 * corner.sum() if pure else math.sqrt((corner**2).sum()) / 2
+        share = min(0.25, max(0.05, 0.3 * float(corner.max()) / reach))
+        whole = tuple(tuple(int(v) for v in row) for row in np.rint(centres))
+        return ClusterMoves(schema, whole, max(1, int(reach)), scales, "l1" if pure else "l2", share)
 
     def _number_of_steps(self, schema: Schema, privacy: FromSums) -> int:
         if self.iterations is not None:
@@ -191,6 +219,8 @@ class KMeans(Learner):
         return steps_for(noise.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
 
     def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+        if noise_in(privacy) is not None and self.split == "clipped":
+            return (yield from self._clipped(schema, privacy))
         centres, steps = self._start(schema), self._number_of_steps(schema, privacy)
         taken = 0
         for noise in privacy.noises([1.0] * steps):
@@ -204,6 +234,37 @@ class KMeans(Learner):
             "cluster_centers_": middle + half * centres,
             "cluster_sizes_": np.maximum(found.counts, 0.0),
             "n_iter_": taken,
+        }
+
+    def _clipped(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+        """The mean of all rows, then steps about the centres; coordinates are those that distances are measured in."""
+        k, d, at_curator = int(self.n_clusters), len(schema.private), noise_in(privacy)
+        assert at_curator is not None
+        first, left = privacy.noises([MEAN, 1 - MEAN])
+        ask = self._moves(schema, at_curator.pure, np.zeros((1, d)))
+        corner = np.array(ask.clusters.corner, float)
+        found: Moved = yield privacy.plan(ask, first)
+        people = max(float(found.counts[0]), found.floor)
+        doubt = found.move_noise / people**2 / corner**2
+        mean = np.clip(found.moves[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
+        steps = self.iterations
+        if steps is None:
+            known = people if self.n_public is None else float(self.n_public)
+            question = self._moves(schema, at_curator.pure, np.zeros((k, d)))
+            laws = cast(Any, left).bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
+            alone = math.sqrt(float(laws[1].variance)) / float(corner.max())
+            steps = 1 + sum(known >= few * k * alone for few in STEPS_FOR)
+        start = spread_start(k, d) * WIDE * corner + mean if self.init is None else self._start(schema) * corner
+        centres = np.clip(start, -corner, corner)
+        for taken, noise in enumerate(privacy.noises([1.0] * int(steps), left), 1):
+            centres = np.rint(centres)
+            found = yield privacy.plan(self._moves(schema, at_curator.pure, centres), noise)
+            centres = _moved(found, centres, mean, corner, last=taken == steps)
+        middle, half = self._box(schema)
+        return {
+            "cluster_centers_": middle + half * centres / corner,
+            "cluster_sizes_": np.maximum(found.counts, 0.0),
+            "n_iter_": int(steps),
         }
 
     def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
@@ -257,10 +318,34 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
+def _moved(found: Moved, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+    """The next centres: a function of noisy answers, and free.
+
+    Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first
+    says how far to believe them. A centre near which there is hardly anybody, by its noisy count, goes most of the way
+    to the largest cluster, or in the end to the mean.
+    """
+    enough = found.counts >= found.floor
+    people = np.maximum(found.counts, found.floor)[:, None]
+    centres = np.clip(before + found.moves / people, -corner, corner)
+    noise = found.move_noise / people**2
+    apart, d = centres - mean, len(mean)
+    size = float((apart**2 - noise)[enough].sum())
+    tau2 = max(0.0, size) / (max(int(enough.sum()), 1) * d)
+    centres = mean + tau2 / (tau2 + noise) * apart
+    if last or not enough.any():
+        return np.where(enough[:, None], centres, mean if last else before)
+    largest = centres[np.argmax(found.counts)]
+    return np.where(enough[:, None], centres, before + NEARER * (largest - before))
+
+
 _PLANE = Schema({"x": Integers(0, 20), "y": Interval(-1.0, 1.0, cells=32)})
 
 EXAMPLES = (
-    KMeans(3, _PLANE, Central(2.0), iterations=3),
+    KMeans(3, _PLANE, Central(2.0)),
+    KMeans(3, _PLANE, Central(40.0, relation="replace")),
+    KMeans(2, _PLANE, Central(30.0, delta=1e-6), metric="units"),
+    KMeans(3, _PLANE, Central(2.0), iterations=3, split="best"),
     KMeans(2, _PLANE, Central(1.0, relation="replace"), iterations=2, split="halves"),
-    KMeans(2, _PLANE, Central(1.0, delta=1e-6), n_public=100, metric="units"),
+    KMeans(2, _PLANE, Central(1.0, delta=1e-6), n_public=100, metric="units", split="best"),
 )

@@ -1,5 +1,10 @@
 """Logistic regression:  P[class | x] = sigma(w.(1, x)).
 
+    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (learn/room.py): the
+              shares of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns'
+              covariances about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself
+              at the point that was reached, also about the mean, or steps of Newton's method with its noisy curvature.
+              Any number of classes. The default.
     clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
               where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
@@ -13,12 +18,14 @@
     local     the parabola of unbiased sums of products, or the loss itself on the randomised rows as they are
 
 With more than two classes each is learned against the rest: from one set of sums (taylor), one after the other (clear).
+Under auto they are learned together, and probabilities are those of softmax.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,26 +36,32 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.base import FromSums, Learner
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
+from murmure.learn.room import deviation, room_for, start
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
+from murmure.statistics.class_sums import ClassSums, Counted, Summed
 from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
 from murmure.statistics.gram import Gram
+from murmure.statistics.scatter import Scatter, Spread
 from murmure.statistics.taylor import Parabola, Taylor
 
-METHODS = ("taylor", "gradient")
+METHODS = ("auto", "taylor", "gradient")
+SQUARES = 0.75  # of what the class sums get
 CLEAR_BITS = 16
 LONGEST = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
 SETTLED = 2.0**-14
-LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_")
+LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
 
 
 class LogisticRegression(Learner):
     """Classes from a weighted sum of the columns.
 
-    target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius,
-    ridge, trim: as in LinearRegression. steps: of the noisy gradient, public. max_iter: of Newton's, in the clear.
+    target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius: as in
+    LinearRegression. ridge, trim, steps: of "taylor" and "gradient"; as in LinearRegression, and how many noisy
+    gradients there are. max_iter: of Newton's method, in the clear.
 
     coef_ has one row for two classes, as in scikit-learn, else one row for each class; of a category, coefficients are
     against its first label.
@@ -62,13 +75,14 @@ class LogisticRegression(Learner):
     names_: tuple[str, ...]  # what intercept and coefficients stand for
     features_: tuple[str, ...]  # the columns, in order
     n_iter_: NDArray[np.int64]  # steps taken for each row of coef_
+    softmax_: bool  # of more than two classes: whether they were learned together, or each against the rest
 
     def __init__(
         self,
         schema: Any = None,
         target: str | None = None,
         privacy: Any = None,
-        method: Literal["taylor", "gradient"] = "taylor",
+        method: Literal["auto", "taylor", "gradient"] = "auto",
         shape: str | None = None,
         radius: float | None = None,
         ridge: float | Literal["auto"] = "auto",
@@ -111,7 +125,7 @@ class LogisticRegression(Learner):
         if noise_in(self.privacy) is not None and self.method == "gradient" and ask.outcome.width > 1:
             raise InvalidParameter(
                 f'LogisticRegression: method="gradient" takes two classes, {self._target!r} has {ask.outcome.width}.',
-                hint='method="taylor" learns any number of them from one set of sums',
+                hint='method="auto" and method="taylor" learn any number of them',
             )
 
     def _asked(self, schema: Schema, privacy: Any) -> Taylor:
@@ -127,6 +141,8 @@ class LogisticRegression(Learner):
         if noise_in(privacy) is None:
             weights, taken = yield from self._newton(ask, privacy)
             return {**self._learned(ask, weights, "none: the sums are exact"), "n_iter_": np.array(taken)}
+        if self.method == "auto":
+            return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
             released: Parabola = yield privacy.plan(ask)
             weights, said = self._least(released)
@@ -198,16 +214,98 @@ class LogisticRegression(Learner):
         for noise in rest:
             w = _on_grid(w)
             slope: Slope = yield privacy.plan(_gradient(ask, w, 1), noise)
-            # sigma' has mean about 1/4 / sqrt(1 + pi/8 E z^2) for normal z; below twice the cautious step all is safe
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
-            length = min(math.sqrt(1 + math.pi / 8 * max(z2, 0.0)), 1.9)
-            # a gradient that is mostly noise is shrunk, by what noise alone would measure (James and Stein, 1961)
-            size = float(slope.gradient @ slope.gradient)
-            sure = max(0.0, 1 - len(w) * slope.noise / size) if size else 0.0
-            w = w + sure * length * self._solve(released, -4 * slope.gradient).weights
+            w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
         return [w], said
 
-    def _learned(self, ask: Taylor, weights: list[Floats], said: str) -> dict[str, Any]:
+    # -- auto -----------------------------------------------------------------------------------------------------
+
+    def _by_room(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+        """Counts; then, by what they and the noise say, means, covariances and gradients."""
+        design, classes = ask.design, ask.domain[ask.target].size
+        sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
+        about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
+        first = yield from start(sums, privacy)
+        alone = [deviation(privacy, question, first.left) for question in (sums, about)]
+        room = room_for(first.people, alone[0], alone[1], classes)
+        if not room.means:
+            again: Counted = yield privacy.plan(first.question, first.left)
+            weights = np.zeros((classes, design.width))
+            weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
+            return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
+        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
+        summed: Summed = yield privacy.plan(sums, noises[0])
+        found = means_of(first.counted, summed)
+        said = "class means, shrunk by the noise, and a public guess of how columns vary"
+        if not room.squares:
+            weights, centre = scores(found, None), found.centre
+        else:
+            # on the coarsest grid that is asked about, so that it is the same point everywhere
+            whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
+            whole = tuple((1 + room.curvature) * c for c in whole)
+            about = replace(about, centre=whole)
+            spread: Spread = yield privacy.plan(about, noises[1])
+            centre = np.array(whole) / about.design.g
+            off = found.centre - centre
+            total, _ = covariance(spread, found.people, off)
+            weights = scores(found, total)
+            said = "class means and covariances, shrunk by the noise"
+            if room.steps:
+                w, weights = weights[1] - weights[0], np.zeros_like(weights)
+                w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
+                bend = _curvature(found.people, off, total)
+                if room.curvature:
+                    weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
+                    said += f"; {room.steps} noisy steps of Newton's method"
+                else:
+                    weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
+                    said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+            else:
+                centre = found.centre
+        if found.sure == 0 and not room.steps:
+            said = NO_DIFFERENCE
+        return self._answer(ask, weights, centre, said, room.steps)
+
+    def _along(
+        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
+    ) -> Generator[Plan, Any, Floats]:
+        """Steps along noisy gradients about a centre, each as long as the curvature at 0 says, or a little longer."""
+        for noise in noises:
+            w = _on_grid(w)
+            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
+            finer = tuple(2 * c for c in centre)
+            slope: Slope = yield privacy.plan(
+                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=finer), noise
+            )
+            w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
+        return w
+
+    def _noisy_newton(
+        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...]
+    ) -> Generator[Plan, Any, Floats]:
+        """Steps with the noisy curvature of the loss where they begin, on a grid whose products stay below 2**31."""
+        coarser = tuple(c // 2 for c in centre)
+        for noise in noises:
+            w = _on_grid(w)
+            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
+            slope: Slope = yield privacy.plan(
+                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits - 2, True, coarser), noise
+            )
+            assert slope.curvature is not None
+            values, vectors = np.linalg.eigh(slope.curvature)
+            least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
+            step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
+            w = w + step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
+        return w
+
+    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:
+        """Weights of (1, x - centre), one row for each class, as coefficients of x."""
+        weights = weights.copy()
+        weights[:, 0] -= weights[:, 1:] @ centre
+        rows = [weights[1] - weights[0]] if len(weights) == 2 else list(weights)
+        return {**self._learned(ask, rows, said, softmax=True), "n_iter_": np.array([steps] * len(rows))}
+
+    def _learned(self, ask: Taylor, weights: list[Floats], said: str, softmax: bool = False) -> dict[str, Any]:
         classes, design = ask.domain[ask.target], ask.design
         assert isinstance(classes, Categories)
         w = np.stack(weights)
@@ -219,6 +317,7 @@ class LogisticRegression(Learner):
             "post_": said,
             "names_": tuple(design.names[1:]),
             "features_": design.features,
+            "softmax_": softmax,
         }
 
     # -- predicting -----------------------------------------------------------------------------------------------
@@ -231,8 +330,11 @@ class LogisticRegression(Learner):
         return np.asarray(z[:, 0] if len(self.coef_) == 1 else z)
 
     def predict_proba(self, X: Any) -> Floats:
-        """P[c | x], one column for each class; of more than two, each against the rest, brought to sum 1."""
+        """P[c | x], one column for each class; of more than two that were learned apart, brought to sum 1."""
         z = self.decision_function(X)
+        if z.ndim > 1 and getattr(self, "softmax_", False):
+            odds = np.exp(z - z.max(axis=1, keepdims=True))
+            return np.asarray(odds / odds.sum(axis=1, keepdims=True))
         p = 0.5 * (1 + np.tanh(z / 2))  # sigma, without overflow
         if p.ndim == 1:
             return np.stack([1 - p, p], axis=1)
@@ -249,6 +351,35 @@ class LogisticRegression(Learner):
         self._require_fitted()
         truth = X[self._target] if y is None else y
         return float(np.mean(self.predict(X) == np.asarray(truth)))
+
+
+def _step(slope: Slope, z2: float, solve_for: Any) -> Floats:
+    """A step of Newton's with the curvature at 0; z2: the mean square of w.v."""
+    # sigma' has mean about 1/4 / sqrt(1 + pi/8 E z^2) for normal z; below twice the cautious step all is safe
+    length = min(math.sqrt(1 + math.pi / 8 * max(z2, 0.0)), 1.9)
+    # a gradient that is mostly noise is shrunk, by what noise alone would measure (James and Stein, 1961)
+    size = float(slope.gradient @ slope.gradient)
+    sure = max(0.0, 1 - len(slope.gradient) * slope.noise / size) if size else 0.0
+    return np.asarray(sure * length * solve_for(slope.gradient))
+
+
+def _near(ask: Taylor, centre: Floats, bits: int) -> tuple[int, ...]:
+    """The centre on a grid of so many bits, within the columns' reach there and on all finer ones; 0 for indicators."""
+    most = []
+    for finer in range(bits, ask.bits + 1):
+        axes = replace(ask.design, bits=finer).axes
+        ends = [0 if axis.indicators else axis.largest >> finer - bits for axis in axes for _ in range(axis.width)]
+        most.append(ends)
+    limit = np.min(most, axis=0)
+    return tuple(int(c) for c in np.clip(np.rint(centre * (1 << bits)), -limit, limit))
+
+
+def _curvature(people: float, off: Floats, total: Floats) -> Floats:
+    """Of the loss at 0, for (1, x - centre): people / 4 times the mean of its products."""
+    v = np.append(1.0, off)
+    out = np.outer(v, v)
+    out[1:, 1:] += total
+    return np.asarray(people / 4 * out)
 
 
 def _on_grid(w: Floats) -> Floats:
@@ -273,7 +404,12 @@ _PEOPLE = Schema(
 
 EXAMPLES = (
     LogisticRegression(_PEOPLE, "sick", Central(1.0)),
-    LogisticRegression(_PEOPLE, "smoker", Central(2.0, relation="replace"), shape="box"),
+    LogisticRegression(_PEOPLE, "smoker", Central(60.0, relation="replace")),
+    LogisticRegression(_PEOPLE, "sick", Central(300.0)),  # room for gradients, for few people too
+    LogisticRegression(_PEOPLE, "sick", Central(300.0, delta=1e-6), shape="box"),
+    LogisticRegression(_PEOPLE, "sick", Central(20_000.0)),  # and for steps of Newton's method
+    LogisticRegression(_PEOPLE, "sick", Central(1.0), method="taylor"),
+    LogisticRegression(_PEOPLE, "smoker", Central(2.0, relation="replace"), method="taylor", shape="box"),
     LogisticRegression(_PEOPLE, "sick", Central(1.0), method="gradient"),
     LogisticRegression(_PEOPLE, "sick", Central(1.0, delta=1e-6), method="gradient", steps=2, ridge=1.0),
 )

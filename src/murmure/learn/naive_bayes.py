@@ -5,7 +5,10 @@
 Everything is learned from one vector of sums (statistics/class_moments.py), so one plan does it. Vaidya, Shafiq, Basu,
 Hong, WI-IAT 2013, first made it differentially private. Splits of the budget over d_cat categories and d_num numbers:
 
-    best    both moments of a number in one block, shares by the error of the log-odds: the default
+    best    both moments of a number in one block, shares by the error of the log-odds: the default. Where all
+            attributes are numbers and the noise leaves no room for that many figures (learn/room.py), the means of
+            classes alone, from sums of rows in a public diamond (statistics/class_sums.py) and with a public guess of
+            the variances; or, where not even those can be told from noise, the shares of the classes
     equal   epsilon / (1 + d_cat + 2 d_num) for the counts and for each table, sum and sum of squares
     vaidya  nominal / (d_cat + d_num + 1) for each of them, and 1 for the counts, as the paper has it. It calls this
             `nominal`; it costs 1 + (d_cat + 2 d_num) / (d_cat + d_num + 1) nominal. Here `privacy.epsilon` is always
@@ -31,11 +34,14 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import FromSums, Learner
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, added_up, means_of, shares_of
 from murmure.learn.predicting import categories_to_predict, numbers_to_predict
+from murmure.learn.room import FOR_MEANS, FOR_MOMENTS, deviation, start
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Local, noise_in
 from murmure.statistics.class_moments import ClassMoments, ClassSummary
+from murmure.statistics.class_sums import ClassSums, Counted, Summed
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +69,7 @@ class NaiveBayes(Learner):
     category_prob_: dict[str, Floats]  # of every categorical column: the shares of its labels in every class
     numbers_: tuple[str, ...]  # the numeric columns, in the order of theta_
     categories_: tuple[str, ...]  # the categorical columns
+    post_: str  # where less was asked than all moments: what, in words
 
     def __init__(
         self,
@@ -122,9 +129,50 @@ class NaiveBayes(Learner):
 
     def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
+        if noise_in(privacy) is not None and self.split == "best" and self.shrink and not ask.categories:
+            return (yield from self._by_room(ask, privacy))
         summary: ClassSummary = yield privacy.plan(ask)
         learned = self._learned(summary, ask)
         return learned if nominal is None else {**learned, "nominal_epsilon_": nominal}
+
+    def _by_room(self, ask: ClassMoments, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+        """Counts; then, by what they and the noise say, nothing more, means, or all moments."""
+        noise = noise_in(privacy)
+        assert noise is not None
+        sums = ClassSums(ask.domain, ask.target, "diamond" if noise.pure else "ball")
+        first = yield from start(sums, privacy)
+        alone = deviation(privacy, sums, first.left)
+        if first.people >= FOR_MOMENTS * ask.classes * alone:
+            summary: ClassSummary = yield privacy.plan(ask, first.left)
+            return self._learned(summary, ask)
+        if first.people < FOR_MEANS * alone:
+            again: Counted = yield privacy.plan(first.question, first.left)
+            shares, people = shares_of(added_up(first.counted, again))
+            centre = np.zeros((1, len(ask.numbers)))
+            return self._alike(sums, people * shares, centre, np.full_like(centre, TYPICAL), TOO_FEW)
+        summed: Summed = yield privacy.plan(sums, first.left)
+        found = means_of(first.counted, summed)
+        means = found.centre + found.sure * (found.means - found.centre)
+        spread = TYPICAL + found.sure * np.repeat(found.noise[:, None], means.shape[1], axis=1)
+        said = "class means, shrunk by the noise, and a public guess of the variances"
+        return self._alike(sums, found.people * found.shares, means, spread, said if found.sure else NO_DIFFERENCE)
+
+    def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, said: str) -> dict[str, Any]:
+        """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""
+        design, shape = sums.design, (sums.classes, sums.design.width - 1)
+        classes = sums.domain[sums.target]
+        assert isinstance(classes, Categories)
+        return {
+            "classes_": np.array(range(classes.size) if isinstance(classes.values, int) else classes.values),
+            "class_count_": counts,
+            "class_prior_": counts / counts.sum(),
+            "theta_": design.middles + design.units * np.broadcast_to(means, shape),
+            "var_": design.units**2 * np.broadcast_to(spread, shape),
+            "category_prob_": {},
+            "numbers_": design.features,
+            "categories_": (),
+            "post_": said,
+        }
 
     def _learned(self, summary: ClassSummary, ask: ClassMoments) -> dict[str, Any]:
         if self.shrink:
@@ -204,10 +252,15 @@ _PEOPLE = Schema(
     }
 )
 
+_NUMBERS = Schema({name: _PEOPLE[name] for name in ("sick", "age", "bmi")})
+
 EXAMPLES = (
     NaiveBayes(_PEOPLE, "sick", Central(1.0)),
     NaiveBayes(_PEOPLE, "smoker", Central(2.0, relation="replace"), split="equal"),
     NaiveBayes(_PEOPLE, "sick", Central(vaidya_cost(1.0, 1, 2)), split="vaidya", shrink=False),
     NaiveBayes(_PEOPLE, "sick", Central(1.0, delta=1e-6)),
+    NaiveBayes(_NUMBERS, "sick", Central(0.5)),  # counts
+    NaiveBayes(_NUMBERS, "sick", Central(20.0, relation="replace")),  # means
+    NaiveBayes(_NUMBERS, "sick", Central(400.0, delta=1e-6)),  # all moments
     NaiveBayes(Schema({"y": Categories(3), "a": Categories(2), "b": Categories(2)}), "y", Central(0.5)),
 )

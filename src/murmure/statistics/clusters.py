@@ -110,10 +110,10 @@ class Clusters(Curated):
         """The number of every row's centre."""
         out = np.empty(len(x[0]), np.intp)
         for a in range(0, len(out), ROWS):
-            out[a : a + ROWS] = self._nearest(self._coordinates(x, a))
+            out[a : a + ROWS] = self.nearest_of(self.coordinates(x, a))
         return out
 
-    def _coordinates(self, x: tuple[Array, ...], first: int) -> Floats:
+    def coordinates(self, x: tuple[Array, ...], first: int) -> Floats:
         """t of some rows, one row of the result for each column."""
         out = np.empty((len(x), min(ROWS, len(x[0]) - first)))
         for j, (codes, top) in enumerate(zip(x, self.tops, strict=True)):
@@ -127,7 +127,8 @@ class Clusters(Curated):
         centres, scales = np.array(self.centres, float), np.array(self.scales, float)
         return -2 * centres * scales, (centres**2).sum(axis=1)[:, None]
 
-    def _nearest(self, t: Floats) -> NDArray[np.intp]:
+    def nearest_of(self, t: Floats) -> NDArray[np.intp]:
+        """The same, of rows as `coordinates` has them."""
         slope, at = self._plane
         kernels = kernels_for(t.shape[1])
         if kernels is not None:
@@ -152,8 +153,8 @@ class Clusters(Curated):
         k = len(self.centres)
         out = np.zeros((1 + len(x), k), np.int64)
         for a in range(0, len(x[0]), ROWS):
-            t = self._coordinates(x, a)
-            own = self._nearest(t)
+            t = self.coordinates(x, a)
+            own = self.nearest_of(t)
             kernels = kernels_for(len(own))
             if kernels is not None:
                 sums = np.zeros((k, len(x)))

@@ -8,6 +8,7 @@ The grid vector of a row is v = (g, u). Shapes bound it, and a row outside is we
     unit      nothing to do: x was divided by sqrt(d)          L = about g (1 + sqrt(d)), as Zhang et al. normalise
     ball      v <- v min(1, R / |v|_2), cut toward zero        R^2 = g^2 (1 + radius^2)
     diamond   v <- v min(1, L / |v|_1), cut toward zero        L   = g (1 + radius)
+A public centre may be taken off every number first (u <- u - c): rows near it are then short, and few are weighed down.
 Least squares then weighs this row less, by a factor that depends on x alone: the model that it obeys stays the same, so
 coefficients stay consistent, which moving x alone would not leave them. A label that nobody holds: the row is nothing.
 """
@@ -132,6 +133,7 @@ class Design:
     shape: str
     radius: float | None
     bits: int
+    centre: tuple[int, ...] = ()  # of every column of x, on the grid; public. Empty: none. Of indicators it is 0
 
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
@@ -152,8 +154,19 @@ class Design:
             few_values("a regression", self.domain[name])
         if self.width > MOST_COLUMNS:
             raise InvalidParameter(f"a regression on {self.width} columns, more than {MOST_COLUMNS}, is refused.")
+        self._check_centre()
         if not (self.most_l1 and self.most_squares and all(self.caps)):
             raise InvalidParameter(f"radius {radius!r} leaves nothing of a row on a grid of {self.bits} bits.")
+
+    def _check_centre(self) -> None:
+        limits = [0 if axis.indicators else axis.largest for axis in self.axes for _ in range(axis.width)]
+        whole = all(isinstance(c, int) and not isinstance(c, bool) for c in self.centre)
+        fits = len(self.centre) in (0, len(limits)) and whole
+        if not fits or any(abs(c) > most for c, most in zip(self.centre, limits, strict=False)):
+            raise InvalidParameter(
+                f"centre must be {len(limits)} whole numbers within the grid, 0 for indicators, got "
+                f"{shorten(self.centre)}."
+            )
 
     @property
     def g(self) -> int:
@@ -206,6 +219,8 @@ class Design:
                 if missing is not None:
                     nobody = missing if nobody is None else nobody | missing
                 row += axis.width
+            if any(self.centre):
+                v[int(self.intercept) : self.width] -= np.array(self.centre, np.float64)[:, None]
             if weighed:
                 self.weigh(v)
             if nobody is not None:
@@ -236,7 +251,9 @@ class Design:
     @cached_property
     def caps(self) -> list[int]:
         """The largest value of the constant and of every column; of several indicators one is not zero."""
-        return [self.g] * self.intercept + [axis.largest for axis in self.axes]
+        off = iter(self.centre or (0,) * sum(axis.width for axis in self.axes))
+        far = [max(abs(next(off)) for _ in range(axis.width)) for axis in self.axes]
+        return [self.g] * self.intercept + [axis.largest + c for axis, c in zip(self.axes, far, strict=True)]
 
     @property
     def corners(self) -> bool:
@@ -265,7 +282,7 @@ class Design:
         if self.shape == "diamond":
             return min(self.box_l1, math.floor(self.g * (self.intercept + self.reach)))
         if self.shape == "ball":
-            return min(self.box_l1, _most_sum(self.most_squares, len(self.caps)))
+            return min(self.box_l1, most_sum(self.most_squares, len(self.caps)))
         return self.box_l1
 
     @cached_property
@@ -274,7 +291,7 @@ class Design:
         if self.shape == "ball":
             return min(self.box_squares, math.floor(self.g**2 * (self.intercept + self.reach)))
         if self.shape == "diamond":
-            return min(self.box_squares, sum(c * c for c in _filled(self.most_l1, sorted(self.caps, reverse=True))))
+            return min(self.box_squares, sum(c * c for c in filled(self.most_l1, sorted(self.caps, reverse=True))))
         return self.box_squares
 
     @cached_property
@@ -282,9 +299,9 @@ class Design:
         """The largest sum of v_j^4."""
         caps = sorted(self.caps, reverse=True)
         if self.shape == "ball":
-            return sum(s * s for s in _filled(self.most_squares, [c * c for c in caps]))
+            return sum(s * s for s in filled(self.most_squares, [c * c for c in caps]))
         if self.shape == "diamond":
-            return sum(c**4 for c in _filled(self.most_l1, caps))
+            return sum(c**4 for c in filled(self.most_l1, caps))
         return sum(c**4 for c in caps)
 
     @cached_property
@@ -293,10 +310,10 @@ class Design:
         spread = len(self.caps) + sum(axis.indicators for axis in self.axes)
         box = self.box_l1 + sum(axis.largest for axis in self.axes if axis.indicators)
         out = min(box, 2 * self.most_l1)
-        return min(out, _most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
+        return min(out, most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
 
 
-def _most_sum(squares: int, count: int) -> int:
+def most_sum(squares: int, count: int) -> int:
     """The largest sum of `count` whole numbers whose squares add up to at most `squares`.
 
     The next unit of a number q costs 2q + 1 squares, the more the larger it is: so all are equal, then some one more.
@@ -305,7 +322,7 @@ def _most_sum(squares: int, count: int) -> int:
     return count * q + (squares - count * q * q) // (2 * q + 1)
 
 
-def _filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
+def filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
     """The budget in as few places as it takes: a convex sum is largest there."""
     for cap in caps:
         yield min(cap, budget)

@@ -3,9 +3,9 @@
     z = w.v,  r = sigma(z) - 1[y = positive];   g(row) = (r v_j | h v_j v_k for j <= k, h = sigma'(z))
 
 All in whole numbers: w = at / 2**16, z is an exact sum rounded to steps of 2**-11, sigma is a table of whole
-numbers out of Q = 2**14. So |r| <= Q whatever the row, and one row moves the gradient by at most Q |v|_1 (l1) or
-Q^2 |v|_2^2 (l2), with v in its shape (design.py; a row outside counts less, its z does not change). The curvature is
-for learning in the clear.
+numbers out of Q = 2**14. The largest |z| of any row is public, Z = max |w.v| over the box, so |r| <= R = sigma(Z) (from
+Q/2 at w = 0 up to Q), and one row moves the gradient by at most R |v|_1 (l1) or R^2 |v|_2^2 (l2), with v in its shape
+(design.py; a row outside counts less, its z does not change).
 
 Noisy gradients: Song, Chaudhuri, Sarwate, GlobalSIP 2013; Bassily, Smith, Thakurta, FOCS 2014.
 """
@@ -52,6 +52,7 @@ class Slope:
     gradient: Floats
     noise: float  # the variance in each entry
     curvature: Floats | None
+    curvature_noise: float = 0.0
 
     @property
     def labels(self) -> list[str]:
@@ -66,7 +67,8 @@ class Slope:
         return np.concatenate([self.gradient, self.curvature[upper_of(len(self.names))]])
 
     def variance(self, target: str = "fixed") -> Floats:
-        return np.full(len(self.labels), self.noise)
+        bends = np.full(len(self.labels) - len(self.names), self.curvature_noise)
+        return np.append(np.full(len(self.names), self.noise), bends)
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,12 @@ class Gradient(Curated):
     radius: float | None = None
     bits: int = 14
     curvature: bool = False
+    centre: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_classes("Gradient", self.domain, self.target)
         object.__setattr__(self, "at", tuple(self.at))
+        object.__setattr__(self, "centre", tuple(self.centre))
         whole = all(isinstance(w, int) and abs(w) <= MOST_WEIGHT for w in self.at)
         if len(self.at) != self.design.width or not whole:
             raise InvalidParameter(
@@ -95,7 +99,7 @@ class Gradient(Curated):
 
     @cached_property
     def design(self) -> Design:
-        return Design(self.domain, self.target, True, self.shape, self.radius, self.bits)
+        return Design(self.domain, self.target, True, self.shape, self.radius, self.bits, self.centre)
 
     @property
     def width(self) -> int:
@@ -104,12 +108,22 @@ class Gradient(Curated):
 
     @property
     def largest(self) -> int:
-        return max(Q * self.design.g, H // 4 * self.design.g**2 if self.curvature else 0)
+        far = max(self.design.caps)
+        return max(Q * far, H // 4 * far**2 if self.curvature else 0)
+
+    @cached_property
+    def most_residual(self) -> int:
+        """R: no row of the box has a larger |r|. z is cut to the table's ends as every row's is."""
+        weights, largest = iter(self.at[1:]), self.design.caps
+        far = [max(abs(next(weights)) for _ in range(axis.width)) for axis in self.design.axes]
+        most = sum(w * c for w, c in zip((abs(self.at[0]), *far), largest, strict=True))  # of several indicators, one
+        steps = min(FAR << STEPS, int(np.rint(most * 2.0 ** (STEPS - FINE - self.design.bits))))
+        return int(_sigma()[0][(FAR << STEPS) + steps])
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        L, S, p = self.design.most_l1, self.design.most_squares, self.design.width
-        out = (Block("slope", p, Q * L, Q**2 * S),)
+        L, S, p, R = self.design.most_l1, self.design.most_squares, self.design.width, self.most_residual
+        out = (Block("slope", p, R * L, R**2 * S),)
         if not self.curvature:
             return out
         most = H // 4  # sigma' <= 1/4
@@ -129,7 +143,7 @@ class Gradient(Curated):
         for z in self.design.blocks(x, classes, weighed=False):
             v = z[:p]
             hit = (z[p] > 0) == bool(self.positive) if two else z[p + self.positive] > 0
-            # |w.v| <= 2**11 columns x 2**24 x 2**16 = 2**51: exact in any order; powers of two scale exactly
+            # |w.v| <= 2**11 columns x 2**24 x 2**17 = 2**52: exact in any order; powers of two scale exactly
             steps = np.rint((weights @ v) * 2.0 ** (STEPS - FINE - self.design.bits))
             entry = (np.clip(steps, -FAR << STEPS, FAR << STEPS) + (FAR << STEPS)).astype(np.int64)
             self.design.weigh(v)
@@ -155,13 +169,13 @@ class Gradient(Curated):
 
     def read(self, noisy: Noisy) -> Slope:
         p, g = self.design.width, float(self.design.g)
-        curvature = None
+        curvature, bend_noise = None, 0.0
         if self.curvature:
             half = np.zeros((p, p))
             half[upper_of(p)] = noisy["curvature"] / (H * g * g)
-            curvature = symmetric(half)
+            curvature, bend_noise = symmetric(half), noisy.variance("curvature") / (H * g * g) ** 2
         noise = noisy.variance("slope") / (Q * g) ** 2
-        return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature)
+        return Slope(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature, bend_noise)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         total = self.lift(x).sum(axis=0)
@@ -175,5 +189,6 @@ _THREE = Schema({"age": Integers(0, 8), "smoker": Categories([False, True]), "ki
 EXAMPLES = (
     Gradient(_TWO, "sick", (-(1 << 24), 1 << 20, -(1 << 20)), shape="box", bits=4),
     Gradient(_TWO, "sick", (1 << 14, 1 << 16, -(1 << 17)), bits=6),
+    Gradient(_TWO, "sick", (1 << 12, 1 << 15, -(1 << 16)), bits=5, centre=(-7, 20)),
     Gradient(_THREE, "kind", (0, 1 << 24, 0), positive=2, shape="box", bits=3, curvature=True),
 )

@@ -181,6 +181,7 @@ def product_block(
     # Cauchy: |s|_1^2 <= width |s|_2^2, and |s|_1 is a whole number
     l1 = min(l1, math.isqrt(width * l2))
     swap_l1 = min(swap_l1, 2 * l1, math.isqrt(width * swap_l2))
+    l2, swap_l2 = min(l2, l1 * l1), min(swap_l2, swap_l1 * swap_l1)  # no sum of squares is above the square of the sum
     return Block(name, width, l1, l2, weight, swap_l1, swap_l2)
 
 

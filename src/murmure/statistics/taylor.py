@@ -29,8 +29,10 @@ from murmure.statistics.gram import FACTORS, product_block, symmetric, upper_of
 from murmure.statistics.shared import Curated
 
 
-def check_classes(owner: str, domain: Schema, target: str) -> None:
-    check_target(owner, domain, target)
+def check_classes(owner: str, domain: Schema, target: str, alone: bool = False) -> None:
+    """`alone`: the column of classes is all that is read."""
+    if not alone:
+        check_target(owner, domain, target)
     if not isinstance(domain[target], Categories):
         raise InvalidParameter(
             f"{owner}.target must name classes; column {target!r} is {domain[target].describe()}.",
