@@ -259,3 +259,45 @@ def test_shares_are_positive_whatever_the_noise() -> None:
 def test_a_split_that_is_unknown_is_refused_before_any_row_is_read() -> None:
     with pytest.raises(InvalidParameter, match="clipped, best, halves"):
         KMeans(2, mu.Schema({"x": mu.Integers(0, 9)}), mu.Central(1.0), split="thirds").fit({})  # type: ignore[arg-type]
+
+
+# -- what a hostile review broke ---------------------------------------------------------------------------------------
+
+
+def test_offsets_whose_squares_are_not_exact_are_refused() -> None:
+    """Squared lengths beyond 2**53 would depend on the rows beside, and pass the bound."""
+    from murmure.statistics.cluster_moves import ClusterMoves
+
+    d = 600
+    schema = mu.Schema({f"x{j}": mu.Integers(0, 1) for j in range(d)})
+    scale = int((2**53 / (3 * d)) ** 0.5) - 1
+    with pytest.raises(mu.MurmureError, match=r"2\*\*53"):
+        ClusterMoves(schema, ((scale,) * d,), 1 << 20, (scale,) * d, "l2", 0.5)
+
+
+def test_noise_that_cannot_be_drawn_means_that_less_is_asked() -> None:
+    """A tiny epsilon over many columns: no error after an answer was paid for, but the shares of the classes."""
+    names = [f"x{j}" for j in range(300)]
+    schema = mu.Schema({**{name: mu.Interval(0.0, 1.0) for name in names}, "y": mu.Categories([0, 1])})
+    rows = {**{name: [0.5, 0.2] * 5 for name in names}, "y": [0, 1] * 5}
+    for privacy in (mu.Central(1e-6), mu.Central(0.01, 1e-6)):
+        model = LogisticRegression(schema, "y", privacy).fit(rows)
+        assert "shares of the classes" in model.post_
+
+
+def test_public_mistakes_are_found_before_anything_is_asked() -> None:
+    schema = mu.Schema({"age": mu.Integers(0, 99), "y": mu.Categories([0, 1])})
+    with pytest.raises(mu.MurmureError, match="unit is column 'age'"):
+        LogisticRegression(schema, "y", mu.Central(5.0, unit="age", rows_per_person=5)).check({"age": [1], "y": [0]})
+    ages = mu.Schema({"age": mu.Integers(0, 99)})
+    with pytest.raises(mu.MurmureError):
+        KMeans(ages, 2, mu.Central(1e-6), iterations=10_000).check({"age": [1, 2, 3]})
+
+
+def test_two_counts_without_noise_are_one() -> None:
+    from murmure.learn.discriminant import added_up
+    from murmure.statistics.class_sums import Counted
+
+    one = Counted(("a", "b"), np.array([3.0, 4.0]), 0.0)
+
+    assert added_up(one, one).mean.tolist() == [3.0, 4.0]

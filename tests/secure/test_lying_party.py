@@ -244,3 +244,36 @@ def test_who_is_in_most_pairs_goes_first() -> None:
                 others = [i for i in everybody if i != liar]
                 told = {liar: others[:said]} | {i: [liar] for i in others[-sealed:]}
                 assert len(left_out(told, everybody)) == 1
+
+
+@pytest.mark.parametrize("liars", range(1, 7))
+def test_liars_that_share_their_victims_put_out_no_more_than_themselves(liars: int) -> None:
+    """The pairs on which the rule "whoever is in most pairs" does worst: it would put out more than there are liars."""
+    complaints: dict[int, list[int]] = {1000 + j: [] for j in range(liars)}
+    victim = 0
+    for size in range(liars, 0, -1):
+        for group in range(liars // size):
+            for j in range(group * size, (group + 1) * size):
+                complaints[1000 + j].append(victim)
+            victim += 1
+
+    gone = left_out(complaints, [*range(victim), *complaints])
+    assert len(gone) <= liars
+    assert all({by, of} & gone.keys() for by, whom in complaints.items() for of in whom)
+
+
+@pytest.mark.parametrize(
+    ("sharing", "liars"),
+    [
+        (PairwiseMasks(25, dropouts=5, colluders=5), (10, 11, 12)),
+        (PairwiseMasks(30, dropouts=6, colluders=4), (17, 18, 19, 20)),
+    ],
+    ids=named,
+)
+def test_wrong_shares_wherever_their_senders_stand(sharing: PairwiseMasks, liars: tuple[int, ...]) -> None:
+    """Enough right shares are found among all, and not only among the first ones."""
+    crowd = Crowd(sharing)
+    coordinator = crowd.play({i: (Kind.REVEAL, reveals(bytes(32) + b"\7")) for i in liars})
+
+    check_sum(crowd)
+    assert set(coordinator.unusable) <= set(liars)

@@ -110,6 +110,12 @@ class Learner:
         if isinstance(privacy, Secure):
             privacy = privacy.for_parties(len(rows.frame))
             _ = privacy.sharing  # too few of them are refused now
+        unit = getattr(privacy, "unit", "row")
+        if unit != "row" and rows.schema is not None and unit in rows.schema.private:
+            raise InvalidParameter(
+                f"{type(self).__name__}: the unit is column {unit!r}, which the schema gives to learn from.",
+                hint="the column that tells people apart is read to count rows: leave it out of the schema",
+            )
         self._check(rows)
         return privacy, rows
 

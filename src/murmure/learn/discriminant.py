@@ -49,8 +49,11 @@ class Means:
 
 def added_up(one: Counted, two: Counted) -> Counted:
     """Two noisy counts of the same people, the noisier one less."""
-    a, b = 1 / one.noise, 1 / two.noise
-    return Counted(one.labels, (a * one.mean + b * two.mean) / (a + b), 1 / (a + b))
+    both = one.noise + two.noise
+    if both == 0:  # an epsilon so large that no noise is drawn
+        return one
+    mean = (two.noise * one.mean + one.noise * two.mean) / both
+    return Counted(one.labels, mean, one.noise * two.noise / both)
 
 
 def shares_of(counted: Counted) -> tuple[Floats, float]:

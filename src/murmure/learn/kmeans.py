@@ -157,6 +157,9 @@ class KMeans(Learner):
         noise = noise_in(self.privacy)
         if noise is not None and self.split == "clipped":
             self._moves(rows.schema, noise.pure, np.zeros((1, len(rows.schema.private))))
+            if self.iterations is not None and isinstance(self.privacy, Central):
+                _, left = self.privacy.noises([MEAN, 1 - MEAN])  # so little for each step is refused now
+                self.privacy.noises([1.0] * int(self.iterations), left)
 
     @staticmethod
     def _box(schema: Schema) -> tuple[Floats, Floats]:

@@ -38,7 +38,7 @@ from murmure.core.schema import Schema
 from murmure.learn.base import FromSums, Learner
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
-from murmure.learn.room import deviation, room_for, start
+from murmure.learn.room import Room, bound_to, deviation, room_for, start
 from murmure.learn.rows import Rows
 from murmure.plan import Plan
 from murmure.privacy import Central, Clear, Local, noise_in
@@ -234,6 +234,9 @@ class LogisticRegression(Learner):
             weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
         noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
+        asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
+        if any(bound_to(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
+            room, noises = Room(True), [first.left]  # so much noise cannot be drawn: less is asked
         summed: Summed = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
         said = "class means, shrunk by the noise, and a public guess of how columns vary"
@@ -265,6 +268,10 @@ class LogisticRegression(Learner):
         if found.sure == 0 and not room.steps:
             said = NO_DIFFERENCE
         return self._answer(ask, weights, centre, said, room.steps)
+
+    def _first_gradient(self, ask: Taylor) -> Gradient:
+        """The gradient at 0, on the finest grid that steps take."""
+        return Gradient(ask.domain, ask.target, (0,) * ask.design.width, 1, ask.shape, ask.radius, ask.bits)
 
     def _along(
         self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats

@@ -42,6 +42,7 @@ from murmure.plan import Plan
 from murmure.privacy import Central, Local, noise_in
 from murmure.statistics.class_moments import ClassMoments, ClassSummary
 from murmure.statistics.class_sums import ClassSums, Counted, Summed
+from murmure.statistics.design import MOST_COLUMNS
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +51,11 @@ def vaidya_cost(nominal: float, categories: int, numbers: int) -> float:
     """What Vaidya's split really costs, rounded up: 1 + (d_cat + 2 d_num) / (d_cat + d_num + 1) nominal."""
     exact = 1 + Fraction(nominal) * (categories + 2 * numbers) / (categories + numbers + 1)
     return float_up(exact)
+
+
+def _fits(ask: ClassMoments) -> bool:
+    """Whether class sums can be asked first: of numbers, and of as many as a design takes."""
+    return not ask.categories and len(ask.numbers) < MOST_COLUMNS
 
 
 class NaiveBayes(Learner):
@@ -129,7 +135,7 @@ class NaiveBayes(Learner):
 
     def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
-        if noise_in(privacy) is not None and self.split == "best" and self.shrink and not ask.categories:
+        if noise_in(privacy) is not None and self.split == "best" and self.shrink and _fits(ask):
             return (yield from self._by_room(ask, privacy))
         summary: ClassSummary = yield privacy.plan(ask)
         learned = self._learned(summary, ask)

@@ -13,6 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.learn.base import FromSums
 from murmure.plan import Plan
@@ -49,14 +50,28 @@ def start(sums: ClassSums, privacy: FromSums) -> Generator[Plan, Any, Start]:
 
 
 def deviation(privacy: FromSums, question: ClassSums | Scatter, noise: Any) -> float:
-    """Of the noise in one sum, in half ranges, if this question alone were asked: a public number."""
-    at_curator = noise_in(privacy)
-    assert at_curator is not None
+    """Of the noise in one sum, in half ranges, if this question alone were asked: a public number.
+
+    Infinite where so much noise cannot be drawn: then the question is not asked.
+    """
+    bound = bound_to(privacy, question, noise)
+    if bound is None:
+        return math.inf
     unit = float(question.design.g)
     if isinstance(question, Scatter):
         unit *= unit * FACTORS[question.norm][0]
-    (law,) = noise.bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
+    (law,) = bound.laws
     return math.sqrt(float(law.variance)) / unit
+
+
+def bound_to(privacy: FromSums, question: Any, noise: Any) -> Any:
+    """The noise of a question; None where so much cannot be drawn."""
+    at_curator = noise_in(privacy)
+    assert at_curator is not None
+    try:
+        return noise.bind(question.blocks, at_curator.relation, at_curator.rows_per_person)
+    except InvalidParameter:
+        return None
 
 
 @dataclass(frozen=True)

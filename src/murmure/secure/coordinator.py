@@ -377,8 +377,12 @@ class Coordinator:
         assert self._joined is not None and self._lists is not None
         unmasking = Unmasking(self.session, self._joined, self._shared, self._lists, self._revealed)
         words = unmasking.of(self._sum)
-        for place in sorted(unmasking.wrong):
-            self.unusable[place] = "it revealed shares that do not fit; the sum was found without them"
+        contradict: dict[int, list[int]] = {}
+        for holder, owner in sorted(unmasking.misfits):
+            contradict.setdefault(holder, []).append(owner)
+        for place, others in left_out(contradict, self._shared).items():
+            if len(others) > 1:  # of a single pair nobody can say who was wrong
+                self.unusable[place] = "shares that it dealt out or revealed do not fit; the sum was found without them"
         self._result = self.session.encoder.decode(words, len(self._lists.alive))
         self.stage = "done"
         body = Result(self._lists.alive, words).pack()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hmac
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -42,7 +43,9 @@ class Unmasking:
     ) -> None:
         self.session, self.joined, self.shared, self.lists = session, joined, shared, lists
         self._alive = set(lists.alive)
-        self.wrong: set[int] = set()  # parties that revealed a wrong share, as far as the others' sufficed
+        # (who revealed, whose secret): shares that do not fit the secret that others' shares gave. Which of the two was
+        # wrong, the one that dealt it out or the one that revealed it, does not show in one pair.
+        self.misfits: set[tuple[int, int]] = set()
         self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # of whom: held by whom
         for holder in sorted(revealed):
             for place, (_, share) in zip(revealed[holder].places, revealed[holder].shares, strict=True):
@@ -55,8 +58,9 @@ class Unmasking:
         parts = [total.copy(), *(np.zeros_like(total) for _ in range(1, slices))]
 
         def work(i: int) -> None:
+            doubted: set[int] = set()  # of this thread alone: what is tried must not depend on which thread was first
             for place in self.shared[i::slices]:
-                for key, sign in self._masks(place):
+                for key, sign in self._masks(place, doubted):
                     add_mask(parts[i], key, sign, ring)
 
         if slices == 1:
@@ -68,13 +72,13 @@ class Unmasking:
             ring.add(parts[0], part)
         return parts[0]
 
-    def _masks(self, place: int) -> Iterator[tuple[bytes, int]]:
+    def _masks(self, place: int, doubted: set[int]) -> Iterator[tuple[bytes, int]]:
         """The keys of the masks that this party left in the sum, and the sign that takes each away."""
         session, joined = self.session, self.joined
         if place in self._alive:
-            yield self_key(self._rebuilt(place, self._fits_commitment), joined.digest), -1
+            yield self_key(self._rebuilt(place, self._fits_commitment, doubted), joined.digest), -1
             return
-        private = X25519PrivateKey.from_private_bytes(self._rebuilt(place, self._fits_key))
+        private = X25519PrivateKey.from_private_bytes(self._rebuilt(place, self._fits_key, doubted))
         for other in joined.neighbours(place):
             if other in self._alive:
                 secret = shared_secret(private, joined.keys[other].mask, session.roster[other].name)
@@ -89,29 +93,37 @@ class Unmasking:
         public = X25519PrivateKey.from_private_bytes(secret).public_key()
         return public.public_bytes(Encoding.Raw, PublicFormat.Raw) == self.joined.keys[place].mask
 
-    def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool]) -> bytes:
-        """The secret; where some shares are wrong, from the others."""
+    def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool], doubted: set[int]) -> bytes:
+        """The secret; where some shares are wrong, from the others. doubted: who revealed a wrong one before."""
         t, shares = self.joined.threshold, self._shares[place]
-        for gaps, chosen in itertools.islice(self._sets(list(shares), t), MOST_TRIES):
-            try:
-                secret = join({x: shares[x] for x in chosen}, t)
-            except SharesDoNotFit:
+        for tries, chosen in enumerate(itertools.islice(self._sets(place, t, doubted), MOST_TRIES)):
+            secret = self._joined_of(shares, chosen, t)
+            if secret is None or not fits(place, secret):
                 continue
-            if fits(place, secret):
-                # as few as possible were left out: with a right one among them fewer would have been enough
-                self.wrong |= {x - 1 for x in gaps}
-                return secret
+            if tries or doubted:  # some share is wrong, or may be: which ones?
+                known = chosen[:-1]
+                wrong = {x for x in shares.keys() - set(chosen) if self._joined_of(shares, (*known, x), t) != secret}
+                self.misfits |= {(x - 1, place) for x in wrong}
+                doubted |= wrong
+            return secret
         raise SharesDoNotFit(
             f"the shares of a secret of {self.session.roster[place].name} do not rebuild what it promised.",
             hint=f"{self.session.roster[place].name} dealt out wrong ones, or several parties sent wrong ones; start "
             "again with fresh keys",
         )
 
-    def _sets(self, xs: list[int], t: int) -> Iterator[tuple[list[int], list[int]]]:
-        """(left out, chosen) sets of t shares, those with few left out first; who was wrong before comes last."""
-        xs.sort(key=lambda x: x - 1 in self.wrong)
-        for size in range(len(xs) - t + 1):
-            first = xs[: t + size]
-            # the last one stays in: without it the set was tried before
-            for gaps in itertools.combinations(first[:-1], size):
-                yield list(gaps), [x for x in first if x not in gaps]
+    def _joined_of(self, shares: Mapping[int, bytes], chosen: Sequence[int], t: int) -> bytes | None:
+        try:
+            return join({x: shares[x] for x in chosen}, t)
+        except SharesDoNotFit:
+            return None
+
+    def _sets(self, place: int, t: int, doubted: set[int]) -> Iterator[tuple[int, ...]]:
+        """Sets of t shares: the first ones, without those who revealed a wrong one before; then any, in an order that
+        nobody chooses and that is the same when the log is played again."""
+        xs = sorted(self._shares[place], key=lambda x: (x in doubted, x))
+        yield tuple(xs[:t])
+        trusted = [x for x in xs if x not in doubted]
+        draw = random.Random(self.joined.digest + place.to_bytes(4, "little"))
+        while len(xs) >= t:
+            yield tuple(draw.sample(trusted if len(trusted) > t and draw.random() < 0.5 else xs, t))

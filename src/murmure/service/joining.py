@@ -162,12 +162,16 @@ def decline_by_itself(terms: Terms, client: Client, since: float) -> bool:
     """The no of a party that its own rules or rows stop, so that nobody waits; whether the coordinator has it.
 
     It is the message that a person's no is. It leaves at a moment of a coarse clock that began when the study came
-    (since: time.monotonic() then): how soon a rule refused, or how far the rows were read, does not show in it.
+    (since: time.monotonic() then), 2, 4, 8, 16 ... seconds later: of how soon a rule refused, or how far the rows were
+    read, only the order of magnitude shows in it.
     Whoever has joined before keeps its place: the same command with other rows or rules may go on.
     """
     if terms.home.store.study(terms.study.digest) is not None:
         return False
-    time.sleep(-(time.monotonic() - since) % EVERY)
+    gone, moment = time.monotonic() - since, EVERY
+    while moment < gone:
+        moment *= 2
+    time.sleep(moment - gone)
     patience, client.patience = client.patience, min(client.patience, NO)
     try:
         decline(terms, client, "stopped by its own rules or rows")

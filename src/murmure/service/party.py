@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from murmure.core.errors import MurmureError
-from murmure.secure.errors import CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
+from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
 from murmure.secure.messages import KEYS_SIZE, OVERHEAD, RECORD, SIGNATURE, Kind, read, write
 from murmure.secure.party import Party
 from murmure.secure.session import Session, derive
@@ -140,7 +140,12 @@ class Runner:
         """What is asked follows from the sums that this party has heard itself, and from nothing that is said now."""
         members = done[0].cohort if done else tuple(range(len(self.study.roster)))
         released = [one.sums for one in done]
-        one = Round(self, turn, self.study.session(turn.round, members, released), released)
+        try:
+            one = Round(self, turn, self.study.session(turn.round, members, released), released)
+        except BadMessage as error:  # it was begun under another version of the protocol, and cannot go on
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            self.home.store.fail(self.study.digest, self.study.name, reason, turn.round, None)
+            raise
         try:
             one.look_at_rows()
             return one.run()

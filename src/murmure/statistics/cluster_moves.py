@@ -26,7 +26,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.compiled import kernels_for
-from murmure.statistics.clusters import ROWS, Clusters
+from murmure.statistics.clusters import EXACT, ROWS, Clusters
 from murmure.statistics.design import filled, most_sum
 from murmure.statistics.shared import Curated
 
@@ -60,6 +60,11 @@ class ClusterMoves(Curated):
             raise InvalidParameter(
                 f"ClusterMoves.reach must be a whole number from 1 to {MOST[self.norm]}, got {shorten(self.reach)}.",
                 hint="a coarser grid: fewer cells, or wider steps",
+            )
+        if self.norm == "l2" and sum(far * far for far in self._far) >= EXACT:
+            raise InvalidParameter(
+                "ClusterMoves: squared lengths of offsets may pass 2**53, where floats are not exact.",
+                hint="a coarser grid, fewer columns, or centres inside the box",
             )
         if not 0 < self.count_share < 1:
             raise InvalidParameter(f"ClusterMoves.count_share must lie in (0, 1), got {shorten(self.count_share)}.")
