@@ -89,9 +89,15 @@ def every(nth: int, pairs: list[Neighbours], seed: int) -> list[Neighbours]:
     return pairs[seed % nth :: nth]
 
 
+def domains_of(domain: Any) -> list[Any]:
+    return [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
+
+
 STATISTICS = walk(murmure.statistics)
-# sums that may pass a word are refused under a curator, and asked on a coarser grid (CrossProducts.coarse)
+# sums that may pass a word are refused under a curator, and asked on a coarser grid (CrossProducts.coarse); so are
+# numbers of more than 15 digits
 SUMS = [p for p in STATISTICS if getattr(p.values[0], "blocks", None) and not getattr(p.values[0], "wide", False)]
+SUMS = [p for p in SUMS if all(getattr(d, "short", True) for d in domains_of(p.values[0].domain))]
 CHOICES = [p for p in STATISTICS if hasattr(p.values[0], "score_sensitivity")]
 
 

@@ -351,7 +351,7 @@ def test_outputs(folder: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_invalid_rows(folder: Path, suffix: str) -> None:
-    """Refused with row and column, or dropped and counted: in the answer and in the ledger."""
+    """Refused with row and column, or dropped and counted: in the answer."""
     rows: dict[str, list[Any]] = {
         "smoker": ["no", "yes", "maybe", "no", None],
         "region": ["A", "B", "C", "A", "A"],
@@ -368,7 +368,7 @@ def test_invalid_rows(folder: Path, suffix: str) -> None:
     said = answer(source, "--invalid", "drop")
 
     assert (said["rows_in"], said["rows_out"], said["dropped"]) == (5, 2, 3)
-    assert Ledger(folder / NAME).entries()[0]["dropped"] == 3
+    assert "dropped" not in Ledger(folder / NAME).entries()[0]  # it lies beside OUT, and an exact count is the holder's
     assert "dropped   3 outside the schema" in call(source, "--invalid", "drop", "--force").stdout
 
 

@@ -497,7 +497,7 @@ def test_a_learner_hears_the_same_sums_on_spark(spark: Any) -> None:
     ):
         here = make(mu.Memory()).fit(STRANGE)
         there = make(mu.Spark(spark)).fit(in_jvm(spark))
-        assert np.array_equal(np.asarray(getattr(here, read)), np.asarray(getattr(there, read)))
+        assert repr(getattr(here, read)) == repr(getattr(there, read))
         assert here.answers_ == there.answers_
 
 

@@ -84,8 +84,16 @@ class Hub:
             now = self.rounds[-1]
             of = {one.session.digest: one for one in self.rounds}
             of.get(read(raw).session, now).receive(raw)
+            self.began = time.monotonic()  # late: since the last message, however slow the machine is
             if not now.waiting:
                 self.close()
+
+    @property
+    def _may_close(self) -> bool:
+        """Late, and with enough of them; who never came is waited for, since a slow machine is no party that vanished."""
+        now = self.rounds[-1]
+        came = len(now.expected) - len(now.waiting)
+        return now.can_close and (now.stage != "keys" or came >= now.session.sharing.minimum)
 
     def close(self) -> None:
         now = self.rounds[-1]
@@ -105,7 +113,7 @@ class Hub:
                 found = [raw for one in self.rounds for raw in self.of(one, message.sender)][after:]
                 if found or time.monotonic() > end:
                     return found
-                if time.monotonic() > self.began + self.late and self.rounds[-1].can_close:
+                if time.monotonic() > self.began + self.late and self._may_close:
                     self.close()
                     continue
                 self.changed.wait(0.02)

@@ -69,6 +69,11 @@ def truth(name: str, statistic: Any, shares: Any, n: int) -> Any:
     return {"count": n, "sum": n * mean, "mean": mean, "variance": shares @ (values - mean) ** 2}[kind]
 
 
+def everybody(counts: Any) -> Any:
+    """Counts of every value, and of nobody who is left out."""
+    return np.pad(counts, ((0, 0), (0, 1)))
+
+
 def covered(name: str, n: int, epsilon: float, target: str, kind: str, repeats: int) -> float:
     """The share of releases whose interval holds the truth; of several figures the least."""
     statistic = QUERIES[name]
@@ -86,7 +91,7 @@ def covered(name: str, n: int, epsilon: float, target: str, kind: str, repeats: 
         law.draw_noise(repeats * block.width, rng).reshape(repeats, block.width)
         for block, law in zip(bound.blocks, bound.laws, strict=True)
     ]
-    sums = statistic.from_counts(counts) + np.concatenate(noise, axis=1)
+    sums = statistic.from_counts(everybody(counts)) + np.concatenate(noise, axis=1)
     true, held = truth(name, statistic, shares, n), []
     laws = recalled(
         Noisy(bound.blocks, sums[0], bound.laws)
@@ -155,7 +160,7 @@ def test_an_interval_without_its_noise_is_caught() -> None:
     shares = population(100, "skewed")
     counts = np.random.default_rng(1).multinomial(5000, shares, QUICK)
     rng, held = mu.Random.seeded(1), []
-    for one in statistic.from_counts(counts):
+    for one in statistic.from_counts(everybody(counts)):
         noise = np.concatenate([law.draw_noise(1, rng) for law in bound.laws])
         low, high = statistic.read(Noisy.exact(statistic.blocks, one + noise)).interval(0.95, "superpopulation")[0]
         held.append(low <= shares @ np.arange(100) <= high)

@@ -183,7 +183,10 @@ def test_noise_is_read_in_every_entry() -> None:
 def test_it_runs_under_a_curator_once_it_is_coarse() -> None:
     """Exact products of 53 bits take no noise; on 14 bits they do."""
     rows = {"pay": [1.5, -2.25], "age": [3, 4]}
-    asked = CrossProducts(SCHEMA, ("1", "pay", "age"))
+    with pytest.raises(mu.MurmureError, match="at most 15 digits"):  # which a curator's readers do not tell apart
+        Plan(CrossProducts(SCHEMA, ("1", "pay", "age")).coarse(14), curator=mu.DiscreteLaplace(1.0))
+    short = mu.Schema({"pay": Decimals("-1000000.5", "9000000.25", 7), "age": mu.Integers(0, 120)})
+    asked = CrossProducts(short, ("1", "pay", "age"))
 
     with pytest.raises(mu.MurmureError, match="2\\*\\*63"):
         Plan(asked, curator=mu.DiscreteLaplace(1.0))

@@ -544,7 +544,8 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     if left_out > 0:
         rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MOST_SHOWN]
     for row in rows:
-        table.add_row(str(row["label"]), *(_figure(row.get(name)) for name in (unit, *shown)))
+        cells = (grouped(round(row[name])) if name == "count" else _figure(row.get(name)) for name in (unit, *shown))
+        table.add_row(str(row["label"]), *cells)
     return table, max(0, left_out)
 
 

@@ -278,6 +278,7 @@ class Integers:
         return steps.astype(np.int64) - self.low
 
     def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+        """The codes of the nearest values of some rows of a column."""
         return self.nearest(numbers_of(self, one_column(values)).array[rows])
 
     def label(self, code: int) -> str:
@@ -373,6 +374,7 @@ class Interval:
         return clamped(self, values, read)
 
     def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+        """The cells of some rows of a column."""
         return self.nearest(numbers_of(self, values).array[rows])
 
     def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ class Column:
     note: str = ""
     public: bool = False
     from_data: bool = False
-    outside: Outside | None = None
+    outside: Outside | None = None  # what becomes of other values; None: as the schema says
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Categories | Integers | Interval | Decimals):

@@ -41,7 +41,7 @@ class Marginals:
 
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts
-    left_out: bool = asked_in_a_plan()
+    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

@@ -98,7 +98,7 @@ class Mean:
     """The mean of Integers or of an Interval's grid."""
 
     domain: Number
-    left_out: bool = asked_in_a_plan()
+    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Mean", self.domain)

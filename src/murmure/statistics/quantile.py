@@ -51,7 +51,7 @@ class Quantile(Curated):
 
     domain: Number
     q: float | tuple[float, ...] = 0.5
-    left_out: bool = asked_in_a_plan()
+    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Quantile", self.domain)

@@ -32,7 +32,7 @@ class Sum(Curated):
     """The sum of Integers, of Decimals or of an Interval's grid."""
 
     domain: Number
-    left_out: bool = asked_in_a_plan()
+    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Sum", self.domain)

@@ -37,7 +37,7 @@ class Variance(Curated):
     """The variance of Integers or of an Interval's grid."""
 
     domain: Number
-    left_out: bool = asked_in_a_plan()
+    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Variance", self.domain)
