@@ -90,7 +90,7 @@ class Hub:
 
     @property
     def _may_close(self) -> bool:
-        """Late, and with enough of them; who never came is waited for, since a slow machine is no party that vanished."""
+        """Late, and with enough of them: who never came on a slow machine has not vanished."""
         now = self.rounds[-1]
         came = len(now.expected) - len(now.waiting)
         return now.can_close and (now.stage != "keys" or came >= now.session.sharing.minimum)
