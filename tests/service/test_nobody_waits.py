@@ -200,8 +200,8 @@ def test_a_person_at_a_terminal_is_asked_first(tmp_path: Path, monkeypatch: pyte
         assert len(events(town)) == 1 and "without a reason" in told.stderr
 
 
-def test_when_a_party_declines_says_nothing_about_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At multiples of one duration since the study came, however long the rules and the rows took."""
+def test_when_a_party_declines_tells_an_order_of_magnitude(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2, 4, 8, 16 ... seconds after the study came, however long the rules and the rows took."""
     slept: list[float] = []
     now = [0.0]
     monkeypatch.setattr(joining, "EVERY", 2.0)
@@ -215,8 +215,7 @@ def test_when_a_party_declines_says_nothing_about_why(monkeypatch: pytest.Monkey
     for took in (0.001, 0.5, 1.999, 2.001, 3.0, 17.3):
         now[0] = 100.0 + took
         assert joining.decline_by_itself(terms, client, 100.0)
-        assert abs(math.remainder(took + slept[-1], 2.0)) < 1e-9
-        assert 0 <= slept[-1] < 2.0
+        assert math.log2(took + slept[-1]) == pytest.approx(max(1, math.ceil(math.log2(took))))
 
 
 def test_the_others_go_on_and_the_result_counts_who_declined_and_who_vanished(tmp_path: Path) -> None:

@@ -131,15 +131,14 @@ def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
     o, tail, tiny = np.asarray(o, float), (1.0 - level) / 2.0, 1e-9
+    if N > 1e12:  # where the inverses lose their digits, and nobody counts so many: sums of nonsense must be read too
+        r = (o / N)[:, None]
+        half = _z(level) * np.sqrt(r * (1 - r) / N + (_z(level) / N) ** 2)
+        return np.clip(r + half * np.array([-1.0, 1.0]), 0.0, 1.0)
     # P[Bin(N, l) >= o] = I_l(o, N-o+1), P[Bin(N, l) <= o] = 1 - I_l(o+1, N-o): each end has tail alpha/2
     lower = np.where(o <= tiny, 0.0, special.betaincinv(np.maximum(o, tiny), N - o + 1.0, tail))
     upper = np.where(N - o <= tiny, 1.0, special.betainccinv(o + 1.0, np.maximum(N - o, tiny), tail))
-    ends = np.column_stack([lower, upper])
-    if N > 1e12:  # where these inverses lose their digits, and nobody counts so many: sums of nonsense must be read too
-        r = (o / N)[:, None]
-        half = _z(level) * np.sqrt(r * (1 - r) / N + (_z(level) / N) ** 2)
-        ends = np.clip(r + half * np.array([-1.0, 1.0]), 0.0, 1.0)
-    return ends
+    return np.column_stack([lower, upper])
 
 
 def score_variance(

@@ -6,11 +6,12 @@ spoil nothing but itself.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import itertools
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -124,6 +125,13 @@ class Unmasking:
         xs = sorted(self._shares[place], key=lambda x: (x in doubted, x))
         yield tuple(xs[:t])
         trusted = [x for x in xs if x not in doubted]
-        draw = random.Random(self.joined.digest + place.to_bytes(4, "little"))
-        while len(xs) >= t:
-            yield tuple(draw.sample(trusted if len(trusted) > t and draw.random() < 0.5 else xs, t))
+        for turn in itertools.count() if len(xs) >= t else ():
+            start = hashlib.sha256(self.joined.digest + place.to_bytes(4, "little") + turn.to_bytes(4, "little"))
+
+            def drawn(x: int, start: Any = start) -> bytes:
+                own = start.copy()
+                own.update(x.to_bytes(4, "little"))
+                return bytes(own.digest())
+
+            among = trusted if len(trusted) > t and turn % 2 else xs
+            yield tuple(sorted(among, key=drawn)[:t])
