@@ -167,7 +167,8 @@ def test_a_lock_that_is_never_released(full: Path, tmp_path: Path, monkeypatch: 
     """Another process sits on the file: refused after a while, not waited for for ever."""
     path = tmp_path / "ledger.db"
     shutil.copy(full, path)
-    monkeypatch.setattr("murmure.ledger.sqlite.PATIENCE", 0.1)
+    for module in ("ledger.sqlite", "core.sqlite_files"):
+        monkeypatch.setattr(f"murmure.{module}.PATIENCE", 0.1)
     held = sqlite3.connect(path, isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
     try:

@@ -447,8 +447,8 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
 
 def test_one_writer_at_a_time(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who writes is alone from before the first read; others wait, and give up in the end. Reads go on meanwhile."""
-    for module in ("sqlite", "postgres"):
-        monkeypatch.setattr(f"murmure.ledger.{module}.PATIENCE", 1)
+    for module in ("ledger.sqlite", "ledger.postgres", "core.sqlite_files"):
+        monkeypatch.setattr(f"murmure.{module}.PATIENCE", 1)
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0)
     with ledger._store.writing():
