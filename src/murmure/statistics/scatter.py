@@ -21,29 +21,13 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.design import Axis, Design, Floats
-from murmure.statistics.gram import FACTORS, product_block, symmetric, upper_of
+from murmure.statistics.gram import FACTORS, Products, product_block, symmetric, upper_of
 from murmure.statistics.shared import Curated
 from murmure.statistics.taylor import check_classes
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Sums of u_j u_k in half ranges, and the variance of the noise in each; a release."""
-
-    names: tuple[str, ...]
-    sums: Floats
-    noise: Floats
-
-    @property
-    def labels(self) -> list[str]:
-        return [f"{self.names[j]} * {self.names[k]}" for j, k in zip(*upper_of(len(self.names)), strict=True)]
-
-    @property
-    def mean(self) -> Floats:
-        return self.sums[upper_of(len(self.names))]
-
-    def variance(self, target: str = "fixed") -> Floats:
-        return self.noise[upper_of(len(self.names))]
+class Spread(Products):
+    """Sums of u_j u_k in half ranges about a centre, and the variance of the noise in each; a release."""
 
 
 @dataclass(frozen=True)
