@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.advise_records import choose, figure_variances, mean_variance, protocols, samples
+from murmure.advise.record_advice import figure_variances, least_variance, mean_variance, protocols, samples
 
 N = 1_000_000
 MIXED = mu.Schema(
@@ -165,7 +165,7 @@ def test_known_shares_move_the_variances() -> None:
 @pytest.mark.parametrize("schema", [MIXED, alike(3, 2), alike(6, 4), alike(1, 3)], ids=["mixed", "3x2", "6x4", "1x3"])
 def test_choose_takes_the_best(schema: mu.Schema, epsilon: float) -> None:
     """What `--solution auto` takes is what advise marks."""
-    mechanism, best = choose(schema, epsilon, 10_000), mu.advise(schema, epsilon, 10_000).best
+    mechanism, best = least_variance(schema, epsilon, 10_000), mu.advise(schema, epsilon, 10_000).best
 
     assert type(mechanism).__name__ == best["mechanism"]
     assert mean_variance(mechanism, 10_000, even(schema)) == pytest.approx(best["mean_variance"])
@@ -207,7 +207,7 @@ def test_text_html_and_plots(tmp_path: Path) -> None:
         (lambda s: mu.advise(s, 1.0, 10, shares=[0.5, 0.5]), r"advise\.shares must be given by column"),
         (lambda s: mu.advise(s, 1.0, 10, shares={"z": [1.0]}), r"advise\.shares names columns that are not randomised"),
         (lambda s: mu.advise(s, 1.0, 10, shares={"c0": [0.5, 0.6]}), r"column 'c0' must be 2 numbers that sum to 1"),
-        (lambda s: choose(s, 1.0, 1.5), r"advise\.people must be a whole number"),
+        (lambda s: least_variance(s, 1.0, 1.5), r"advise\.people must be a whole number"),
         (
             lambda s: mu.advise(mu.Schema({"w": mu.Column(mu.Categories(2), public=True)}), 1.0, 10),
             r"public columns only",

@@ -9,7 +9,6 @@ import copy
 import importlib.util
 import io
 import json
-import pkgutil
 import sys
 from datetime import timedelta
 from decimal import Decimal
@@ -21,20 +20,30 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.listing import STATISTICS as FOLDERS
+from tests.listing import listed
 
 import murmure as mu
 import murmure.learn
 import murmure.statistics
-from murmure.audit import Audit, AuditFailed, Neighbours, Recorder, Replay, neighbours, replay_audit
+from murmure.attacks.replay_audit import (
+    Audit,
+    AuditFailed,
+    Neighbours,
+    RecordingGate,
+    ReplayGate,
+    neighbours,
+    replay_audit,
+)
 from murmure.catalogue import load
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Column, Schema
-from murmure.plan import Plan
-from murmure.run import run
+from murmure.plan.plan import Plan
+from murmure.run.run import run
 
 
 def _controls() -> Any:
@@ -75,13 +84,9 @@ def test_it_passes_what_is_sound(control: Any) -> None:
 # -- every query -------------------------------------------------------------------------------------------------------
 
 
-def walk(package: Any) -> list[Any]:
-    """Every example of every module of a package, whatever is added to it."""
-    out = []
-    for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        for i, example in enumerate(getattr(importlib.import_module(info.name), "EXAMPLES", ())):
-            out.append(pytest.param(example, id=f"{info.name.rpartition('.')[2]}[{i}]"))
-    return out
+def walk(*folders: str) -> list[Any]:
+    """Every example of every module of these folders, whatever is added to them."""
+    return [pytest.param(example, id=name.rpartition(".")[2]) for name, example in listed(*folders)]
 
 
 def every(nth: int, pairs: list[Neighbours], seed: int) -> list[Neighbours]:
@@ -93,7 +98,7 @@ def domains_of(domain: Any) -> list[Any]:
     return [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
 
 
-STATISTICS = walk(murmure.statistics)
+STATISTICS = walk(*FOLDERS)
 # sums that may pass a word are refused under a curator, and asked on a coarser grid (CrossProducts.coarse); so are
 # numbers of more than 15 digits
 SUMS = [p for p in STATISTICS if getattr(p.values[0], "blocks", None) and not getattr(p.values[0], "wide", False)]
@@ -266,7 +271,7 @@ def asked(gate: Gate, total: list[int], question: str = "q", moves: int = 1, eps
 
 def test_the_recorder_is_a_gate_that_remembers() -> None:
     """Its answers are noisy ones, and its own generator is where it was: the replay's stands at the same place."""
-    recorder, twin = Recorder(Random.seeded(1)), Random.seeded(1)
+    recorder, twin = RecordingGate(Random.seeded(1)), Random.seeded(1)
     noisy = asked(recorder, [5, 6, 7])
     passage = recorder.passages[0]
 
@@ -274,19 +279,19 @@ def test_the_recorder_is_a_gate_that_remembers() -> None:
     assert recorder.asked[0].answer == passage.answer
     assert recorder.rng.words(3).tolist() == twin.words(3).tolist()
     assert "5" not in repr(passage).replace(repr(passage.bound), "")
-    replay = Replay(recorder.passages, "add/remove")
+    replay = ReplayGate(recorder.passages, "add/remove")
     assert asked(replay, [5, 6, 8]).sum.tolist() == noisy.sum.tolist()
     replay.ends()
 
 
 def test_the_replay_refuses() -> None:
     """A question too few, one too many, another one, another noise, another relation, a step too far."""
-    recorder = Recorder()
+    recorder = RecordingGate()
     asked(recorder, [5, 6])
     asked(recorder, [7], "second")
 
-    def fresh() -> Replay:
-        return Replay(recorder.passages, "add/remove")
+    def fresh() -> ReplayGate:
+        return ReplayGate(recorder.passages, "add/remove")
 
     with pytest.raises(AuditFailed, match="asked 1 questions, the first 2"):
         replay = fresh()
@@ -304,14 +309,14 @@ def test_the_replay_refuses() -> None:
     with pytest.raises(AuditFailed, match="another"):
         asked(fresh(), [5, 6], epsilon=0.5)
     with pytest.raises(AuditFailed, match="is protected for 'add/remove'; the audit is of 'replace'"):
-        asked(Replay(recorder.passages, "replace"), [5, 6])
+        asked(ReplayGate(recorder.passages, "replace"), [5, 6])
     with pytest.raises(AuditFailed, match="moves block 'b' in l1 by 2; 1 was declared"):
         asked(fresh(), [4, 7])
     with pytest.raises(AuditFailed, match="moves block 'b' in l2 squared by 13; 10 was declared"):
         gaussian = load("DiscreteGaussian")(rho=0.5).bind([Block("b", 2, 4, 10)])
-        other = Recorder()
+        other = RecordingGate()
         other.add("q", np.array([0, 0], np.int64), gaussian)
-        Replay(other.passages, "add/remove").add("q", np.array([3, -2], np.int64), gaussian)
+        ReplayGate(other.passages, "add/remove").add("q", np.array([3, -2], np.int64), gaussian)
     with pytest.raises(TypeError, match="whole numbers"):
         asked_floats = CONTROLS.bound_to([Block("b", 2, 1, 1)], 1.0)
         fresh().add("q", np.array([5.0, 6.0]), asked_floats)  # type: ignore[arg-type]

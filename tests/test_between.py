@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.between import own_sum
 from murmure.catalogue import load
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
+from murmure.run.masked_sum import party_sum
 from murmure.secure.errors import OutOfBound, TooFewParties
 
 SCHEMA = mu.Schema(
@@ -182,10 +182,10 @@ def test_noise_between_parties_has_room_for_the_rows_that_were_agreed() -> None:
 
 def test_own_sums_are_what_the_engine_adds() -> None:
     plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), parties=mu.PairwiseMasks(5))
-    own = own_sum(plan, TABLES[0])
+    own = party_sum(plan, TABLES[0])
 
     assert own.rows == 5 and own.values == [5, 3, 2]
-    assert plan.total_of([5, 3, 2]).sum.tolist() == [3, 2] and isinstance(plan.total_of([5, 3, 2]), Total)
+    assert plan.decode_total([5, 3, 2]).sum.tolist() == [3, 2] and isinstance(plan.decode_total([5, 3, 2]), Total)
     assert "3" not in repr(own)
 
 

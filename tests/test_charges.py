@@ -16,17 +16,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from murmure import charges
-from murmure.charges import NAME, Ledger, sum_up
 from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError
+from murmure.ledger import charge_file
+from murmure.ledger.charge_file import NAME, ChargeFile, sum_up
 
 ONE = {"record": 1.0, "attribute": 0.5, "person": 1.0}
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path: Path) -> ChargeFile:
     (tmp_path / "out").mkdir()
-    return Ledger(tmp_path / "out" / NAME)
+    return ChargeFile(tmp_path / "out" / NAME)
 
 
 def people(folder: Path, name: str = "people.csv", rows: int = 3) -> Path:
@@ -45,7 +45,7 @@ def python(code: str, *args: Any, wait: bool = True) -> Any:
 # ---- who pays
 
 
-def test_charges_add_up(ledger: Ledger, tmp_path: Path) -> None:
+def test_charges_add_up(ledger: ChargeFile, tmp_path: Path) -> None:
     """The same file pays again; so do a copy under another name and new content at the same path; others do not."""
     mine, other = people(tmp_path), people(tmp_path, "others.csv", 4)
     copy = tmp_path / "copy.csv"
@@ -60,7 +60,7 @@ def test_charges_add_up(ledger: Ledger, tmp_path: Path) -> None:
     assert fourth.total == 3.5
 
 
-def test_several_files_pay_for_the_worst(ledger: Ledger, tmp_path: Path) -> None:
+def test_several_files_pay_for_the_worst(ledger: ChargeFile, tmp_path: Path) -> None:
     a, b = people(tmp_path, "a.csv"), people(tmp_path, "b.csv", 5)
     ledger.charge([b], ONE)
     paid = ledger.charge([a, b], ONE)
@@ -73,7 +73,7 @@ def test_the_sum_is_never_rounded_down() -> None:
     assert sum_up([1.0, float("inf")]) == float("inf")
 
 
-def test_no_value_of_anybody(ledger: Ledger, tmp_path: Path) -> None:
+def test_no_value_of_anybody(ledger: ChargeFile, tmp_path: Path) -> None:
     """Neither values nor a hash that can be tried: the fingerprint is keyed, and the key stands elsewhere."""
     mine = people(tmp_path)
     ledger.charge([mine], ONE, rows=6)
@@ -81,39 +81,39 @@ def test_no_value_of_anybody(ledger: Ledger, tmp_path: Path) -> None:
     (entry,) = ledger.entries()
 
     assert "yes" not in text
-    assert entry["people"][0]["fingerprint"] == charges.fingerprint(mine, ledger.key_path.read_bytes())
+    assert entry["people"][0]["fingerprint"] == charge_file.fingerprint(mine, ledger.key_path.read_bytes())
     assert ledger.key_path.read_bytes().hex() not in text
     assert {stat & 0o777 for stat in (ledger.path.stat().st_mode, ledger.key_path.stat().st_mode)} == {0o600}
-    elsewhere = Ledger(tmp_path / NAME)
+    elsewhere = ChargeFile(tmp_path / NAME)
     elsewhere.charge([mine], ONE)
     assert elsewhere.entries()[0]["people"][0]["fingerprint"] != entry["people"][0]["fingerprint"]
 
 
 def test_fingerprints_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """First, middle, last block and the whole footer count; what is read does not grow with the file."""
-    monkeypatch.setattr(charges, "BLOCK", 1 << 12)
+    monkeypatch.setattr(charge_file, "BLOCK", 1 << 12)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({f"c{i}": np.random.default_rng(i).integers(0, 1 << 60, 2000) for i in range(60)}), path)
     data, key = bytearray(path.read_bytes()), bytes(32)
     footer = int.from_bytes(data[-8:-4], "little") + 8
-    plain = charges.fingerprint(path, key)
+    plain = charge_file.fingerprint(path, key)
 
-    assert footer > charges.BLOCK
+    assert footer > charge_file.BLOCK
     for place in (10, len(data) // 2, len(data) - footer + 5, len(data) - 20):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        assert charges.fingerprint(path, key) != plain
+        assert charge_file.fingerprint(path, key) != plain
     path.write_bytes(data + b"\0")
-    assert charges.fingerprint(path, key) != plain
+    assert charge_file.fingerprint(path, key) != plain
     sparse = tmp_path / "sparse.csv"
     with sparse.open("wb") as file:
         file.truncate(1 << 40)
-    assert len(charges.fingerprint(sparse, key)) == 32
+    assert len(charge_file.fingerprint(sparse, key)) == 32
 
 
 # ---- damage
 
 
-def test_a_damaged_ledger_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_damaged_ledger_is_refused(ledger: ChargeFile, tmp_path: Path) -> None:
     for _ in range(3):
         ledger.charge([people(tmp_path)], ONE)
     good = ledger.path.read_bytes()
@@ -147,7 +147,7 @@ def test_a_damaged_ledger_is_refused(ledger: Ledger, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2])
-def test_a_line_that_a_crash_cut_short(ledger: Ledger, tmp_path: Path, kept: int) -> None:
+def test_a_line_that_a_crash_cut_short(ledger: ChargeFile, tmp_path: Path, kept: int) -> None:
     """At any byte: the charges before it stay, and the next one takes its place."""
     mine = people(tmp_path)
     for _ in range(kept + 1):
@@ -163,11 +163,11 @@ def test_a_line_that_a_crash_cut_short(ledger: Ledger, tmp_path: Path, kept: int
     assert len(ledger.charge([mine], ONE).charges) == kept + 2
 
 
-def test_a_ledger_that_cannot_be_written(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_that_cannot_be_written(ledger: ChargeFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CannotWrite, match="no folder"):
-        Ledger(tmp_path / "nowhere" / NAME).check()
+        ChargeFile(tmp_path / "nowhere" / NAME).check()
     with pytest.raises(CannotWrite, match="is a directory"):
-        Ledger(tmp_path / "out").check()
+        ChargeFile(tmp_path / "out").check()
     mine = people(tmp_path)
     ledger.charge([mine], ONE)
     before = ledger.path.read_bytes()
@@ -193,7 +193,7 @@ def test_a_ledger_that_cannot_be_written(ledger: Ledger, tmp_path: Path, monkeyp
     assert ledger.path.read_bytes() == before
 
 
-def test_a_file_that_is_gone(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_file_that_is_gone(ledger: ChargeFile, tmp_path: Path) -> None:
     with pytest.raises(MurmureError, match="cannot read"):
         ledger.charge([tmp_path / "gone.csv"], ONE)
     assert ledger.entries() == []
@@ -204,14 +204,14 @@ def test_a_file_that_is_gone(ledger: Ledger, tmp_path: Path) -> None:
 CHARGE = """
 import sys
 from pathlib import Path
-from murmure.charges import Ledger
+from murmure.ledger.charge_file import Ledger
 ledger = Ledger(Path(sys.argv[1]))
 for _ in range(int(sys.argv[3])):
     ledger.charge([Path(sys.argv[2])], {"person": 1.0})
 """
 
 
-def test_processes_wait_for_one_another(ledger: Ledger, tmp_path: Path) -> None:
+def test_processes_wait_for_one_another(ledger: ChargeFile, tmp_path: Path) -> None:
     """Also for the key, which the first of them makes."""
     mine = people(tmp_path)
     running = [python(CHARGE, ledger.path, mine, 15, wait=False) for _ in range(4)]
@@ -226,7 +226,7 @@ def test_processes_wait_for_one_another(ledger: Ledger, tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from murmure.charges import Ledger
+from murmure.ledger.charge_file import Ledger
 place, write, sync = sys.argv[3], os.write, os.fsync
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 if place == "half":
@@ -244,7 +244,7 @@ Ledger(Path(sys.argv[1])).charge([Path(sys.argv[2])], {"person": 1.0})
 
 
 @pytest.mark.parametrize(("place", "left"), [("half", 1), ("key", 1), ("sync", 2)])
-def test_kill_9_while_charging(ledger: Ledger, tmp_path: Path, place: str, left: int) -> None:
+def test_kill_9_while_charging(ledger: ChargeFile, tmp_path: Path, place: str, left: int) -> None:
     """The ledger can be used at once, and holds every charge that may have been acted upon."""
     mine = people(tmp_path)
     ledger.charge([mine], ONE)
@@ -259,7 +259,7 @@ def test_kill_9_while_charging(ledger: Ledger, tmp_path: Path, place: str, left:
     assert {p.name for p in ledger.path.parent.iterdir()} == {NAME, f".{NAME}.key"}
 
 
-def test_entries_are_json_lines(ledger: Ledger, tmp_path: Path) -> None:
+def test_entries_are_json_lines(ledger: ChargeFile, tmp_path: Path) -> None:
     ledger.charge([people(tmp_path)], {**ONE, "person": float("inf")}, rows=3, seeded=True)
     (line,) = ledger.path.read_text().splitlines()
 

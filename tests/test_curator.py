@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.run import Fit, drive, total
+from murmure.run.run import LedgerRequest, drive
+from murmure.run.totals import total
 
 SCHEMA = mu.Schema(
     {
@@ -118,7 +119,7 @@ def test_no_row_decides_about_an_error(statistic: Any, rows: int) -> None:
     """Nobody, one strange row, many strange rows: an answer each time, with the same figures named."""
     plan = mu.Plan(statistic, curator=LAPLACE)
     some = {name: column[:rows] for name, column in ROWS.items()}
-    answer, nobody = (plan.released([a] * plan.statistic.width) for a in (5, 0))
+    answer, nobody = (plan.release_answer([a] * plan.statistic.width) for a in (5, 0))
 
     assert type(mu.run(plan, some).estimate) is type(answer.estimate) is type(nobody.estimate)
 
@@ -219,14 +220,14 @@ def test_the_same_question_at_the_same_moment_is_paid_once(tmp_path: Path) -> No
     gate = Gate()
     mine = mu.run(plan, path, engine=Slow(), ledger=account, gate=gate)
 
-    assert ledger.spent("people").charges == 1 and gate.asked == []
+    assert ledger.spent("people").charges == 1 and gate.answers == []
     assert repr(mine.estimate) == repr(other[0].estimate)
 
 
 def asked_by(ledger: mu.Ledger, steps: Any) -> Any:
     """What a generator of plans returns, charged to an account."""
     cost = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE).bound.cost
-    return drive(steps, ROWS, None, Fit("name", "a test", cost), ledger.account("people"))
+    return drive(steps, ROWS, None, LedgerRequest("name", "a test", cost), ledger.account("people"))
 
 
 def test_an_error_after_an_answer_is_paid_for(tmp_path: Path) -> None:
@@ -252,7 +253,7 @@ def test_a_failure_on_an_answer_that_another_paid_for_is_not_heard(tmp_path: Pat
     ledger = mu.Ledger(tmp_path / "ledger.db")
     ledger.set_budget("people", epsilon=9.0)
     plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=mu.DiscreteLaplace(0.01))  # no two answers are alike
-    fit, account = Fit("name", "a test", plan.bound.cost), ledger.account("people")
+    fit, account = LedgerRequest("name", "a test", plan.bound.cost), ledger.account("people")
 
     def steps() -> Any:
         found = yield plan
@@ -301,7 +302,7 @@ def test_an_unpaid_answer_is_forgotten(tmp_path: Path) -> None:
     gate = Gate()
     with pytest.raises(mu.MurmureError, match="does not cover"):
         mu.run(plan, Slow(ROWS), ledger=account, gate=gate)
-    assert gate.asked == [] and ledger.spent("people").charges == 1
+    assert gate.answers == [] and ledger.spent("people").charges == 1
 
 
 def test_the_declared_constant_stands_for_a_missing_number() -> None:
@@ -321,7 +322,7 @@ def test_the_true_number_of_rows_is_nowhere_in_a_release() -> None:
     release = mu.run(plan, ROWS, gate=gate)
 
     assert release.seeded
-    assert repr(release) == repr(plan.released(gate.asked[0].answer, seeded=True))
+    assert repr(release) == repr(plan.release_answer(gate.answers[0].answer, seeded=True))
 
 
 def test_the_gate_takes_whole_numbers_only() -> None:

@@ -20,9 +20,9 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure import econometrics
 from murmure.cli import main
+from murmure.core.cells.lenient_encoding import encode_schema_lenient
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.schema import Schema
-from murmure.core.standing import stand_schema
 from murmure.learn import LinearRegression
 
 PIMA = Path(__file__).parents[2] / "shared" / "data" / "diabetes.csv"
@@ -143,7 +143,7 @@ def test_a_curator_never_refuses_by_what_rows_hold(policy: str) -> None:
         rows = {other: [values[1][0]] * (1 + len(outside) + len(odd)) for other, values in NUMBERS.items()}
         rows["smoker"] = ["maybe"] + ["no"] * (len(outside) + len(odd))
         rows[name] = [inside[1], *(value for value, _ in outside), *odd]
-        codes = dict(zip(schema.private, stand_schema(schema, rows), strict=True))
+        codes = dict(zip(schema.private, encode_schema_lenient(schema, rows), strict=True))
 
         moved = domain.encode([near for _, near in outside]).tolist()
         assert codes[name][1 : 1 + len(outside)].tolist() == (
@@ -345,15 +345,15 @@ CURATOR = {"curator": mu.DiscreteLaplace(1.0)}
 
 def sums(plan: mu.Plan, rows: Any) -> np.ndarray:
     """Before noise."""
-    from murmure.run import total
+    from murmure.run.totals import total
 
     return total(plan, rows, None, mu.Random.seeded(0)).sum
 
 
 def whole_rows() -> dict[str, Any]:
-    from murmure.statistics.class_moments import ClassMoments
-    from murmure.statistics.clusters import Clusters
-    from murmure.statistics.gram import Gram
+    from murmure.statistics.learning.class_moments import ClassMoments
+    from murmure.statistics.learning.clusters import Clusters
+    from murmure.statistics.learning.gram import Gram
 
     x, y = mu.Integers(0, 10), mu.Integers(0, 10)
     both = Schema({"x": x, "y": y})

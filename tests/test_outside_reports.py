@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import html
-import importlib
 import itertools
 import json
-import pkgutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,16 +16,17 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from tests.listing import listed
 
 import murmure as mu
 import murmure.local
-from murmure.core.outside_randomness import ASSUMPTION, IN_ENGLISH
+from murmure.core.outside_randomness import ASSUMPTION, RANDOMISED_OUTSIDE
 from murmure.core.types import Total
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
-from murmure.outside_reports import count_reports, release_reports
-from murmure.pages.report import report_html
-from murmure.report_forms import form_of
+from murmure.run.outside_reports import count_reports, release_reports
+from murmure.run.report_forms import form_of
+from murmure.show.report import report_html
 
 QUESTION = mu.Categories(["no", "yes"])
 COINS = mu.Plan(mu.Histogram(QUESTION), person=mu.Warner(QUESTION))
@@ -45,10 +44,7 @@ def plan_of(mechanism: Any) -> mu.Plan | None:
     return None
 
 
-MODULES = [
-    importlib.import_module(f"murmure.local.{info.name}") for info in pkgutil.iter_modules(murmure.local.__path__)
-]
-MECHANISMS = [example for module in MODULES for example in getattr(module, "EXAMPLES", ())]
+MECHANISMS = [example for _, example in listed("murmure.local")]
 PLANS = [plan for mechanism in MECHANISMS if (plan := plan_of(mechanism)) is not None]
 COUNTABLE = [plan for plan in PLANS if form_of(plan.person).countable]
 
@@ -86,7 +82,7 @@ def test_written_reports_give_the_figures_of_the_same_reports(plan: mu.Plan) -> 
     """For every mechanism of the package: the integers are the same, and so is every figure made of them."""
     reports = made(plan)
     release = mu.run(plan, reports=written(plan, reports))
-    settled = plan.settle(Total(len(reports), plan.reader.tally(reports.data)))
+    settled = plan.settle(Total(len(reports), plan.tallier.tally(reports.data)))
 
     assert release.estimate.n == len(reports)
     assert release.estimate.mean.tolist() == settled.estimate.mean.tolist()
@@ -337,7 +333,7 @@ def test_every_mechanism_refuses_what_it_cannot_report(plan: mu.Plan) -> None:
 
 def test_the_row_is_named_among_all_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """However the rows are cut: the collector has the reports, so the message may say which."""
-    monkeypatch.setattr("murmure.engines.frames.ROWS", 10)
+    monkeypatch.setattr("murmure.engines.sources.column_batches.ROWS", 10)
     answers = ["yes"] * 27 + [None] + ["no"] * 9
     for held in (answers, pd.Series(answers), pa.array(answers)):
         with pytest.raises(mu.MurmureError, match="reports: row 27 is missing"):
@@ -452,7 +448,7 @@ def test_a_release_says_where_its_randomness_came_from(plan: mu.Plan) -> None:
     ordinary = report_html(mu.run(plan, reports=made(plan)), plan=plan)
 
     assert not release.seeded and release.randomised_outside
-    assert IN_ENGLISH in " ".join(repr(release).split()) and IN_ENGLISH in release._repr_html_()
+    assert RANDOMISED_OUTSIDE in " ".join(repr(release).split()) and RANDOMISED_OUTSIDE in release._repr_html_()
     assert json.loads(release.to_json())["randomised_outside"] is True
     assert json.loads(release.to_json())["seeded"] is False
     assert all(ASSUMPTION in c.assumption for c in release.guarantees.values())

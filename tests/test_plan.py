@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import math
 import os
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.listing import listed
 
 import murmure as mu
 import murmure.local
@@ -27,11 +26,7 @@ from murmure.core.errors import (
 )
 from murmure.core.types import Affine, NoAffine, Total
 
-EXAMPLES = [
-    example
-    for info in pkgutil.walk_packages(murmure.local.__path__, "murmure.local.")
-    for example in getattr(importlib.import_module(info.name), "EXAMPLES", ())
-]
+EXAMPLES = [example for _, example in listed("murmure.local")]
 UNBIASED = [m for m in EXAMPLES if isinstance(m.affine(), Affine)]
 BIASED = [m for m in EXAMPLES if isinstance(m.affine(), NoAffine)]
 YES_NO = mu.Categories(["no", "yes"])

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from murmure.engines import progress
+from murmure.engines.base import progress
 
 
 class Terminal(io.StringIO):
@@ -20,7 +20,7 @@ def test_nothing_is_printed_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("sys.stderr", quiet)
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
 
-    assert list(progress.watched([[1, 2], [3]], 3, "work")) == [[1, 2], [3]]
+    assert list(progress.with_progress([[1, 2], [3]], 3, "work")) == [[1, 2], [3]]
     assert quiet.getvalue() == ""
 
 
@@ -30,7 +30,7 @@ def test_a_bar_counts_rows_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
 
-    assert list(progress.watched([[1, 2], [3]], 3, "Histogram")) == [[1, 2], [3]]
+    assert list(progress.with_progress([[1, 2], [3]], 3, "Histogram")) == [[1, 2], [3]]
     assert "Histogram" in terminal.getvalue()
 
 
@@ -38,11 +38,11 @@ def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
 
-    assert list(progress.watched([[1]], 1, "work")) == [[1]]
+    assert list(progress.with_progress([[1]], 1, "work")) == [[1]]
     assert terminal.getvalue() == ""
 
 
 def test_rows_are_known_or_not() -> None:
-    assert progress.rows_of([1, 2, 3]) == 3
-    assert progress.rows_of("data.parquet") is None
-    assert progress.rows_of(iter([])) is None
+    assert progress.known_row_count([1, 2, 3]) == 3
+    assert progress.known_row_count("data.parquet") is None
+    assert progress.known_row_count(iter([])) is None

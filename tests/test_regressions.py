@@ -13,7 +13,7 @@ import murmure as mu
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, UnsafeRandomness
 from murmure.core.random import Random
 from murmure.laws.bits import Coins
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
 from murmure.local.hybrid import EPSILON_STAR
 
 YES_NO = mu.Categories(["no", "yes"])
@@ -56,7 +56,7 @@ def test_open_words_are_noted_in_one_step():
 
 def test_a_clamped_window_draws_what_it_states():
     """step 1, shift 0 and a window longer than one report: the reference stops at the end like everybody else."""
-    w = Window.calibrated(1.0, 8, 8, 3, 1, 0)
+    w = WindowChannel.calibrated(1.0, 8, 8, 3, 1, 0)
     reports = w.draw(np.full(2000, 7), Random.seeded(1).reserve(2000, 1))
 
     assert reports.max() <= 7
@@ -222,7 +222,7 @@ def test_a_column_without_a_figure_is_no_nan_in_json() -> None:
 
 def test_a_full_disk_does_not_stop_a_kernel() -> None:
     """Numba raised when it could not keep what it had compiled; sanitising then blamed the output."""
-    from murmure.laws.compiled import _or_not
+    from murmure.laws.kernel_loader import _or_not
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

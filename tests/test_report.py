@@ -15,9 +15,9 @@ import pytest
 
 import murmure as mu
 from murmure.local import adp, rsfd, smp, spl
-from murmure.pages.page import TERMS, Scale, Words
-from murmure.pages.report import report_html, write_report
-from murmure.sanitise import Receipt
+from murmure.run.tables.sanitiser import Receipt
+from murmure.show.html_parts import TERMS, Language, Scale
+from murmure.show.report import report_html, write_report
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 SCHEMA = mu.Schema(
@@ -375,7 +375,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mechanism", [*spl.EXAMPLES, *smp.EXAMPLES, *rsfd.EXAMPLES, *adp.EXAMPLES], ids=repr)
 def test_every_solution_has_french_words(mechanism: Any) -> None:
     """How certificates were found, what they assume and why figures are missing: nothing of ours stays English."""
-    w = Words("fr")
+    w = Language("fr")
     for certificate in mu.Plan(mu.Marginals(mechanism.domain), person=mechanism).guarantees().values():
         for text in (certificate.method, certificate.assumption or "delta"):
             assert 'lang="en"' not in w.term(text), text
@@ -395,7 +395,7 @@ def test_every_interval_has_a_french_name() -> None:
             for more in ({}, {"curator": mu.DiscreteLaplace(1.0)})
         ],
     ]
-    w, methods = Words("fr"), set()
+    w, methods = Language("fr"), set()
     for plan, column in asked:
         estimate = mu.run(plan, column, rng=mu.Random.seeded(1)).estimate
         for target in ("fixed", "superpopulation"):
@@ -407,14 +407,14 @@ def test_every_interval_has_a_french_name() -> None:
 
 
 def test_terms_change_in_the_middle() -> None:
-    w = Words("fr")
+    w = Language("fr")
 
     assert w.term("sum over attributes; 3 fresh reports add up (sequential composition)") == (
         "somme sur les attributs\u00a0; 3 réponses neuves s’additionnent"
     )
     assert w.term("largest over public draws of 2").endswith("publics de 2")
     assert w.term("a <new> method") == '<span lang="en">a &lt;new&gt; method</span>'
-    assert Words("en").term("score") == "score" and w.term("score") == TERMS["score"]
+    assert Language("en").term("score") == "score" and w.term("score") == TERMS["score"]
 
 
 @pytest.mark.parametrize("high", [0.0004, 0.003, 0.0101, 0.07, 0.33, 0.5, 0.734, 0.81, 0.999, 1.0, 1.3])
@@ -425,7 +425,7 @@ def test_scales_of_shares_start_at_zero_and_end_round(high: float) -> None:
     assert scale.ticks[0] == 0 and 2 <= len(scale.ticks) <= 6
     assert high <= scale.high <= (1.0 if high <= 1 else 1.5) + 1e-12 and scale.low == -0.01
     assert scale.at(5.0) == 100 and scale.at(-5.0) == 0 and 0 < scale.at(0.0) < 100
-    assert "e-" not in scale.axis(Words("en")) and math.isclose(scale.ticks[-1], scale.high, rel_tol=0.35)
+    assert "e-" not in scale.axis(Language("en")) and math.isclose(scale.ticks[-1], scale.high, rel_tol=0.35)
 
 
 @pytest.mark.parametrize("low", [0.0, -0.02, -0.3, -0.9, -4.0])
@@ -433,7 +433,7 @@ def test_scales_of_shares_start_at_zero_and_end_round(high: float) -> None:
 @pytest.mark.parametrize("width", [168, 280])
 def test_labels_of_an_axis_never_touch(low: float, high: float, width: float) -> None:
     """The last one stays, with its unit; others leave where there is no room."""
-    axis = Scale.of_shares(low, high).axis(Words("en"), width)
+    axis = Scale.of_shares(low, high).axis(Language("en"), width)
     found = re.findall(r'x="([\d.]+)%" y="11" text-anchor="(\w+)">([^<]+)<', axis)
     ends = []
     for at, anchor, text in found:

@@ -17,10 +17,10 @@ import murmure as mu
 from murmure.catalogue import load
 from murmure.cli import main
 from murmure.core.show import window
-from murmure.pages.page import Scale, Words
-from murmure.pages.public import _known
-from murmure.pages.report import report_html
-from murmure.pages.words import surest
+from murmure.show.certificate_words import surest
+from murmure.show.html_parts import Language, Scale
+from murmure.show.public_facts import _known
+from murmure.show.report import report_html
 from murmure.statistics.mode import Chosen
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
@@ -308,7 +308,7 @@ def test_shares_add_up_only_where_they_do_not() -> None:
 
 def test_every_noise_has_french_words() -> None:
     """How costs were found and what is assumed: nothing of ours stays English."""
-    w = Words("fr")
+    w = Language("fr")
     for name in ("DiscreteLaplace", "DiscreteGaussian", "Staircase", "Geometric"):
         module = __import__(load(name).__module__, fromlist=["EXAMPLES"])
         for noise, blocks in module.EXAMPLES:
@@ -319,7 +319,7 @@ def test_every_noise_has_french_words() -> None:
     reader = plan.guarantees()["reader"]
     for text in (reader.assumption, *reader.public[1:]):
         assert 'lang="en"' not in w.term(text or ""), text
-    assert w.small(2.5e-7).replace("\u202f", " ") == "2,5 · 10⁻⁷" and Words("en").small(0.01) == "0.01"
+    assert w.small(2.5e-7).replace("\u202f", " ") == "2,5 · 10⁻⁷" and Language("en").small(0.01) == "0.01"
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def test_scales_of_counts(low: float, high: float) -> None:
     scale = Scale.of_counts(low, high)
 
     assert scale.ticks[0] == 0 and 2 <= len(scale.ticks) <= 6 and scale.high >= high and scale.low == min(low, 0)
-    assert all(tick == round(tick) for tick in scale.ticks) and "e+" not in scale.axis(Words("en"))
+    assert all(tick == round(tick) for tick in scale.ticks) and "e+" not in scale.axis(Language("en"))
 
 
 # -- the command line --------------------------------------------------------------------------------------------------
@@ -474,7 +474,7 @@ def test_a_histogram_of_numbers_keeps_their_order() -> None:
 
 def test_what_is_public_is_said_in_french() -> None:
     """Every kind of domain, with its column; what has no French is marked as English."""
-    w, english = Words("fr"), Words("en")
+    w, english = Language("fr"), Language("en")
     said = {
         "the 3 answers 0 to 2": "les 3 réponses de 0 à 2",
         "the 2 answers 'a; the b', 'c' of column 'k'": "les 2 réponses 'a; the b', 'c' de la colonne « k »",

@@ -30,7 +30,7 @@ from murmure.core.errors import (
     OutsideDomain,
     PlanRefused,
 )
-from murmure.engines.frames import ROWS
+from murmure.engines.sources.column_batches import ROWS
 
 ANSWERS = ["often", "never", "often", "once", "never", "often", "often"]
 COUNTS = [2, 1, 4]

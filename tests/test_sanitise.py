@@ -14,10 +14,10 @@ import pytest
 
 import murmure as mu
 from murmure.engines.memory import Memory
-from murmure.engines.tables import open_table
-from murmure.laws import hidden
-from murmure.sanitise import Receipt
-from murmure.sanitised import Format, ReadStep, _read_tasks
+from murmure.engines.sources.tables import open_table
+from murmure.laws import hidden_draw
+from murmure.run.tables.sanitiser import Receipt
+from murmure.run.tables.table_format import TableFormat, TableTallyStep, _read_tasks
 
 pa = pytest.importorskip("pyarrow")
 
@@ -91,8 +91,8 @@ def plan_for(mechanism: Any) -> mu.Plan:
 
 def integers(source: Any, plan: mu.Plan) -> list[int]:
     """The sums behind the figures."""
-    step = ReadStep(plan)
-    return Memory().total(step, _read_tasks(open_table(source, step.columns, Format(plan).kinds))).sum.tolist()
+    step = TableTallyStep(plan)
+    return Memory().total(step, _read_tasks(open_table(source, step.columns, TableFormat(plan).kinds))).sum.tolist()
 
 
 def expected(mechanism: Any, seed: int = 3) -> list[int]:
@@ -404,7 +404,7 @@ def test_a_charge_that_fails_leaves_no_table(tmp_path: Path) -> None:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """100 rows a batch."""
     small = functools.partial(open_table, rows=100)
-    for name in ("murmure.sanitise", "murmure.engines.tables"):  # run looks it up when it runs
+    for name in ("murmure.run.tables.sanitiser", "murmure.engines.sources.tables"):  # run looks it up when it runs
         monkeypatch.setattr(importlib.import_module(name), "open_table", small)
 
 
@@ -415,7 +415,7 @@ def test_seeded_runs_do_not_depend_on_threads(name: str, monkeypatch: pytest.Mon
     tables, sums = [], []
     for count in (1, 2, 3):
         monkeypatch.setattr("murmure.engines.memory.threads", lambda count=count: count)
-        monkeypatch.setattr(hidden, "threads", lambda count=count: min(count, 2))
+        monkeypatch.setattr(hidden_draw, "threads", lambda count=count: min(count, 2))
         tables.append(mu.sanitise(people(), SOLUTIONS[name], rng=mu.Random.seeded(3)))
         release = mu.run(plan_for(SOLUTIONS[name]), people(), engine=Memory(count), rng=mu.Random.seeded(3))
         sums.append([row[key] for row in release.estimate.to_rows() for key in row if key in ("share", "value")])

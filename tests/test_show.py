@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.core.estimate import Estimate
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.show import _figure
 
 ANSWERS = mu.Categories(["never", "once", "often"])
@@ -88,7 +88,7 @@ def test_one_person_is_no_people() -> None:
 
 def test_public_columns_are_not_counted_as_randomised() -> None:
     """A weight is carried as it is: no title and no legend says that a mechanism is on it."""
-    from murmure.pages.words import mechanism_title
+    from murmure.show.certificate_words import mechanism_title
 
     yes = mu.Categories(["no", "yes"])
     schema = mu.Schema({"a": yes, "weight": mu.Column(mu.Interval(0, 9), public=True), "b": yes})

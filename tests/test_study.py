@@ -12,11 +12,11 @@ import pytest
 import murmure as mu
 from murmure.core import errors
 from murmure.core.errors import InvalidParameter
+from murmure.parties.study.document import Study
 from murmure.secure import errors as refusals
 from murmure.secure.errors import BadMessage, CohortRefused, ForgedMessage
 from murmure.secure.identity import Card, Identity
 from murmure.secure.sharing import PairwiseMasks
-from murmure.study import Study
 
 IDENTITIES = [Identity.from_bytes(bytes([i]) * 32) for i in range(6)]
 COORDINATOR = IDENTITIES[0].card("Registry")
@@ -260,11 +260,11 @@ def test_somebody_elses_signature_is_refused() -> None:
 
 def resigned(change: dict[str, Any]) -> bytes:
     """A study that its coordinator signed although it is wrong."""
-    from murmure.study.document import SIGNED
-    from murmure.study.written import digest
+    from murmure.parties.study.document import SIGNATURE_PREFIX
+    from murmure.parties.study.json_codec import digest
 
     held = small()._dict | change
-    return json.dumps({"study": held, "signature": IDENTITIES[0].sign(SIGNED + digest(held)).hex()}).encode()
+    return json.dumps({"study": held, "signature": IDENTITIES[0].sign(SIGNATURE_PREFIX + digest(held)).hex()}).encode()
 
 
 def about_column(name: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.parties.study.document import Study
 from murmure.secure.identity import Identity
-from murmure.study import Study
 
 OFFICE = Identity.from_bytes(bytes([9]) * 32).card("Office")
 CARDS = tuple(Identity.from_bytes(bytes([i + 1]) * 32).card(f"Hospital {i}") for i in range(5))

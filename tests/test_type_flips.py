@@ -25,9 +25,9 @@ import pyarrow.parquet
 import pytest
 
 import murmure as mu
-from murmure.audit import replay_audit
-from murmure.between import own_sum
+from murmure.attacks.replay_audit import replay_audit
 from murmure.learn import KMeans, LinearRegression, NaiveBayes
+from murmure.run.masked_sum import party_sum
 
 SCHEMA = mu.Schema(
     {
@@ -230,7 +230,7 @@ def test_a_party_reads_its_rows_alike(holder: str, tmp_path: Path) -> None:
     two = HOLDERS[holder](text_of([*PEOPLE, valid]), tmp_path / "two")
     for statistic in asks:
         plan = mu.Plan(statistic, parties=mu.PairwiseMasks(3))
-        before, after = own_sum(plan, one), own_sum(plan, two)
+        before, after = party_sum(plan, one), party_sum(plan, two)
 
         assert (before.rows, after.rows) == (len(PEOPLE), len(PEOPLE) + 1)
         assert sum(abs(int(b) - int(a)) for a, b in zip(before.values, after.values, strict=True)) == 2  # n, and a cell

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from clock import emit
 
-from murmure.secure.messages import read
-from murmure.service.home import Home
+from murmure.parties.party.folder import PartyFolder
+from murmure.secure.messages import parse_message
 
 PARTIES, KILLED, COLUMNS, ROWS, PATIENCE = 30, 3, 21, 100, 5
 MOST = 120.0  # seconds for everything
@@ -86,7 +86,7 @@ def whole_study(folder):
     murmure("study", "init", str(folder / "office"), "--name", "Office")
     homes, tables = [folder / f"party-{i}" for i in range(PARTIES)], []
     for i, home in enumerate(homes):
-        Home.create(home, f"Party {i}")
+        PartyFolder.create(home, f"Party {i}")
         tables.append(rng.integers(0, 100, (ROWS, COLUMNS), endpoint=True))
         np.savetxt(home / "rows.csv", tables[-1], "%d", ",", header=",".join(NAMES), comments="")
     (folder / "study.toml").write_text(STUDY)
@@ -136,7 +136,7 @@ def posted(log):
     sizes = Counter()
     with closing(sqlite3.connect(log)) as connection:
         for (raw,) in connection.execute("SELECT message FROM murmure_events WHERE kind = 'message'"):
-            sizes[read(raw).sender] += len(raw)
+            sizes[parse_message(raw).sender] += len(raw)
     return max(sizes.values())
 
 

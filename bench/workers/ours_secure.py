@@ -14,7 +14,7 @@ from murmure.core.random import fresh_key
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.identity import Identity
 from murmure.secure.party import Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.session import Session
 from murmure.secure.sharing import PairwiseMasks
 
@@ -52,7 +52,7 @@ def whole_sum(parties, entries, dropped, sharing):
         roster=tuple(identity.card(f"party {i}") for i, identity in enumerate(identities)),
         coordinator=mine.card("coordinator"),
         sharing=sharing,
-        encoder=Encoder(entries, BOUND, parties),
+        encoder=RingEncoder(entries, BOUND, parties),
         members=tuple(range(parties)),
     )
     vectors = np.random.default_rng(7).integers(-BOUND, BOUND, (parties, entries), endpoint=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.catalogue import PUBLIC, load
 
 if TYPE_CHECKING:
-    from murmure.advise import advise as advise
+    from murmure.advise.advice import advise as advise
     from murmure.certify.certificate import certify as certify
     from murmure.core.domain import Categories as Categories
     from murmure.core.domain import Integers as Integers
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from murmure.core.random import Random as Random
     from murmure.core.schema import Column as Column
     from murmure.core.schema import Schema as Schema
-    from murmure.plan import Plan as Plan
-    from murmure.run import run as run
+    from murmure.plan.plan import Plan as Plan
+    from murmure.run.run import run as run
 
 __version__ = "0.6.0"
 __all__ = ["__version__", *sorted(PUBLIC)]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from murmure.catalogue import load
-from murmure.central.gate import Gate
-from murmure.core.blocks import Block, Noisy
+from murmure.central.base.gate import Gate
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.types import Relation
 
 EPSILON = 1.0
@@ -32,7 +32,7 @@ def ask(
     """One block, with its declared L1 sensitivity."""
     total = np.atleast_1d(np.asarray(total, np.int64))
     block = Block(question, len(total), moves, moves**2, replace_l1=moves if relation == "replace" else None)
-    noisy: Noisy = gate.add(question, total, bound_to([block], epsilon, relation))
+    noisy: NoisySum = gate.add(question, total, bound_to([block], epsilon, relation))
     return noisy.sum
 
 

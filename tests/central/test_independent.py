@@ -18,31 +18,31 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.central.gate import Gate
-from murmure.central.split import shares
+from murmure.central.base.budget_split import split_by_weight
+from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
-from murmure.core.concentrated import epsilon_of, rho_of
+from murmure.core.cells.lenient_encoding import encode_domain_lenient
 from murmure.core.random import GivenWords, Random
-from murmure.core.standing import stand
-from murmure.laws import compiled
-from murmure.laws.noise_choice import ExponentialLaw, PermuteAndFlipLaw
-from murmure.laws.noise_coins import Stream, _survivors
-from murmure.laws.noise_digits import Digits, calibrated, digits
-from murmure.laws.noise_gaussian import DiscreteGaussianLaw
-from murmure.laws.noise_staircase import StaircaseLaw, units
-from murmure.statistics.class_moments import ClassMoments
-from murmure.statistics.clusters import Clusters
+from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
+from murmure.laws import kernel_loader
+from murmure.laws.noise.choice import ExponentialLaw, PermuteAndFlipLaw
+from murmure.laws.noise.coins import Stream, _survivors
+from murmure.laws.noise.digits import Digits, calibrated, digits
+from murmure.laws.noise.gaussian import DiscreteGaussianLaw
+from murmure.laws.noise.staircase import StaircaseLaw, units
 from murmure.statistics.count import Count
-from murmure.statistics.gradient import Gradient
-from murmure.statistics.gram import Gram
 from murmure.statistics.group_by import GroupBy
 from murmure.statistics.histogram import Histogram
+from murmure.statistics.learning.class_moments import ClassMoments
+from murmure.statistics.learning.clusters import Clusters
+from murmure.statistics.learning.gradient import Gradient
+from murmure.statistics.learning.gram import Gram
+from murmure.statistics.learning.taylor import Taylor
 from murmure.statistics.marginals import Marginals
 from murmure.statistics.mean import Mean
 from murmure.statistics.pair import Pair
 from murmure.statistics.quantile import Quantile
-from murmure.statistics.taylor import Taylor
-from murmure.statistics.total import Sum
+from murmure.statistics.sum import Sum
 from murmure.statistics.variance import Variance
 from murmure.statistics.where import Where
 
@@ -127,7 +127,7 @@ def test_who_reads_the_words_draws_the_same(rate: Fraction, n: int) -> None:
     few = edges(law, rng, 512)
     words = (few * (1 + 12 * n * len(law.tables) // len(few)))[: 12 * n * len(law.tables)]
     words[: 3 * len(law.tables)] = [1] * (3 * len(law.tables))  # minus zero, three times
-    if n > 1000 and not compiled.available():
+    if n > 1000 and not kernel_loader.available():
         pytest.skip("no kernels")
     calm = 2 * (law.tables[0].ends[0] - 1)  # so that rounds come to an end
     words += [calm] * (n * len(law.tables) * 60)
@@ -302,9 +302,9 @@ def test_conversions_are_rounded_outward(epsilon: float, delta: float) -> None:
         grid = [1 + (D(i) / 100 - 10).exp() for i in range(0, 2000, 4)]
         return min(a * rho + (-d.ln() - a.ln()) / (a - 1) + (1 - 1 / a).ln() for a in grid)
 
-    rho = rho_of(epsilon, delta)
+    rho = rho_from_epsilon(epsilon, delta)
     assert least(D(rho), D(delta)) <= D(epsilon) * D("1.001")
-    assert epsilon_of(rho, delta) >= epsilon * (1 - 1e-12)
+    assert epsilon_from_rho(rho, delta) >= epsilon * (1 - 1e-12)
     # what the analytic Gaussian loses at this rho (sensitivity 1, sigma**2 = 1 / (2 rho)) is a lower bound
     sigma = math.sqrt(1 / (2 * rho))
     up, down = (0.5 * math.erfc(-(s / (2 * sigma) - epsilon * sigma) / math.sqrt(2)) for s in (1, -1))
@@ -359,7 +359,7 @@ def test_shares_of_a_budget_are_the_budget() -> None:
     rng = random.Random(9)
     for _ in range(50):
         blocks = [Block(f"b{i}", 1, 1, 1, rng.random() + 1e-9) for i in range(rng.randrange(1, 9))]
-        assert sum(shares(0.1, blocks)) == Fraction(0.1)
+        assert sum(split_by_weight(0.1, blocks)) == Fraction(0.1)
         for noise in (mu.DiscreteLaplace(0.1), mu.Staircase(0.1), mu.DiscreteLaplace(0.1, sampler="exact")):
             bound = noise.bind(blocks)
             assert sum((law.loss(1, 1) for law in bound.laws), Fraction(0)) <= Fraction(bound.epsilon) <= Fraction(0.1)
@@ -432,12 +432,12 @@ def test_bounds_hold_for_every_row_and_every_exchange(seed: int) -> None:
             assert max(sum(v * v for v in row) for row in held.tolist()) <= block.l2, (ask, block)
             few = held if len(held) <= 150 else held[rng.sample(range(len(held)), 150)]
             apart = np.abs(few[:, None] - few[None])
-            assert int(apart.sum(axis=2).max()) <= block.moves("l1", "replace"), (ask, block)
-            assert (apart.astype(float) ** 2).sum(axis=2).max() <= block.moves("l2", "replace") * (1 + 1e-12)
+            assert int(apart.sum(axis=2).max()) <= block.sensitivity("l1", "replace"), (ask, block)
+            assert (apart.astype(float) ** 2).sum(axis=2).max() <= block.sensitivity("l2", "replace") * (1 + 1e-12)
             # k different rows of one person
             three = rows[np.array([[rng.randrange(len(rows)) for _ in range(3)] for _ in range(50)])]
             moved = np.abs(three[:, :, at - block.width : at].sum(axis=1)).sum(axis=1).max()
-            assert int(moved) <= block.moves("l1", "add/remove", 3)
+            assert int(moved) <= block.sensitivity("l1", "add/remove", 3)
         assert at == ask.width
 
 
@@ -487,7 +487,7 @@ CELLS: list[Any] = [
 )
 def test_a_row_is_read_alone(domain: Any) -> None:
     rng = random.Random(12)
-    alone = [int(stand(domain, [cell])[0]) for cell in CELLS]
+    alone = [int(encode_domain_lenient(domain, [cell])[0]) for cell in CELLS]
     schema = mu.Schema({"v": domain})
     plan = mu.Plan(mu.Marginals(schema), curator=mu.DiscreteLaplace(1.0))
     each = [plan.step(task_of({"v": [cell]}, plan)).sum for cell in CELLS]
@@ -496,12 +496,12 @@ def test_a_row_is_read_alone(domain: Any) -> None:
         cells = np.empty(len(which), object)
         cells[:] = [CELLS[i] for i in which]
         for values in (list(cells), cells):
-            assert stand(domain, values).tolist() == [alone[i] for i in which]
+            assert encode_domain_lenient(domain, values).tolist() == [alone[i] for i in which]
             assert plan.step(task_of({"v": values}, plan)).sum.tolist() == sum(each[i] for i in which).tolist()
 
 
 def task_of(frame: Any, plan: Any) -> Any:
-    from murmure.run import tasks
+    from murmure.run.totals import tasks
 
     return next(iter(tasks(plan, frame, Random.seeded(1))))
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from murmure.central.base.gate import Gate
 from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.exponential import Exponential
-from murmure.central.gate import Gate
 from murmure.central.geometric import Geometric
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
@@ -90,7 +90,7 @@ def test_a_staircase_on_vectors_is_charged_for_every_entry() -> None:
 def test_geometric_is_cut_to_its_range() -> None:
     noise = Geometric(0.1, 0, 20)
     noisy = Gate(Random.seeded(1)).add("q", np.zeros(1000, np.int64), noise.bind([Block("c", 1000, 1, 1)])).sum
-    cut = noise.after(noisy)
+    cut = noise.post_process(noisy)
 
     assert cut.min() == 0 and cut.max() == 20 and cut.dtype == np.int64
     assert noise.bind([COUNT]).noise is noise
@@ -107,7 +107,7 @@ def test_the_gate_takes_every_noise() -> None:
         assert np.abs(noisy.sum - total).max() < 200
     for choice in (Exponential(50.0), PermuteAndFlip(50.0)):
         assert gate.choose("q", np.array([1, 90, 3], np.int64), choice.bind_scores(3, 1)) == 1
-    assert len(gate.asked) == 6
+    assert len(gate.answers) == 6
 
 
 @pytest.mark.parametrize("choice", [Exponential, PermuteAndFlip])

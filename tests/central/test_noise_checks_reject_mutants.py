@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.central.bound import BoundNoise
+from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.exponential import Exponential
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.noise_checks import check_noise
+from murmure.certify.checks.noise import check_noise
+from murmure.certify.checks.parts import CheckFailed
 from murmure.core.blocks import Block
-from murmure.laws.noise_digits import Digits, TableOf, digits
-from murmure.laws.noise_laplace import DiscreteLaplaceLaw
-from murmure.laws.noise_staircase import StaircaseLaw
+from murmure.laws.noise.digits import Digits, TableOf, digits
+from murmure.laws.noise.laplace import DiscreteLaplaceLaw
+from murmure.laws.noise.staircase import StaircaseLaw
 
 COUNT = (Block("count", 1, 1, 1),)
 SUMS = (Block("sums", 3, 40, 1600),)
@@ -141,7 +141,7 @@ def test_a_staircase_that_charges_a_vector_once_is_refused() -> None:
     class Careless(Staircase):
         def bind(self, blocks: Any, relation: Any = "add/remove", rows: int = 1) -> BoundNoise:
             bound = super().bind(blocks, relation, rows)
-            law = StaircaseLaw.best(Fraction(self.epsilon), blocks[0].moves("l1", relation, rows))
+            law = StaircaseLaw.best(Fraction(self.epsilon), blocks[0].sensitivity("l1", relation, rows))
             cost = dataclasses.replace(bound.cost, epsilon=self.epsilon)
             return dataclasses.replace(bound, laws=(law,), epsilon=self.epsilon, cost=cost)
 

@@ -1,4 +1,4 @@
-"""Noise is added, and choices are drawn, in one place: murmure/central/gate.py."""
+"""Noise is added, and choices are drawn, in one place: murmure/central/base/gate.py."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import murmure
 SOURCE = Path(murmure.__file__).parent
 DRAWING = {"draw_noise", "draw_choice"}
 # The gate draws for releases; the checks draw to hold samples against their law, and see nobody's data.
-MAY_DRAW = {"central/gate.py", "certify/noise_checks.py"}
+MAY_DRAW = {"central/base/gate.py", "certify/checks/noise.py"}
 # Whoever can reach the samplers: the laws themselves, the noises that are bound to them, and the checks.
-MAY_IMPORT = ("laws/", "central/", "certify/noise_checks.py")
-COINS = "murmure.laws.noise_coins"  # what samplers are made of: for laws only
+MAY_IMPORT = ("laws/", "central/", "certify/checks/noise.py")
+COINS = "murmure.laws.noise.coins"  # what samplers are made of: for laws only
 
 
 def mentions(tree: ast.AST) -> set[str]:
@@ -65,12 +65,12 @@ def test_the_walk_sees_what_it_should() -> None:
     assert offences("noise = law.draw_noise(3, rng)", path)
     assert offences("f = law.draw_noise\nf(3, rng)", path)
     assert offences("getattr(law, 'draw_choice')(scores, rng)", path)
-    assert offences("from murmure.laws.noise_coins import flips", path)
+    assert offences("from murmure.laws.noise.coins import flips", path)
     assert offences("from murmure.laws import noise_digits", path)
-    assert offences("import murmure.laws.noise_laplace as nl", path)
-    assert offences("from murmure.laws.noise_coins import flips", "central/staircase.py")
+    assert offences("import murmure.laws.noise.laplace as nl", path)
+    assert offences("from murmure.laws.noise.coins import flips", "central/staircase.py")
     assert not offences("gate.add(digest, total, bound)\nchannel.draw(x, words)", path)
-    assert not offences("chosen = bound.law.draw_choice(scores, rng)", "central/gate.py")
+    assert not offences("chosen = bound.law.draw_choice(scores, rng)", "central/base/gate.py")
 
 
 def test_the_laws_define_what_the_gate_calls() -> None:

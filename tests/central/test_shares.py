@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from murmure.central.base.gate import Gate
+from murmure.central.base.noise_shares import BoundShares, bind_shares, gaussian_rho
 from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
-from murmure.central.gate import Gate
-from murmure.central.shares import BoundShares, bind_shares, gaussian_rho
 from murmure.central.skellam import Skellam
 from murmure.central.staircase import Staircase
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.noise_checks import check_certified, check_noise, check_noise_law, check_noise_samples
+from murmure.certify.checks.noise import check_certified, check_noise, check_noise_law, check_noise_samples
+from murmure.certify.checks.parts import CheckFailed
 from murmure.core.blocks import Block
-from murmure.core.concentrated import epsilon_of
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.laws.noise_gaussian import DiscreteGaussianLaw
-from murmure.laws.noise_polya import PolyaLaw
-from murmure.laws.noise_shares import GaussianSum, gap, sum_of
-from murmure.laws.noise_skellam import SkellamLaw, skellam_rho
+from murmure.core.zcdp import epsilon_from_rho
+from murmure.laws.noise.gaussian import DiscreteGaussianLaw
+from murmure.laws.noise.polya import PolyaLaw
+from murmure.laws.noise.shares import GaussianSum, gap, sum_of
+from murmure.laws.noise.skellam import SkellamLaw, skellam_rho
 
 COUNT = Block("count", 1, 1, 1)
 BLOCKS = (COUNT, Block("sums", 8, 1000, 400_000, weight=3.0))
@@ -53,7 +53,7 @@ def test_no_more_is_spent_than_was_asked_for(noise: Any, roster: tuple[int, int]
     assert (bound.honest, bound.parties) == roster
     assert isinstance(bound, BoundShares) and bound.blocks == BLOCKS
     if bound.delta:
-        assert bound.epsilon >= min(asked, epsilon_of(bound.cost.rho, bound.delta))
+        assert bound.epsilon >= min(asked, epsilon_from_rho(bound.cost.rho, bound.delta))
     assert math.isinf(bound.cost.epsilon) == (bound.delta > 0)
 
 
@@ -300,9 +300,9 @@ def test_the_gate_draws_shares_and_remembers_what_passed() -> None:
     first, second, own = gate.share(bound), gate.share(bound), gate.share(bound, Random.seeded(1))
 
     assert first.dtype == np.int64 and first.shape == (9,) and (first != second).any() and (own == first).all()
-    assert gate.asked == []
+    assert gate.answers == []
     gate.passed("q", bound, [2**70, *range(8)])
-    assert gate.asked[0].answer == (2**70, *range(8)) and gate.asked[0].bound is bound
+    assert gate.answers[0].answer == (2**70, *range(8)) and gate.answers[0].bound is bound
     with pytest.raises(TypeError, match="9 whole numbers"):
         gate.passed("q", bound, [1, 2])
 

@@ -12,8 +12,8 @@ import pytest
 
 from murmure.certify import accounting, pld
 from murmure.core.blocks import Cost
-from murmure.core.concentrated import epsilon_of
 from murmure.core.errors import InvalidParameter
+from murmure.core.zcdp import epsilon_from_rho
 
 
 def test_sums_are_rounded_up_once() -> None:
@@ -40,7 +40,7 @@ def test_the_better_claim() -> None:
     few, many = (accounting.sequential([Cost(0.1, 0.005)] * k) for k in (3, 400))
 
     assert accounting.epsilon_at(few, 1e-6) == few.epsilon == accounting.epsilon_at(few, 0.0)
-    assert accounting.epsilon_at(many, 1e-6) == epsilon_of(many.rho, 1e-6) < 0.4 * many.epsilon
+    assert accounting.epsilon_at(many, 1e-6) == epsilon_from_rho(many.rho, 1e-6) < 0.4 * many.epsilon
     assert accounting.covers(1.0, 0.0, Cost(1.0, 99.0)) and not accounting.covers(1.0, 0.0, Cost(1.1, 0.0))
     assert not accounting.covers(1.0, 0.0, Cost(math.inf, 0.0))
 
@@ -102,7 +102,7 @@ def test_discrete_gaussian_against_the_analytic_one() -> None:
         true = normal(1 / (2 * s) - at * s) - math.exp(at) * normal(-1 / (2 * s) - at * s)
 
         assert held.delta_at(at) == pytest.approx(true, rel=0.01, abs=1e-9)
-    assert held.epsilon_at(1e-6) <= epsilon_of(k / (2 * sigma**2), 1e-6)  # zCDP is the looser one
+    assert held.epsilon_at(1e-6) <= epsilon_from_rho(k / (2 * sigma**2), 1e-6)  # zCDP is the looser one
 
 
 def test_against_dp_accounting() -> None:

@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from murmure.certify import certify
+from murmure.certify.certificate import certify
 from murmure.certify.divergence import enumerate_loss, max_loss
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import EXACT, MAX_EPSILON, MIN_EPSILON, WORD, log_up
-from murmure.laws.bits import Bits, ChainedBits
+from murmure.laws.bits import BitsChannel, ChainedBits
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.mapped import Mapped
 from murmure.laws.subset import Subset
-from murmure.laws.table import ramp, rows, shift_family
+from murmure.laws.table import ramp, shift_family, table_from_rows
 from murmure.laws.tagged import Tagged
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
 from murmure.local import (
     bounded_laplace,
     duchi,
@@ -119,25 +119,26 @@ def shape(heights: Any) -> list[int]:
 def small_channels() -> list[Any]:
     E = 3 * WORD // 10
     listed = {
-        "GRR": [Window.calibrated(e, k, k) for k in (2, 3, 7) for e in (0.1, 3.0)],
-        "barely likely": [Window(4, 4, 1, 1, 0, WORD // 4), Window(5, 8, 3, 1, 0, WORD // 8 - 10**6)],
-        "sliding": [Window.calibrated(1.0, 5, 4 * s + L, L, s) for s in (1, 2) for L in (1, 3, 5)],
-        "stopped at the ends": [Window.calibrated(1.0, 9, 9, L, 1, L // 2) for L in (1, 2, 5, 8)],
-        "windows that all start together": [Window(3, 9, 4, 1, 5, WORD // 20)],
-        "bits": [Bits(k, WORD - E, E) for k in (2, 3, 5)] + [Bits(3, WORD // 2, 1), Bits(3, E, WORD - E)],
-        "chained bits": [ChainedBits(Bits(k, WORD - E, E), WORD - E // 2, E // 3) for k in (2, 4)],
+        "GRR": [WindowChannel.calibrated(e, k, k) for k in (2, 3, 7) for e in (0.1, 3.0)],
+        "barely likely": [WindowChannel(4, 4, 1, 1, 0, WORD // 4), WindowChannel(5, 8, 3, 1, 0, WORD // 8 - 10**6)],
+        "sliding": [WindowChannel.calibrated(1.0, 5, 4 * s + L, L, s) for s in (1, 2) for L in (1, 3, 5)],
+        "stopped at the ends": [WindowChannel.calibrated(1.0, 9, 9, L, 1, L // 2) for L in (1, 2, 5, 8)],
+        "windows that all start together": [WindowChannel(3, 9, 4, 1, 5, WORD // 20)],
+        "bits": [BitsChannel(k, WORD - E, E) for k in (2, 3, 5)]
+        + [BitsChannel(3, WORD // 2, 1), BitsChannel(3, E, WORD - E)],
+        "chained bits": [ChainedBits(BitsChannel(k, WORD - E, E), WORD - E // 2, E // 3) for k in (2, 4)],
         "subsets": [Subset(k, w, WORD // 5 * 3) for k, w in ((2, 1), (4, 2), (5, 1), (5, 4), (6, 3))]
         + [Subset(5, 2, WORD // 1000)],
         "Hadamard": [Hadamard(k, Hadamard(k, 1).over // 10 * n) for k in (2, 3, 4, 7) for n in (6, 3)],
-        "hashed": [Hashed(k, Window.calibrated(1.0, g, g)) for k, g in ((2, 2), (4, 2), (4, 4), (5, 2), (3, 8))],
+        "hashed": [Hashed(k, WindowChannel.calibrated(1.0, g, g)) for k, g in ((2, 2), (4, 2), (4, 4), (5, 2), (3, 8))],
         "tables": [
-            rows([[WORD - E, E], [E // 2, WORD - E // 2]]),
+            table_from_rows([[WORD - E, E], [E // 2, WORD - E // 2]]),
             ramp(6, E // 4, E // 10),
             shift_family(shape(np.exp(-np.arange(8.0) / 3))),
             shift_family(shape(np.array([4.0, 4.0, 1.0, 1.0, 1.0]))),
         ],
         "tagged": [
-            Tagged(Window.calibrated(a, 4, 8, 5), ramp(4, first, (WORD - 2 * first) // 3), WORD // 3)
+            Tagged(WindowChannel.calibrated(a, 4, 8, 5), ramp(4, first, (WORD - 2 * first) // 3), WORD // 3)
             for a, first in ((2.0, WORD // 4), (0.5, WORD // 10))  # the window tells more, the ramp tells more
         ],
     }

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.certify import CheckFailed, certify, check_engine, check_mechanism, check_statistic
-from murmure.certify.checks import check_samples
+from murmure.certify.certificate import certify
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.promises import check_engine, check_mechanism, check_samples, check_statistic
 from murmure.certify.divergence import Loss, max_loss
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import EmptySource
@@ -26,16 +27,16 @@ from murmure.core.fixed import WORD
 from murmure.core.random import GivenWords
 from murmure.core.types import NoAffine, Total
 from murmure.engines.memory import Memory
-from murmure.laws.bits import Bits, ChainedBits, pack, set_bit
+from murmure.laws.bits import BitsChannel, ChainedBits, pack, set_bit
 from murmure.laws.law import Channel
 from murmure.laws.subset import Subset
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
+from murmure.local.base.randomisers import Supports
 from murmure.local.bounded_laplace import BoundedLaplace
 from murmure.local.duchi import Duchi
 from murmure.local.grr import GRR
 from murmure.local.hashing import OLH
 from murmure.local.rappor import RAPPOR
-from murmure.local.shared import Supports
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import SUE
 from murmure.local.warner import Warner
@@ -67,19 +68,19 @@ def all_words(words: Any, width: int) -> np.ndarray:
 # ---- the law
 
 
-class OneUnitTooMuch(Window):
+class OneUnitTooMuch(WindowChannel):
     def prob(self, x: int, y: int) -> Fraction:
         return super().prob(x, y) + (Fraction(1, WORD) if y == 0 else 0)
 
 
-class Negative(Window):
+class Negative(WindowChannel):
     """The last report owes what the first has too much."""
 
     def prob(self, x: int, y: int) -> Fraction:
         return super().prob(x, y) + {0: 1, self.outputs - 1: -1}.get(int(y), 0)
 
 
-class OtherLogarithm(Window):
+class OtherLogarithm(WindowChannel):
     def log_prob(self, x: Any, y: Any) -> Any:
         return super().log_prob(x, y) + 1e-9
 
@@ -87,35 +88,35 @@ class OtherLogarithm(Window):
 # ---- the sampler
 
 
-class OtherThreshold(Window):
+class OtherThreshold(WindowChannel):
     """Draws with a threshold of its own: a few percent more truth than the law says."""
 
     def draw(self, x: Any, words: Any) -> Any:
-        return Window(self.inputs, self.outputs, 1, 1, 0, self.outside * 9 // 10).draw(x, words)
+        return WindowChannel(self.inputs, self.outputs, 1, 1, 0, self.outside * 9 // 10).draw(x, words)
 
 
-class Truth(Window):
+class Truth(WindowChannel):
     """Draws nothing: the value itself."""
 
     def draw(self, x: Any, words: Any) -> Any:
         return np.asarray(x).astype(np.uint8)
 
 
-class Stray(Window):
+class Stray(WindowChannel):
     """Numbers its reports from one."""
 
     def draw(self, x: Any, words: Any) -> Any:
         return super().draw(x, words) + np.uint8(1)
 
 
-class NeighboursWords(Window):
+class NeighboursWords(WindowChannel):
     """Reads the words of the next report: the same law, person by person, but not one's own words."""
 
     def draw(self, x: Any, words: Any) -> Any:
         return super().draw(x, GivenWords(np.roll(all_words(words, self.words), 1, axis=0)))
 
 
-class NeighboursValue(Window):
+class NeighboursValue(WindowChannel):
     """Randomises the value of the person before: invisible when all hold the same value."""
 
     def draw(self, x: Any, words: Any) -> Any:
@@ -160,11 +161,11 @@ class Silent(BoundedLaplace):
 # ---- the certificate
 
 
-class Understated(Window):
+class Understated(WindowChannel):
     """A law whose rule of certification forgets the largest ratio."""
 
 
-class FalseWitness(Window):
+class FalseWitness(WindowChannel):
     """A law whose rule of certification names a report that does not attain the ratio."""
 
 
@@ -288,8 +289,8 @@ class Calibrated(GRR):
     factor = 1.0
 
     @cached_property
-    def channel(self) -> Window:
-        return Window.calibrated(self.epsilon * self.factor, self.domain.size, self.domain.size)
+    def channel(self) -> WindowChannel:
+        return WindowChannel.calibrated(self.epsilon * self.factor, self.domain.size, self.domain.size)
 
 
 class Above(Calibrated):
@@ -300,9 +301,9 @@ class AboveByOneUnit(GRR):
     """One unit of 2**-64 less than the least `outside` that keeps e**epsilon."""
 
     @cached_property
-    def channel(self) -> Window:
+    def channel(self) -> WindowChannel:
         right = super().channel
-        return remade(Window, right, outside=right.outside - 1)
+        return remade(WindowChannel, right, outside=right.outside - 1)
 
 
 class Wasteful(Calibrated):
@@ -313,7 +314,7 @@ def grr() -> GRR:
     return GRR(Categories(4), 0.5)
 
 
-def window(kind: type[Window]) -> Any:
+def window(kind: type[WindowChannel]) -> Any:
     return through(grr(), remade(kind, grr().channel))
 
 
@@ -322,8 +323,8 @@ def rappor_never_off() -> Any:
     return through(right, remade(NeverOff, right.channel))
 
 
-def coins(kind: type[Window]) -> Any:
-    return through(Warner(Categories(2)), remade(kind, Window.calibrated(1.0, 2, 2)))
+def coins(kind: type[WindowChannel]) -> Any:
+    return through(Warner(Categories(2)), remade(kind, WindowChannel.calibrated(1.0, 2, 2)))
 
 
 MECHANISM_MUTANTS: list[tuple[str, Callable[[], Any], str]] = [
@@ -371,14 +372,14 @@ def test_a_mutant_mechanism_is_rejected(mutant: Callable[[], Any], promise: str)
     "control",
     [
         grr,
-        lambda: through(grr(), remade(Window, grr().channel)),
+        lambda: through(grr(), remade(WindowChannel, grr().channel)),
         lambda: OLH(Categories(5), 1.0),
         lambda: OLH(Categories(500), 1.0),
         lambda: Duchi(Integers(0, 10), 1.0),
         lambda: RAPPOR(Categories(3), 4.0, 1.0),
         lambda: SubsetSelection(Categories(4), 1.0, w=2),
         lambda: Calibrated(Categories(4), 1.0),
-        lambda: coins(Window),
+        lambda: coins(WindowChannel),
     ],
     ids=["GRR", "GRR remade", "OLH", "OLH 500", "Duchi", "RAPPOR", "SubsetSelection", "factor 1", "coins"],
 )
@@ -417,7 +418,7 @@ def test_bits_that_are_always_set_are_an_infinite_loss_or_refused() -> None:
     """p = 1 leaves a report that one input cannot give: never a finite epsilon, and no arithmetic accident."""
     sue = SUE(Categories(3), 1.0)
     try:
-        broken = through(sue, Bits(3, WORD, WORD // 4))
+        broken = through(sue, BitsChannel(3, WORD, WORD // 4))
         epsilon = certify(broken).epsilon
     except ValueError as refused:
         assert "Bits" in str(refused)
@@ -462,21 +463,21 @@ class FloatLift(Histogram):
 class WrongClear(Mean):
     """Means of codes, not of values."""
 
-    def clear(self, total: Any, n: int) -> Any:
-        return replace(super().clear(total, n), mean=np.array([total[0] / n]))
+    def interpret_exact(self, total: Any, n: int) -> Any:
+        return replace(super().interpret_exact(total, n), mean=np.array([total[0] / n]))
 
 
 class MissingLabel(Histogram):
-    def clear(self, total: Any, n: int) -> Any:
-        return replace(super().clear(total, n), labels=["one"])
+    def interpret_exact(self, total: Any, n: int) -> Any:
+        return replace(super().interpret_exact(total, n), labels=["one"])
 
 
 class NoisyClear(Histogram):
     """An exact sum that pretends to be randomised."""
 
-    def clear(self, total: Any, n: int) -> Any:
-        right = super().clear(total, n)
-        return replace(right, reading=replace(right.reading, p=np.full(self.width, 0.9)))
+    def interpret_exact(self, total: Any, n: int) -> Any:
+        right = super().interpret_exact(total, n)
+        return replace(right, estimator=replace(right.estimator, p=np.full(self.width, 0.9)))
 
 
 @pytest.mark.parametrize(

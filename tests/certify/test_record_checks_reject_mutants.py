@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify import CheckFailed, check_mechanism
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.promises import check_mechanism
 from murmure.certify.divergence import Loss
-from murmure.certify.records import record_loss
-from murmure.core.estimate import share_variance
-from murmure.laws.bits import Bits, set_bit
+from murmure.certify.record_divergence import record_loss
+from murmure.core.estimates.estimate import share_variance
+from murmure.laws.bits import BitsChannel, set_bit
 from murmure.laws.cut import Cut
-from murmure.laws.hidden import FakeCode, FakeValue, FakeZeros, Hidden
+from murmure.laws.hidden_draw import FakeCode, FakeValue, FakeZeros, Hidden
 from murmure.laws.records import Joint, Records, Sampled
-from murmure.local.hidden import HiddenOracle
+from murmure.local.base.hidden_attribute import HiddenOracle
 
 TWO = mu.Schema({"a": mu.Categories(2), "b": mu.Categories(3)})
 WIDE = mu.Schema({"a": mu.Categories(40), "b": mu.Categories(3)})
@@ -400,4 +401,4 @@ def test_a_fake_that_is_never_said_is_refused() -> None:
 def test_different_coins_among_fakes_are_refused() -> None:
     """The bits of all unary attributes come from one string: one coin for all."""
     with pytest.raises(mu.MurmureError, match="same coins"):
-        Hidden((FakeZeros(Bits(2, 3 << 62, 1 << 62)), FakeZeros(Bits(2, 1 << 63, 1 << 62))), Cut(2))
+        Hidden((FakeZeros(BitsChannel(2, 3 << 62, 1 << 62)), FakeZeros(BitsChannel(2, 1 << 63, 1 << 62))), Cut(2))

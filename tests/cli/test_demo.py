@@ -1,4 +1,4 @@
-"""The demo, from the simulated class to the page."""
+"""The survey, from the simulated class to the page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from murmure import demo
 from murmure.core.random import Random
-from murmure.demo_page import page
-from murmure.pages.page import FRENCH
+from murmure.lectures.demo import survey
+from murmure.lectures.demo.page import page
+from murmure.show.html_parts import FRENCH
 
 
 def run(folder: Path, *args: str) -> Result:
-    return CliRunner().invoke(demo.main, ["--no-open", "--out", str(folder), *args], catch_exceptions=False)
+    return CliRunner().invoke(survey.main, ["--no-open", "--out", str(folder), *args], catch_exceptions=False)
 
 
 class Nesting(html.parser.HTMLParser):
@@ -68,9 +68,9 @@ def test_end_to_end(tmp_path: Path) -> None:
     ):
         assert part in words, part
     assert "SEEDED" not in result.stdout
-    path = tmp_path / "murmure-demo.html"
+    path = tmp_path / "murmure-survey.html"
     assert str(path) in result.stdout.replace("\n", "")
-    assert [p.name for p in tmp_path.iterdir()] == ["murmure-demo.html"]
+    assert [p.name for p in tmp_path.iterdir()] == ["murmure-survey.html"]
     text = path.read_text(encoding="utf-8")
     assert text.endswith("</html>\n")
     assert "Seeded experiment" not in text
@@ -83,7 +83,7 @@ def test_end_to_end(tmp_path: Path) -> None:
 
 def test_the_page_asks_nothing_of_the_network() -> None:
     """No address, no script, no outside picture or font, and a policy that would forbid them."""
-    text = page(demo.tell(200, 1.0, 3))
+    text = page(survey.tell(200, 1.0, 3))
 
     assert not re.search(r"https?:|//\w|<script|<link|<img|<iframe|src=|url\(|@import", text)
     assert "default-src 'none'" in text
@@ -92,7 +92,7 @@ def test_the_page_asks_nothing_of_the_network() -> None:
 
 def test_both_languages_hold_the_same_figures() -> None:
     """The French section is the English one with commas."""
-    text = page(demo.tell(500, demo.TWO_COINS, 3))
+    text = page(survey.tell(500, survey.TWO_COINS, 3))
     english, french = re.findall(r'<section lang="..">(.*?)</section>', text, re.DOTALL)
     figures = re.compile("\u2212?\\d+[.,]\\d[\u202f]%")
 
@@ -100,7 +100,7 @@ def test_both_languages_hold_the_same_figures() -> None:
     assert english.count("<tr") == french.count("<tr")
     assert "whispers" in english and "whispers" not in french
     assert "triché" in french and "cheated" not in french
-    for one in demo.tell(50, 1.0, 3).asked:
+    for one in survey.tell(50, 1.0, 3).asked:
         assert one.certificate.method in FRENCH
         assert one.certificate.method not in french
 
@@ -108,7 +108,7 @@ def test_both_languages_hold_the_same_figures() -> None:
 def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
     """In the terminal and on the page, in both languages."""
     first, second = run(tmp_path / "a", "--seed", "7"), run(tmp_path / "b", "--seed", "7")
-    one, other = ((tmp_path / name / demo.FILE).read_text(encoding="utf-8") for name in "ab")
+    one, other = ((tmp_path / name / survey.FILE).read_text(encoding="utf-8") for name in "ab")
 
     assert "SEEDED EXPERIMENT (seed 7)" in first.stdout
     assert "never for real people" in first.stdout
@@ -120,24 +120,24 @@ def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
 
 def test_unseeded_reports_are_secure() -> None:
     """The class is the same each time, the reports are not: two runs agree with probability below 2**-1000."""
-    one, other = demo.tell(2000, demo.TWO_COINS, None), demo.tell(2000, demo.TWO_COINS, None)
+    one, other = survey.tell(2000, survey.TWO_COINS, None), survey.tell(2000, survey.TWO_COINS, None)
 
     assert (one.grr.truth == other.grr.truth).all()
     assert not (one.grr.reports.data == other.grr.reports.data).all()
     assert not any(asked.release.seeded for asked in one.asked)
-    assert all(asked.release.seeded for asked in demo.tell(100, 1.0, 1).asked)
+    assert all(asked.release.seeded for asked in survey.tell(100, 1.0, 1).asked)
 
 
 def test_the_simulated_class_follows_its_shares() -> None:
     """Seed 1; each share within 5 standard deviations of 100 000 draws (failure below 1e-5 for another seed)."""
-    codes = demo.simulate(100_000, Random.seeded(1))
-    for code, share in enumerate(demo.SHARES):
+    codes = survey.simulate(100_000, Random.seeded(1))
+    for code, share in enumerate(survey.SHARES):
         assert abs((codes == code).mean() - share) < 5 * math.sqrt(share * (1 - share) / 100_000)
 
 
 def test_the_two_questions_agree() -> None:
     """Whoever has not answered never has cheated."""
-    story = demo.tell(300, 1.0, 5)
+    story = survey.tell(300, 1.0, 5)
 
     assert story.coins.truth[0] == story.grr.truth[0] == story.oue.truth[0]
 
@@ -150,7 +150,7 @@ def test_other_budgets(tmp_path: Path, epsilon: str, people: str) -> None:
 
     assert result.exit_code == 0
     assert "times out of 100 the truth" in result.stdout
-    assert (tmp_path / demo.FILE).is_file()
+    assert (tmp_path / survey.FILE).is_file()
 
 
 @pytest.mark.parametrize("args", [["--epsilon", "0"], ["--epsilon", "nan"], ["--people", "1"], ["--seed", "x"]])
@@ -184,7 +184,7 @@ def test_hints_name_the_script() -> None:
     name = re.search(r"MURMURE_DEMO=(\S+)", script.read_text())
     assert name is not None
     done = subprocess.run(
-        [sys.executable, "-m", "murmure.demo", "--foo"],
+        [sys.executable, "-m", "murmure.lectures.demo.survey", "--foo"],
         capture_output=True,
         text=True,
         env={**os.environ, "MURMURE_DEMO": name[1]},
@@ -208,7 +208,7 @@ def test_narrow_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When writing fails half-way, an older page stays as it was and no part of the new one is left."""
-    (tmp_path / demo.FILE).write_text("older")
+    (tmp_path / survey.FILE).write_text("older")
 
     def full(self: Path, text: str, **_: object) -> None:
         with open(self, "w") as out:
@@ -220,19 +220,19 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     assert result.exit_code == 1
     assert "no space left on device" in result.stderr
-    assert [p.name for p in tmp_path.iterdir()] == [demo.FILE]
-    assert (tmp_path / demo.FILE).read_text() == "older"
+    assert [p.name for p in tmp_path.iterdir()] == [survey.FILE]
+    assert (tmp_path / survey.FILE).read_text() == "older"
 
 
 def test_the_browser_is_opened_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--open opens; in a pipe nothing is opened by itself; nobody waits for it."""
     opened: list[list[str]] = []
-    monkeypatch.setattr(demo.subprocess, "Popen", lambda args, **_: opened.append(args))
-    CliRunner().invoke(demo.main, ["--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
+    monkeypatch.setattr(survey.subprocess, "Popen", lambda args, **_: opened.append(args))
+    CliRunner().invoke(survey.main, ["--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
 
     assert opened == []
-    CliRunner().invoke(demo.main, ["--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
-    assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / demo.FILE).resolve().as_uri()]]
+    CliRunner().invoke(survey.main, ["--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
+    assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / survey.FILE).resolve().as_uri()]]
 
 
 def test_browsers_of_the_terminal_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,8 +243,8 @@ def test_browsers_of_the_terminal_are_left_alone(monkeypatch: pytest.MonkeyPatch
         raise webbrowser.Error
 
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("w3m"))
-    assert not demo.browser_known()
+    assert not survey.browser_known()
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.BackgroundBrowser("xdg-open"))
-    assert demo.browser_known()
+    assert survey.browser_known()
     monkeypatch.setattr(webbrowser, "get", none)
-    assert not demo.browser_known()
+    assert not survey.browser_known()

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from murmure.cli import main
-from murmure.cli.shared import ClearGroup
-from murmure.cli.translate import in_options
+from murmure.cli.option_words import in_options
+from murmure.cli.shared import MurmureGroup
 from murmure.core.errors import InvalidParameter
 
 ADVISE = ["advise", "--epsilon", "1", "--people", "100"]
@@ -253,7 +253,7 @@ def test_a_picture_may_be_read_as_any_other_file(tmp_path: Path) -> None:
 def test_a_bug_keeps_its_traceback() -> None:
     """Only mistakes of the caller become messages."""
 
-    @click.group(cls=ClearGroup)
+    @click.group(cls=MurmureGroup)
     def group() -> None: ...
 
     @group.command()
@@ -274,7 +274,7 @@ def test_without_standalone_mode_errors_are_raised() -> None:
 def test_an_interrupted_command_says_so() -> None:
     """Ctrl-C: one word, and the shell's own exit code."""
 
-    @click.group(cls=ClearGroup)
+    @click.group(cls=MurmureGroup)
     def group() -> None: ...
 
     @group.command()
@@ -327,7 +327,7 @@ def test_a_closed_pipe_is_silent(args: list[str]) -> None:
 def test_other_errors_of_the_system_keep_their_traceback() -> None:
     """A file that cannot be opened where none was asked for is a bug, not a full disk."""
 
-    @click.group(cls=ClearGroup)
+    @click.group(cls=MurmureGroup)
     def group() -> None: ...
 
     @group.command()

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from murmure.cli import main
 from murmure.core.blocks import Cost
-from murmure.core.concentrated import rho_of
 from murmure.core.errors import BudgetExhausted
-from murmure.ledger import Ledger
+from murmure.core.zcdp import rho_from_epsilon
+from murmure.ledger.ledger import Ledger
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_after_gaussian_noise_there_is_something_left(place: Path) -> None:
     account = Ledger(place).account("patients")
 
     def gaussian(epsilon: float) -> Cost:
-        return Cost(math.inf, rho_of(epsilon, 1e-6))
+        return Cost(math.inf, rho_from_epsilon(epsilon, 1e-6))
 
     account.pay(plan="p", about="a count", cost=gaussian(0.3), answers=[], relation="add/remove")
     left = data("show")["datasets"]["patients"]["left"]
@@ -90,7 +90,7 @@ def test_after_gaussian_noise_there_is_something_left(place: Path) -> None:
 
 def test_a_spent_budget_has_nothing_left(place: Path) -> None:
     call("budget", "patients", "--epsilon", 1, "--delta", 1e-6)
-    cost = Cost(1.0, rho_of(1.0, 1e-6))
+    cost = Cost(1.0, rho_from_epsilon(1.0, 1e-6))
     Ledger(place).account("patients").pay(plan="p", about="a", cost=cost, answers=[], relation="add/remove")
 
     assert "left     nothing\n" in call("show").output

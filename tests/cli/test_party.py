@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main, party_join
-from murmure.service.folders import Home, StudyFolder
-from murmure.service.home import Home as PartyHome
-from murmure.study import Study
+from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
+from murmure.parties.party.folder import PartyFolder as PartyHome
+from murmure.parties.study.document import Study
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 TOML = """
@@ -92,7 +92,7 @@ class Town:
         for i, rows in enumerate(ROWS):
             (folder / f"r{i}.csv").write_text("age,stay\n" + "".join(f"{a},{s}\n" for a, s in rows))
         (folder / "study.toml").write_text(toml)
-        self.home = Home.create(folder / "office", "Office")
+        self.home = CoordinatorFolder.create(folder / "office", "Office")
         cards = tuple(one.card for one in self.parties)
         self.study = Study.from_toml(folder / "study.toml", cards, self.home.card)
         self.served = StudyFolder.create(self.home, self.study)
@@ -100,10 +100,12 @@ class Town:
 
     @contextmanager
     def serving(self) -> Iterator[str]:
-        from murmure.service.server import Serving, serve
+        from murmure.parties.http.server import ServerSettings, serve
 
         def work(pipe: int) -> None:
-            serve(self.served, Serving(once=False), lambda where: (os.write(pipe, where.parties.encode()), None)[1])
+            serve(
+                self.served, ServerSettings(once=False), lambda where: (os.write(pipe, where.parties.encode()), None)[1]
+            )
 
         pid, pipe = forked(work)
         try:
@@ -401,7 +403,8 @@ def test_killed_and_started_again(town: Town) -> None:
 def test_a_party_imports_little() -> None:
     """Thirty parties share a machine: no pandas, scipy or pyarrow before rows need them, and no web server at all."""
     code = (
-        "import sys, murmure.cli, murmure.service.joining, murmure.service.client, murmure.study\n"
+        "import sys, murmure.cli, murmure.parties.party.invitation, murmure.parties.http.client\n"
+        "import murmure.parties.study.document\n"
         "heavy = 'pandas scipy pyarrow numba starlette uvicorn rich duckdb'.split()\n"
         "print([name for name in heavy if name in sys.modules])"
     )

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from murmure.cli import main
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Column, Schema
-from murmure.ledger import Ledger
+from murmure.ledger.ledger import Ledger
 
 SCHEMA = Schema(
     {

@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from murmure.charges import NAME, Ledger
-from murmure.choose import SOLUTIONS, auto
+from murmure.advise.solutions import SOLUTIONS, auto_solution
 from murmure.cli import main
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Column, Schema
-from murmure.engines.tables import open_table
+from murmure.engines.sources.tables import open_table
+from murmure.ledger.charge_file import NAME, ChargeFile
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL
 
@@ -95,7 +95,7 @@ def test_every_solution(folder: Path, name: str) -> None:
     table = open_table("out.parquet")
     assert json.loads(table.metadata["murmure:plan"])["person"]["type"] == said["mechanism"]
     assert table.metadata["murmure:seeded"] == "no" and table.rows == 300
-    (charge,) = Ledger(folder / NAME).entries()
+    (charge,) = ChargeFile(folder / NAME).entries()
     assert charge["plan"] == said["plan"]
     assert charge["epsilon"]["person"] == record["epsilon"] == said["ledger"]["total"]
     assert (charge["rows"], charge["output"], charge["seeded"]) == (300, "out.parquet", False)
@@ -134,7 +134,7 @@ def test_a_ledger_elsewhere(folder: Path) -> None:
     (folder / "books").mkdir()
     answer("people.parquet", "--ledger", "books/all.jsonl")
 
-    assert len(Ledger(folder / "books" / "all.jsonl").entries()) == 1
+    assert len(ChargeFile(folder / "books" / "all.jsonl").entries()) == 1
     assert NAME not in files(folder)
     refused(call("people.parquet", "--ledger", "x.parquet", out="x.parquet"), "cannot be the ledger too")
 
@@ -221,8 +221,8 @@ def test_auto_takes_the_least_variance() -> None:
     """Sampling for many columns at small epsilon, splitting for few at a large one (how: tests of advise_records)."""
     few = Schema({"a": Categories(3), "x": Interval(0.0, 1e6, cells=64)})
 
-    assert auto(SCHEMA, 0.5, 1000) == ("SMP, 1 of 3", SMP(SCHEMA, 0.5))
-    assert auto(few, 20.0, 1000) == ("SPL", SPL(few, 20.0))
+    assert auto_solution(SCHEMA, 0.5, 1000) == ("SMP, 1 of 3", SMP(SCHEMA, 0.5))
+    assert auto_solution(few, 20.0, 1000) == ("SPL", SPL(few, 20.0))
 
 
 def test_auto_says_what_it_chose(folder: Path) -> None:
@@ -238,7 +238,9 @@ def test_auto_says_what_it_chose(folder: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".arrow", ".parquet"])
 def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows whatever the number of threads; marked in the file, loud, and charged."""
-    monkeypatch.setattr("murmure.engines.tables.open_table.__defaults__", (None, None, 64, False))  # several batches
+    monkeypatch.setattr(
+        "murmure.engines.sources.tables.open_table.__defaults__", (None, None, 64, False)
+    )  # several batches
     tables = []
     for threads in (1, 2, 3):
         monkeypatch.setattr("murmure.engines.memory.threads", lambda n=threads: n)
@@ -251,7 +253,7 @@ def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch)
 
     assert tables[0].equals(tables[1]) and tables[1].equals(tables[2])
     assert not tables[0].equals(pa.Table.from_batches(open_table(f"other{suffix}").batches()))
-    assert "= 4 in 4 releases" in other.stdout and Ledger(folder / NAME).entries()[0]["seeded"]
+    assert "= 4 in 4 releases" in other.stdout and ChargeFile(folder / NAME).entries()[0]["seeded"]
 
 
 # ---- who is protected
@@ -260,7 +262,7 @@ def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch)
 def test_people_of_several_rows(folder: Path) -> None:
     """N rows cost N times; the column that tells people apart is read and not written."""
     said = answer("people.parquet", "--unit", "id", "--rows-per-person", 2)
-    (charge,) = Ledger(folder / NAME).entries()
+    (charge,) = ChargeFile(folder / NAME).entries()
 
     assert said["protects"] == "one person (id) of at most 2 rows: epsilon = 2 for all of them together"
     assert charge["epsilon"] == {"record": 1.0, "attribute": 1.0, "person": 2.0}
@@ -343,7 +345,7 @@ def test_outputs(folder: Path) -> None:
     there = Path("out.parquet").read_bytes()
     refused(call("people.parquet"), "'out.parquet' is there already", "--force")
     assert Path("out.parquet").read_bytes() == there
-    assert len(Ledger(folder / NAME).entries()) == first["ledger"]["charge"] == 1
+    assert len(ChargeFile(folder / NAME).entries()) == first["ledger"]["charge"] == 1
     assert answer("people.parquet", "--force")["ledger"]["total"] == 2
     refused(call("out.parquet", out="twice.parquet"), "out.parquet is sanitised already")
     assert Path("people.parquet").read_bytes() == before
@@ -368,7 +370,9 @@ def test_invalid_rows(folder: Path, suffix: str) -> None:
     said = answer(source, "--invalid", "drop")
 
     assert (said["rows_in"], said["rows_out"], said["dropped"]) == (5, 2, 3)
-    assert "dropped" not in Ledger(folder / NAME).entries()[0]  # it lies beside OUT, and an exact count is the holder's
+    assert (
+        "dropped" not in ChargeFile(folder / NAME).entries()[0]
+    )  # it lies beside OUT, and an exact count is the holder's
     assert "dropped   3 outside the schema" in call(source, "--invalid", "drop", "--force").stdout
 
 
@@ -404,7 +408,7 @@ def test_errors_as_json(folder: Path) -> None:
 
 def test_a_ledger_that_is_no_ledger(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Damaged, or not to be written: refused before anything is randomised."""
-    library = importlib.import_module("murmure.sanitise")  # murmure.sanitise itself is the function
+    library = importlib.import_module("murmure.run.tables.sanitiser")
     monkeypatch.setattr(library, "sanitise", lambda *_, **__: pytest.fail("randomised"))
     (folder / NAME).write_text("once upon a time\n")
     refused(call("people.parquet"), "is damaged: line 1 is no charge")
@@ -418,7 +422,7 @@ def test_a_charge_that_fails_releases_nothing(folder: Path, monkeypatch: pytest.
     def full(*_: Any) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(Ledger, "_append", full)
+    monkeypatch.setattr(ChargeFile, "_append", full)
     refused(call("people.parquet"), "no space left on device", "nothing is released without a charge")
     assert "out.parquet" not in files(folder) and not any(name.endswith(".part") for name in files(folder))
 
@@ -457,23 +461,23 @@ def test_kill_9_during_a_run(folder: Path) -> None:
     assert running.wait() == -9
     assert "out.parquet" not in files(folder)
     assert hashlib.sha256(Path("large.parquet").read_bytes()).digest() == before
-    assert Ledger(folder / NAME).entries() == []
+    assert ChargeFile(folder / NAME).entries() == []
     assert answer("people.parquet")["ledger"]["charge"] == 1
 
 
 KILLED = """
 import os, signal, sys
-from murmure import charges
+from murmure.ledger import charge_file
 from murmure.cli import main
-from murmure.engines import writing
+from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
-if place == "before": charges.Ledger._append = die
-if place == "between": writing.Writer._settle = die
+if place == "before": charge_file.Ledger._append = die
+if place == "between": table_writer.Writer._settle = die
 if place == "metadata":
-    settle = writing.Part.settle
-    writing.Part.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
-if place == "after": writing.Writer._drop = die
+    settle = table_writer.Part.settle
+    table_writer.Part.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
+if place == "after": table_writer.Writer._drop = die
 main()
 """
 
@@ -488,7 +492,7 @@ def test_kill_9_around_the_charge(folder: Path, place: str, charged: int, releas
     done = subprocess.run([sys.executable, "-c", KILLED, place, *words], capture_output=True, timeout=60)
 
     assert done.returncode == -9
-    assert len(Ledger(folder / NAME).entries()) == charged
+    assert len(ChargeFile(folder / NAME).entries()) == charged
     assert Path("out.csv").exists() == released
 
 
@@ -501,7 +505,7 @@ def test_two_at_once(folder: Path) -> None:
     said = [json.loads(process.communicate(timeout=60)[0]) for process in running]
 
     assert sorted(one["ledger"]["total"] for one in said) == [1, 2]
-    assert [entry["number"] for entry in Ledger(folder / NAME).entries()] == [1, 2]
+    assert [entry["number"] for entry in ChargeFile(folder / NAME).entries()] == [1, 2]
 
 
 def test_a_disk_that_fills(folder: Path) -> None:
@@ -519,7 +523,7 @@ def test_a_disk_that_fills(folder: Path) -> None:
     assert "cannot write 'out.parquet': file too large" in done.stderr and "Traceback" not in done.stderr
     assert not {n for n in files(folder) if "out.parquet" in n}
     assert hashlib.sha256(Path("large.parquet").read_bytes()).digest() == before
-    charges = Ledger(folder / NAME).entries()
+    charges = ChargeFile(folder / NAME).entries()
     assert bool(charges) == ("although nothing was released" in done.stderr)
 
 
@@ -541,7 +545,7 @@ def test_a_run_that_is_asked_to_stop_leaves_nothing(folder: Path, how: signal.Si
 
     assert running.returncode == 130 and "Stopped." in said
     assert not [name for name in files(folder) if "out.csv" in name]
-    assert not (folder / NAME).exists() or not Ledger(folder / NAME).entries()
+    assert not (folder / NAME).exists() or not ChargeFile(folder / NAME).entries()
 
 
 def test_what_a_killed_run_left_is_mentioned(folder: Path) -> None:

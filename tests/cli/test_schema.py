@@ -257,7 +257,7 @@ def test_the_text_of_a_csv(values: list[str], expected: Any, tmp_path: Path) -> 
 
 def test_batches_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A column that turns out to be text, or real, in a later batch; no more than so many values are kept."""
-    import murmure.engines.tables as tables
+    import murmure.engines.sources.tables as tables
 
     real = tables.open_table
     monkeypatch.setattr(tables, "open_table", lambda *args, **how: real(*args, **{**how, "rows": 2}))
@@ -357,7 +357,7 @@ def test_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
 def test_check(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are counted over batches; a row that is wrong twice is one row; the first of each column is named."""
-    import murmure.engines.tables as tables
+    import murmure.engines.sources.tables as tables
 
     real = tables.open_table
     monkeypatch.setattr(tables, "open_table", lambda *args, **how: real(*args, **{**how, "rows": 2}))

@@ -20,8 +20,8 @@ from murmure.cli import main
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.learn import KMeans, LinearRegression, LogisticRegression, NaiveBayes
-from murmure.learn.saved import model_from_dict, model_from_json, model_to_dict
-from murmure.ledger import Ledger
+from murmure.learn.model_file import learner_from_dict, learner_from_json, learner_to_dict
+from murmure.ledger.ledger import Ledger
 
 SCHEMA = Schema(
     {
@@ -126,7 +126,7 @@ def test_the_summary_says_what_it_costs(model: str) -> None:
 def test_what_is_written_predicts_as_the_learner_does(model: str) -> None:
     """Seeded: the library's own fit, written and read again, gives the same predictions."""
     trained(model, "--epsilon", 8, "--no-ledger", "--seed", 5)
-    read: Any = model_from_json(Path("model.json").read_text())
+    read: Any = learner_from_json(Path("model.json").read_text())
     kind = {"naive-bayes": NaiveBayes, "linear": LinearRegression, "logistic": LogisticRegression, "kmeans": KMeans}
     table = people(200)
     names = MODELS[model][-1].split(",")
@@ -137,7 +137,7 @@ def test_what_is_written_predicts_as_the_learner_does(model: str) -> None:
     rows = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
 
     assert (read.predict(rows) == own.predict(rows)).all()
-    assert model_to_dict(model_from_dict(model_to_dict(own)))["learned"] == model_to_dict(own)["learned"]
+    assert learner_to_dict(learner_from_dict(learner_to_dict(own)))["learned"] == learner_to_dict(own)["learned"]
 
 
 def test_predictions_are_written_in_order() -> None:
@@ -320,13 +320,13 @@ def test_a_model_that_is_paid_and_not_written_is_there_at_no_cost(monkeypatch: p
     """The disk is full after the charge: nothing is left behind, and the next run gives the paid model."""
     import errno
 
-    from murmure.learn import saved
+    from murmure.learn import model_file
 
     def full(learner: Any) -> Any:
         raise OSError(errno.ENOSPC, "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(saved, "model_to_dict", full)
+        patch.setattr(model_file, "model_to_dict", full)
         result = call("linear", *MODELS["linear"], "--epsilon", 1, "--budget", 1)
 
     assert result.exit_code == 2 and "cannot write" in result.output
@@ -370,7 +370,7 @@ def test_files_that_are_no_models() -> None:
         json.dumps({name: value for name, value in held.items() if name != "schema"}),
     ):
         with pytest.raises(mu.MurmureError):
-            model_from_json(bad)
+            learner_from_json(bad)
     Path("model.json").write_text("nonsense")
     ran = CliRunner().invoke(main, ["predict", "model.json", "people.parquet", "-o", "out.csv"])
     assert ran.exit_code == 2 and "is not JSON" in ran.output

@@ -24,10 +24,10 @@ import pyarrow.csv
 import pytest
 from hypothesis import example, given, settings
 
-from murmure.core.cells import UNKNOWN, fits, meaning, numbers_in_cells, numbers_in_text, rounded, rounded_all
+from murmure.core.cells.lenient_encoding import encode_domain_lenient
+from murmure.core.cells.meaning import UNKNOWN, fits, meaning, numbers_in_cells, numbers_in_text, rounded, rounded_all
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain
-from murmure.core.standing import stand
 
 # -- one cell ----------------------------------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ def test_one_row_changes_no_other(reader: str, name: str, tmp_path: Any) -> None
     """With one more row, whatever it holds, the codes of all others are what they were."""
     read, texts = READERS[reader], COLUMNS[name]
     column = read(texts, tmp_path)
-    before = {domain: (stand(domain, column).tolist(), domain.read(column)) for domain in DOMAINS}
+    before = {domain: (encode_domain_lenient(domain, column).tolist(), domain.parse(column)) for domain in DOMAINS}
     if is_refused(column):
         pytest.fail(f"{reader} sees no numbers in {texts}")
     for odd in ODD:
@@ -229,8 +229,8 @@ def test_one_row_changes_no_other(reader: str, name: str, tmp_path: Any) -> None
             continue
         for domain in DOMAINS:
             lenient, strict = before[domain]
-            assert stand(domain, column).tolist()[: len(texts)] == lenient, (domain, odd)
-            after = domain.read(column)
+            assert encode_domain_lenient(domain, column).tolist()[: len(texts)] == lenient, (domain, odd)
+            after = domain.parse(column)
             for was, now in ((strict.missing, after.missing), (strict.beyond, after.beyond)):
                 assert masked(now, len(texts) + 1)[: len(texts)] == masked(was, len(texts)), (domain, odd)
 
@@ -244,10 +244,10 @@ def masked(mask: Any, rows: int) -> list[bool]:
 def test_every_reader_says_the_same(domain: Domain, name: str, tmp_path: Any) -> None:
     """Whichever reader and frame library brings a file, its rows have the same codes."""
     texts = COLUMNS[name]
-    expected = stand(domain, texts).tolist()
+    expected = encode_domain_lenient(domain, texts).tolist()
 
     for reader, read in READERS.items():
-        assert stand(domain, read(texts, tmp_path)).tolist() == expected, reader
+        assert encode_domain_lenient(domain, read(texts, tmp_path)).tolist() == expected, reader
 
 
 def test_a_column_of_whole_numbers_and_text_labels() -> None:
@@ -256,7 +256,7 @@ def test_a_column_of_whole_numbers_and_text_labels() -> None:
     domain = Categories(["0", "1"])
 
     for extra in ([], ["x"], [""], ["0.5"]):
-        codes = stand(domain, by_pandas([*people, *extra]))
+        codes = encode_domain_lenient(domain, by_pandas([*people, *extra]))
         assert np.bincount(codes, minlength=3)[:2].tolist() == [500, 500]
 
 
@@ -318,19 +318,21 @@ def test_words_that_some_reader_takes_for_numbers_or_booleans(labels: list[str],
     """DuckDB makes booleans of yes and no, Spark numbers of 2D, Arrow of 0x10, unless one row is another word. A column
     of such a type is refused by its type; Python's own values are what they are, and text is text."""
     domain = Categories(labels)
-    for read in (stand, lambda domain, column: domain.encode(column)):
+    for read in (encode_domain_lenient, lambda domain, column: domain.encode(column)):
         with pytest.raises(OutsideDomain, match="some readers turn into"):
             read(domain, make(guess))
-    assert stand(domain, guess).tolist() == [2, 2]
-    assert stand(domain, pa.nulls(2)).tolist() == [2, 2]  # nothing is neither
-    assert stand(domain, make(labels)).tolist() == [0, 1]
+    assert encode_domain_lenient(domain, guess).tolist() == [2, 2]
+    assert encode_domain_lenient(domain, pa.nulls(2)).tolist() == [2, 2]  # nothing is neither
+    assert encode_domain_lenient(domain, make(labels)).tolist() == [0, 1]
 
 
 def test_duckdb_and_words_for_booleans(tmp_path: Any) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\n" + "yes\nno\n" * 50)
     with duckdb.connect() as connection, pytest.raises(OutsideDomain, match="load the column as text"):
-        stand(Categories(["yes", "no"]), connection.sql(f"select x from read_csv('{path}')").to_arrow_table()["x"])
+        encode_domain_lenient(
+            Categories(["yes", "no"]), connection.sql(f"select x from read_csv('{path}')").to_arrow_table()["x"]
+        )
 
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=20), st.integers(2, 2000))
@@ -338,4 +340,7 @@ def test_narrow_floats_are_their_wide_ones(values: list[float], cells: int) -> N
     domain = Interval(0.1, 0.9, cells=cells)
     narrow = np.array(values, np.float32)
 
-    assert stand(domain, narrow).tolist() == stand(domain, narrow.astype(np.float64)).tolist()
+    assert (
+        encode_domain_lenient(domain, narrow).tolist()
+        == encode_domain_lenient(domain, narrow.astype(np.float64)).tolist()
+    )

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from murmure.core.concentrated import delta_of, epsilon_of, rho_of
 from murmure.core.errors import InvalidParameter
-from murmure.laws.noise_gaussian import DiscreteGaussianLaw
+from murmure.core.zcdp import delta_of, epsilon_from_rho, rho_from_epsilon
+from murmure.laws.noise.gaussian import DiscreteGaussianLaw
 
 
 def brute_delta(rho: float, epsilon: float) -> float:
@@ -32,21 +32,21 @@ def test_delta_is_the_least_over_alpha(rho: float, epsilon: float) -> None:
 @pytest.mark.parametrize("rho", [1e-6, 0.01, 1.0, 50.0])
 def test_the_three_agree(rho: float, delta: float) -> None:
     """epsilon_of and delta_of undo one another; rho_of never gives back more than is allowed."""
-    epsilon = epsilon_of(rho, delta)
+    epsilon = epsilon_from_rho(rho, delta)
     if epsilon == 0:
         return
 
     assert math.isclose(delta_of(rho, epsilon), delta, rel_tol=1e-9)
-    assert math.isclose(rho_of(epsilon, delta), rho, rel_tol=1e-9)
-    assert epsilon_of(rho_of(epsilon, delta), delta) <= epsilon * (1 + 1e-15)
+    assert math.isclose(rho_from_epsilon(epsilon, delta), rho, rel_tol=1e-9)
+    assert epsilon_from_rho(rho_from_epsilon(epsilon, delta), delta) <= epsilon * (1 + 1e-15)
 
 
 def test_known_figures() -> None:
     """rho = 0.1 at delta = 1e-6: 2.1419 (Canonne, Kamath, Steinke's conversion; the simple one gives 2.4507)."""
-    assert math.isclose(epsilon_of(0.1, 1e-6), 2.141938928, rel_tol=1e-9)
-    assert epsilon_of(0.1, 1e-6) < 0.1 + 2 * math.sqrt(0.1 * math.log(1e6))
-    assert epsilon_of(0.0, 1e-6) == 0.0 and delta_of(0.0, 1.0) == 0.0
-    assert math.isinf(epsilon_of(math.inf, 1e-6)) and delta_of(math.inf, 1.0) == 1.0
+    assert math.isclose(epsilon_from_rho(0.1, 1e-6), 2.141938928, rel_tol=1e-9)
+    assert epsilon_from_rho(0.1, 1e-6) < 0.1 + 2 * math.sqrt(0.1 * math.log(1e6))
+    assert epsilon_from_rho(0.0, 1e-6) == 0.0 and delta_of(0.0, 1.0) == 0.0
+    assert math.isinf(epsilon_from_rho(math.inf, 1e-6)) and delta_of(math.inf, 1.0) == 1.0
 
 
 @pytest.mark.parametrize("sigma2", [1, 7, 60])
@@ -65,4 +65,4 @@ def test_the_conversion_covers_the_exact_delta(sigma2: int) -> None:
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, math.nan, "x", True, None])
 def test_a_delta_that_is_none(delta: object) -> None:
     with pytest.raises(InvalidParameter, match="delta"):
-        epsilon_of(1.0, delta)  # type: ignore[arg-type]
+        epsilon_from_rho(1.0, delta)  # type: ignore[arg-type]

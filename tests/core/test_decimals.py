@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import murmure as mu
 from murmure import Column, Decimals, Schema
+from murmure.core.cells.lenient_encoding import encode_domain_lenient, encode_schema_lenient
 from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.core.schema import kind_of
-from murmure.core.standing import stand, stand_schema
-from murmure.engines.tables import open_table
+from murmure.engines.sources.tables import open_table
 
 TENTHS = Decimals(-100, 100, places=1)
 
@@ -93,8 +93,8 @@ def test_a_number_is_rounded_alike_whatever_holds_it(x: float, places: int) -> N
 
     written = [[repr(x)], pa.array([repr(x)]), [Decimal(repr(x)), "x"], [f"  {x!r}"]] if domain.short else []
     for held in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x]), *written):
-        assert domain.exact(domain.read(held).codes[0]) == meant
-        assert domain.exact(stand(domain, held)[0]) == meant
+        assert domain.exact(domain.parse(held).codes[0]) == meant
+        assert domain.exact(encode_domain_lenient(domain, held)[0]) == meant
 
 
 def test_narrow_floats_are_rounded_and_kept_within_bounds() -> None:
@@ -105,7 +105,7 @@ def test_narrow_floats_are_rounded_and_kept_within_bounds() -> None:
     assert Decimals(0, "0.1", 9, rounding="nearest").encode(held[:1]).tolist() == [10**8]
     with pytest.raises(OutsideDomain, match="row 1"):
         near.encode(np.array([0.3, 0.71], np.float32))
-    assert stand(near, np.array([-np.inf, np.inf, 0.0], np.float32)).tolist() == [0, near.size - 1, 0]
+    assert encode_domain_lenient(near, np.array([-np.inf, np.inf, 0.0], np.float32)).tolist() == [0, near.size - 1, 0]
 
 
 def test_rounding_at_the_widest_and_the_farthest() -> None:
@@ -113,7 +113,7 @@ def test_rounding_at_the_widest_and_the_farthest() -> None:
     assert widest.encode(np.array([-2.0, float(widest.high), 0.0])).tolist() == [0, 2**62 - 1, 2 * 10**18]
     far = Decimals(10**17, 10**17 + 100, 16, rounding="nearest")
     assert exact(far, np.array([1e17, 1e17 + 16])) == [10**17, 10**17 + 20]  # as they print
-    assert stand(far, np.array([-np.inf, np.inf])).tolist() == [0, far.size - 1]
+    assert encode_domain_lenient(far, np.array([-np.inf, np.inf])).tolist() == [0, far.size - 1]
     with pytest.raises(OutsideDomain, match="row 0"):
         far.encode([1e17 + 112])
     short = Decimals(0, 1, 2, rounding="nearest")
@@ -299,7 +299,8 @@ def test_text_of_a_csv_is_read_digit_by_digit(tmp_path) -> None:
     total = mu.run(mu.Plan(mu.Sums(schema, ["x"])), path).estimate
     assert list(total.sums) == [sum(meant)]
     lenient = [
-        stand_schema(schema, b)[0] for b in open_table(path, ["x"], schema.lenient_kinds, lenient=True).batches()
+        encode_schema_lenient(schema, b)[0]
+        for b in open_table(path, ["x"], schema.lenient_kinds, lenient=True).batches()
     ]
     assert [float(schema["x"].exact(code)) for code in np.concatenate(lenient)] == pytest.approx(
         list(map(float, meant)), rel=1e-15
@@ -356,25 +357,39 @@ def test_every_row_stands_for_a_value() -> None:
     read += [Decimal("9.99"), Decimal("NaN")]
     meant = [None, None, None, 0, 10, 10, 0, 0.2, 0.4, 0.1, 1, 10, None]
 
-    found = [None if code == domain.size else float(domain.exact(code)) for code in stand(domain, read)]
+    found = [None if code == domain.size else float(domain.exact(code)) for code in encode_domain_lenient(domain, read)]
     assert found == meant
-    assert [float(domain.exact(code)) for code in stand(domain, read, missing=Decimal("7.5"))][:3] == [7.5, 7.5, 7.5]
-    assert stand(domain, np.array([-5, 3, 200])).tolist() == [0, 30, 100]
-    assert stand(domain, np.array([0, 2**64 - 1], np.uint64)).tolist() == [0, 100]
-    assert stand(Decimals("0.2", "0.8", 1), np.array([-1, 0, 1])).tolist() == [0, 0, 6]
-    assert stand(domain, pa.array(["0.1", "12", "x", None, "9.949999999999"])).tolist() == [1, 100, 101, 101, 99]
-    assert stand(domain, pa.array(["9.94999999999999999999"])).tolist() == stand(domain, [9.95]).tolist() == [100]
-    assert stand(domain, pa.array([Decimal("0.25"), None, Decimal("99.00")])).tolist() == [2, 101, 100]
+    assert [float(domain.exact(code)) for code in encode_domain_lenient(domain, read, missing=Decimal("7.5"))][:3] == [
+        7.5,
+        7.5,
+        7.5,
+    ]
+    assert encode_domain_lenient(domain, np.array([-5, 3, 200])).tolist() == [0, 30, 100]
+    assert encode_domain_lenient(domain, np.array([0, 2**64 - 1], np.uint64)).tolist() == [0, 100]
+    assert encode_domain_lenient(Decimals("0.2", "0.8", 1), np.array([-1, 0, 1])).tolist() == [0, 0, 6]
+    assert encode_domain_lenient(domain, pa.array(["0.1", "12", "x", None, "9.949999999999"])).tolist() == [
+        1,
+        100,
+        101,
+        101,
+        99,
+    ]
+    assert (
+        encode_domain_lenient(domain, pa.array(["9.94999999999999999999"])).tolist()
+        == encode_domain_lenient(domain, [9.95]).tolist()
+        == [100]
+    )
+    assert encode_domain_lenient(domain, pa.array([Decimal("0.25"), None, Decimal("99.00")])).tolist() == [2, 101, 100]
 
 
 @given(st.lists(st.floats(-120, 120) | st.decimals(-120, 120, places=1), min_size=1, max_size=5))
 def test_standing_agrees_with_what_is_accepted(values: list[float | Decimal]) -> None:
-    codes = stand(TENTHS, values)
-    read = TENTHS.read(values)
+    codes = encode_domain_lenient(TENTHS, values)
+    read = TENTHS.parse(values)
     for i, code in enumerate(codes):
         if read.beyond is None or not read.beyond[i]:
             assert code == read.codes[i]
-        alone = stand(TENTHS, [values[i]])
+        alone = encode_domain_lenient(TENTHS, [values[i]])
         assert alone[0] == code
 
 
@@ -422,19 +437,22 @@ def test_statistics_of_few_values_and_the_refusal_of_many() -> None:
 
 
 def test_in_words() -> None:
-    from murmure.study.questions import Tongue
+    from murmure.parties.study.question_words import StudyLanguage
 
     fine = Decimals(0, "0.123456789012345678", 18)
     assert TENTHS.public() == "the numbers -100 to 100 with at most 1 decimals"
     assert TENTHS.describe() == "a number from -100 to 100 with at most 1 decimals"
-    assert "0.123456789012345678, with at most 18 decimals" in Tongue("en").domain(fine)
-    assert Tongue("fr").domain(Decimals(0, "1.5", 1, "nearest")) == "nombres de 0 à 1,5, arrondis à au plus 1 décimale"
+    assert "0.123456789012345678, with at most 18 decimals" in StudyLanguage("en").domain(fine)
+    assert (
+        StudyLanguage("fr").domain(Decimals(0, "1.5", 1, "nearest"))
+        == "nombres de 0 à 1,5, arrondis à au plus 1 décimale"
+    )
     assert repr(Decimals(0, "1.5", 1, "nearest", "x")) == "Decimals(0, 1.5, places=1, rounding='nearest', column='x')"
 
 
 def test_learners_count_decimals_among_the_numbers() -> None:
-    from murmure.statistics.class_moments import ClassMoments
-    from murmure.statistics.gram import Gram
+    from murmure.statistics.learning.class_moments import ClassMoments
+    from murmure.statistics.learning.gram import Gram
 
     schema = Schema({"t": Decimals(30, 45, 1), "sick": mu.Categories(["no", "yes"])})
     assert ClassMoments(schema, "sick").numbers == ("t",)

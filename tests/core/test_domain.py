@@ -349,7 +349,7 @@ ANYTHING = st.one_of(
 @settings(max_examples=300, deadline=None)
 def test_every_container_says_the_same_of_text(items: list[Any], cut: int, start: int) -> None:
     """A list, objects, Arrow whole, sliced, chunked and as a dictionary: the same codes, missing and outside."""
-    expected = LABELS.read(items)
+    expected = LABELS.parse(items)
     text = pa.array([None if v != v else v for v in items], pa.string())
     longer = pa.concat_arrays([text.slice(0, start), text, text.slice(0, cut)])
     forms = [
@@ -364,7 +364,7 @@ def test_every_container_says_the_same_of_text(items: list[Any], cut: int, start
     held = np.zeros(len(items), bool)
     bad = [held if m is None else m for m in (expected.missing, expected.beyond)]
     for form in forms:
-        read = LABELS.read(form)
+        read = LABELS.parse(form)
         assert [(held if m is None else m).tolist() for m in (read.missing, read.beyond)] == [m.tolist() for m in bad]
         good = ~(bad[0] | bad[1])
         assert read.codes[good].tolist() == expected.codes[good].tolist()

@@ -25,13 +25,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
-from murmure.core import intervals
-from murmure.core.intervals import (
+from murmure.core.estimates import intervals
+from murmure.core.estimates.intervals import (
     clopper_pearson_mapped,
     exact_fixed,
     score_fixed,
     score_variance,
-    shares,
+    share_intervals,
 )
 
 Floats = NDArray[np.float64]
@@ -433,7 +433,7 @@ def test_the_rule() -> None:
         (2001, "fixed", score_fixed, "score"),
         (2000, "superpopulation", clopper_pearson_mapped, "Clopper-Pearson mapped"),
     ]:
-        bounds, method = shares([600, 900], N, P, Q, 0.9, target, False)  # type: ignore[arg-type]
+        bounds, method = share_intervals([600, 900], N, P, Q, 0.9, target, False)  # type: ignore[arg-type]
 
         assert (bounds.tolist(), method) == (fn([600, 900], N, P, Q, 0.9).tolist(), name)
 
@@ -442,11 +442,11 @@ def test_cells_with_few_reports_are_inverted_exactly_among_many_people() -> None
     """Of a million people, cells with 0, 3 and 40 reports are inverted, one with 300,000 has the score."""
     N, p, q, o = 10**6, 0.6, 2e-6, [0, 3, 40, 300_000]
 
-    bounds, method = shares(o, N, p, q, 0.95, "fixed")
+    bounds, method = share_intervals(o, N, p, q, 0.95, "fixed")
 
     assert bounds[:3].tolist() == exact_fixed(o[:3], N, p, q, 0.95).tolist()
     assert bounds[3].tolist() == score_fixed(o[3:], N, p, q, 0.95)[0].tolist()
-    assert method == intervals.MIXED and shares(o[:3], N, p, q, 0.95, "fixed")[1] == "exact inversion"
+    assert method == intervals.MIXED and share_intervals(o[:3], N, p, q, 0.95, "fixed")[1] == "exact inversion"
 
 
 def test_each_cell_may_have_coins_of_its_own() -> None:
@@ -454,9 +454,9 @@ def test_each_cell_may_have_coins_of_its_own() -> None:
     o, p, q = [3, 40, 3, 700], np.array([0.5, 0.7, 0.5, 0.9]), np.array([0.1, 0.2, 0.01, 0.5])
     for target in ("fixed", "superpopulation"):
         for N in (800, 5000):
-            together = shares(o, N, p, q, 0.95, target)[0]  # type: ignore[arg-type]
+            together = share_intervals(o, N, p, q, 0.95, target)[0]  # type: ignore[arg-type]
             alone = [
-                shares([a], N, b, c, 0.95, target)[0][0].tolist()  # type: ignore[arg-type]
+                share_intervals([a], N, b, c, 0.95, target)[0][0].tolist()  # type: ignore[arg-type]
                 for a, b, c in zip(o, p.tolist(), q.tolist(), strict=True)
             ]
             assert together.tolist() == alone
@@ -466,17 +466,17 @@ def test_simultaneous_is_bonferroni() -> None:
     """Four cells at 95% together are four cells at 98.75% each."""
     o = [5, 10, 20, 30]
 
-    together = shares(o, 50, P, Q, 0.95, "fixed", True)[0]
+    together = share_intervals(o, 50, P, Q, 0.95, "fixed", True)[0]
 
-    assert together.tolist() == shares(o, 50, P, Q, 0.9875, "fixed", False)[0].tolist()
-    assert shares([], 50, P, Q, 0.95, "fixed", True)[0].shape == (0, 2)
+    assert together.tolist() == share_intervals(o, 50, P, Q, 0.9875, "fixed", False)[0].tolist()
+    assert share_intervals([], 50, P, Q, 0.95, "fixed", True)[0].shape == (0, 2)
 
 
 @pytest.mark.parametrize("N", [50, 5000])
 def test_clear_data(N: int) -> None:
     """p = 1, q = 0: the fixed share is known, by every method; a superpopulation's is Clopper-Pearson's."""
-    bounds, method = shares([0, 10, N], N, 1.0, 0.0, 0.95, "fixed")
-    wide = shares([0, 10, N], N, 1.0, 0.0, 0.95, "superpopulation")[0]
+    bounds, method = share_intervals([0, 10, N], N, 1.0, 0.0, 0.95, "fixed")
+    wide = share_intervals([0, 10, N], N, 1.0, 0.0, 0.95, "superpopulation")[0]
 
     assert (bounds.tolist(), method) == ([[0, 0], [10 / N, 10 / N], [1, 1]], "known exactly")
     assert exact_fixed([0, 10, N], N, 1.0, 0.0, 0.95).tolist() == bounds.tolist()
@@ -507,7 +507,7 @@ def test_refusals(changed: dict[str, Any], words: str) -> None:
     asked: dict[str, Any] = {"o": [9], "N": 20, "p": P, "q": Q, "level": 0.95, "target": "fixed"} | changed
 
     with pytest.raises(ValueError, match=words) as refusal:
-        shares(**asked)
+        share_intervals(**asked)
     assert "Hint:" in str(refusal.value)
 
 

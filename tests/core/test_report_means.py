@@ -10,10 +10,10 @@ import pytest
 from scipy import special, stats  # type: ignore[import-untyped, unused-ignore]
 
 import murmure as mu
-from murmure.core.intervals import clopper_pearson
-from murmure.core.report_means import dirichlet_below, gaffke
-from murmure.core.sampling_limits import garwood, together
-from murmure.core.two_moments import two_moments
+from murmure.core.estimates.intervals import clopper_pearson
+from murmure.core.estimates.report_means import dirichlet_below, gaffke
+from murmure.core.estimates.sampling_limits import garwood, mover
+from murmure.core.estimates.two_moments import two_moments
 
 UNIT = mu.Interval(0.0, 1.0, cells=41)
 MECHANISMS = [m(UNIT, e) for m in (mu.Piecewise, mu.Hybrid, mu.SquareWave) for e in (1.0, 8.0)]
@@ -101,7 +101,7 @@ def test_garwood_is_exact() -> None:
 
 def test_limits_together() -> None:
     """A right-angled triangle on either side; a missing error changes nothing."""
-    ends = together(10.0, np.array([7.0, 13.0]), 10.0, np.array([6.0, 14.0]))
+    ends = mover(10.0, np.array([7.0, 13.0]), 10.0, np.array([6.0, 14.0]))
 
     assert ends.tolist() == [5.0, 15.0]
-    assert together(10.0, np.array([10.0, 10.0]), 10.0, np.array([6.0, 14.0])).tolist() == [6.0, 14.0]
+    assert mover(10.0, np.array([10.0, 10.0]), 10.0, np.array([6.0, 14.0])).tolist() == [6.0, 14.0]

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import murmure as mu
-from murmure.core.cells import meaning, rounded
+from murmure.core.cells.meaning import meaning, rounded
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
 from murmure.core.schema import Column, Schema

@@ -16,11 +16,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from murmure.core.cells import numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.cells.lenient_encoding import (
+    can_be_nobody,
+    encode_column_lenient,
+    encode_domain_lenient,
+    encode_schema_lenient,
+)
+from murmure.core.cells.meaning import numbers_in_cells, numbers_in_text, rounded_all
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
 from murmure.core.schema import Column, Schema
-from murmure.core.standing import leaves_out, stand, stand_column, stand_schema
 
 DOMAINS: tuple[Domain, ...] = (
     Interval(-1.5, 3.0, cells=7),
@@ -128,7 +133,7 @@ def objects(cells: Any) -> np.ndarray:
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_every_cell_has_a_code(domain: Domain) -> None:
     """No cell raises, in whatever company, and the code of each is the one that it has alone."""
-    alone = [int(stand(domain, [cell])[0]) for cell in CELLS]
+    alone = [int(encode_domain_lenient(domain, [cell])[0]) for cell in CELLS]
     together: dict[str, Any] = {
         "list": list(CELLS),
         "array": objects(CELLS),
@@ -138,7 +143,7 @@ def test_every_cell_has_a_code(domain: Domain) -> None:
 
     assert all(0 <= code <= domain.size for code in alone)
     for values in together.values():
-        assert stand(domain, values).tolist() == alone
+        assert encode_domain_lenient(domain, values).tolist() == alone
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -148,7 +153,9 @@ def test_a_row_never_changes_another(domain: Domain, picked: list[int]) -> None:
     """Whatever stands beside a cell, its code is what it is alone: so one row moves a sum by one row's part."""
     cells = [CELLS[i] for i in picked]
 
-    assert stand(domain, cells).tolist() == [int(stand(domain, [cell])[0]) for cell in cells]
+    assert encode_domain_lenient(domain, cells).tolist() == [
+        int(encode_domain_lenient(domain, [cell])[0]) for cell in cells
+    ]
 
 
 HOLDERS: dict[str, Callable[[list[float]], Any]] = {
@@ -178,10 +185,10 @@ def test_it_is_encode_wherever_encode_has_a_code(holder: str, data: st.DataObjec
     near = st.floats(-5, 10, width=width) | st.integers(-5, 10).map(float)
     numbers = data.draw(st.lists(near | st.floats(width=width), max_size=5))
     values = HOLDERS[holder](numbers)
-    codes = stand(domain, values)
+    codes = encode_domain_lenient(domain, values)
 
     assert len(codes) == len(values) and codes.dtype.kind == "i"
-    assert codes.tolist() == stand(domain, [float(v) for v in numbers]).tolist()
+    assert codes.tolist() == encode_domain_lenient(domain, [float(v) for v in numbers]).tolist()
     try:
         strict = domain.encode(values)
     except MurmureError:
@@ -196,17 +203,20 @@ def test_whole_numbers_of_every_width(domain: Domain, kind: str) -> None:
     info = np.iinfo(kind)
     values = [info.min, info.max, 0, 1, 2, 7, info.max // 2]
 
-    expected = [int(stand(domain, [v])[0]) for v in values]
-    assert stand(domain, np.array(values, kind)).tolist() == expected
-    assert stand(domain, pa.array(values, kind)).tolist() == expected
-    assert stand(domain, pd.Series(values, dtype=kind.replace("u", "U").replace("i", "I"))).tolist() == expected
+    expected = [int(encode_domain_lenient(domain, [v])[0]) for v in values]
+    assert encode_domain_lenient(domain, np.array(values, kind)).tolist() == expected
+    assert encode_domain_lenient(domain, pa.array(values, kind)).tolist() == expected
+    assert (
+        encode_domain_lenient(domain, pd.Series(values, dtype=kind.replace("u", "U").replace("i", "I"))).tolist()
+        == expected
+    )
 
 
 def test_the_rules() -> None:
     """Numbers: missing is nobody, beyond is the bound, a fraction is the nearest; labels: unknown is nobody."""
     whole, real, label = Integers(10, 20), Interval(0.0, 8.0, cells=8), Categories(["no", "yes"])
 
-    assert stand(whole, [None, np.nan, -np.inf, np.inf, 9, 21, 12.4, 12.6, True]).tolist() == [
+    assert encode_domain_lenient(whole, [None, np.nan, -np.inf, np.inf, 9, 21, 12.4, 12.6, True]).tolist() == [
         11,
         11,
         0,
@@ -217,13 +227,22 @@ def test_the_rules() -> None:
         3,
         0,
     ]
-    assert stand(real, [None, np.nan, -np.inf, np.inf, -1, 9, 2.999, 8.0]).tolist() == [8, 8, 0, 7, 0, 7, 2, 7]
-    assert stand(label, ["yes", "no", "No", None, 1, b"yes"]).tolist() == [1, 0, 2, 2, 2, 1]
-    assert stand(Categories(3), [0, 2, 3, -1, 1.5, 2.0, "2", None]).tolist() == [0, 2, 3, 3, 3, 2, 2, 3]
-    assert stand(Categories([False, True]), [True, 0, 1, 2, "true", "0"]).tolist() == [1, 0, 1, 2, 1, 0]
-    assert stand(Categories([0, 1]), np.array([True, False])).tolist() == [1, 0]
-    assert stand(whole, [None, "x", 11], missing=18).tolist() == [8, 8, 1]
-    assert stand(label, [None, "x"], missing="yes").tolist() == [1, 2]
+    assert encode_domain_lenient(real, [None, np.nan, -np.inf, np.inf, -1, 9, 2.999, 8.0]).tolist() == [
+        8,
+        8,
+        0,
+        7,
+        0,
+        7,
+        2,
+        7,
+    ]
+    assert encode_domain_lenient(label, ["yes", "no", "No", None, 1, b"yes"]).tolist() == [1, 0, 2, 2, 2, 1]
+    assert encode_domain_lenient(Categories(3), [0, 2, 3, -1, 1.5, 2.0, "2", None]).tolist() == [0, 2, 3, 3, 3, 2, 2, 3]
+    assert encode_domain_lenient(Categories([False, True]), [True, 0, 1, 2, "true", "0"]).tolist() == [1, 0, 1, 2, 1, 0]
+    assert encode_domain_lenient(Categories([0, 1]), np.array([True, False])).tolist() == [1, 0]
+    assert encode_domain_lenient(whole, [None, "x", 11], missing=18).tolist() == [8, 8, 1]
+    assert encode_domain_lenient(label, [None, "x"], missing="yes").tolist() == [1, 2]
 
 
 def test_a_schema_says_what_missing_means() -> None:
@@ -246,12 +265,12 @@ def test_a_schema_says_what_missing_means() -> None:
         "age": [7, None, 1000, "x"],
         "size": [0.55, None, np.inf, 0.0],
     }
-    codes = [column.tolist() for column in stand_schema(schema, batch)]
+    codes = [column.tolist() for column in encode_schema_lenient(schema, batch)]
 
     assert codes == [[1, 2, 3, 2], [2, 3, 4, 0], [0, 1, 2, 1], [7, 40, 99, 40], [5, 10, 9, 0]]
-    assert stand_column(schema, "age", batch["age"]).tolist() == codes[3]
+    assert encode_column_lenient(schema, "age", batch["age"]).tolist() == codes[3]
     for held in (pa.table({k: pa.array(map(str, v)) for k, v in batch.items()}), pd.DataFrame(batch)):
-        assert [len(column) for column in stand_schema(schema, held)] == [4] * 5
+        assert [len(column) for column in encode_schema_lenient(schema, held)] == [4] * 5
 
 
 @given(st.data())
@@ -280,7 +299,7 @@ def test_a_schema_agrees_with_its_strict_reading(data: st.DataObject) -> None:
     batch = {name: [row[i] for row in rows] for i, name in enumerate("abcd")}
 
     strict = [column.tolist() for column in schema.encode(batch)]
-    assert [column.tolist() for column in stand_schema(schema, batch)] == strict
+    assert [column.tolist() for column in encode_schema_lenient(schema, batch)] == strict
 
 
 @given(
@@ -304,17 +323,17 @@ def test_text_is_read_alike_by_arrow_and_by_python(texts: list[str]) -> None:
 def test_text_in_arrow(domain: Domain, kind: str) -> None:
     """Text, bytes and dictionaries of Arrow get the codes of the same text in a list; bad UTF-8 is an unknown label."""
     texts = ["yes", "a", "2", " 2.5", "", "inf", "-1e9", None, "\x1a"]
-    expected = stand(domain, texts).tolist()
+    expected = encode_domain_lenient(domain, texts).tolist()
     wanted = pa.string() if kind == "dictionary" else getattr(pa, kind)()
     column = pa.array([t.encode() if t is not None and kind == "binary" else t for t in texts], wanted)
     column = column.dictionary_encode() if kind == "dictionary" else column
 
-    assert stand(domain, column).tolist() == expected
+    assert encode_domain_lenient(domain, column).tolist() == expected
     raw = pa.array([b"yes", b"\xff\xfe", b"\xc3"])
     broken = pa.StringArray.from_buffers(3, raw.buffers()[1], raw.buffers()[2])
-    alone = int(stand(domain, [b"\xff\xfe"])[0])
-    assert stand(domain, broken).tolist() == [expected[0], alone, alone]
-    assert stand(domain, broken.dictionary_encode()).tolist() == [expected[0], alone, alone]
+    alone = int(encode_domain_lenient(domain, [b"\xff\xfe"])[0])
+    assert encode_domain_lenient(domain, broken).tolist() == [expected[0], alone, alone]
+    assert encode_domain_lenient(domain, broken.dictionary_encode()).tolist() == [expected[0], alone, alone]
 
 
 @pytest.mark.parametrize(
@@ -333,33 +352,40 @@ def test_the_type_of_a_column_may_be_refused(values: Any) -> None:
     """A typed column of dates or lists is wrong before it has rows: with rows or without, the answer is the same."""
     for rows in (values, values[:0]):
         with pytest.raises(OutsideDomain):
-            stand(Interval(0.0, 1.0), rows)
+            encode_domain_lenient(Interval(0.0, 1.0), rows)
 
 
 def test_a_schema_still_needs_its_columns() -> None:
     """What is wrong with the table, not with a row, is told: a missing column, bounds read off the data."""
     with pytest.raises(MissingColumn, match="have no column"):
-        stand_schema(Schema({"age": Integers(0, 9)}), {"Age": [1]})
+        encode_schema_lenient(Schema({"age": Integers(0, 9)}), {"Age": [1]})
     with pytest.raises(InvalidParameter, match="read off the data"):
-        stand_schema(Schema({"age": Column(Integers(0, 9), from_data=True)}), {"age": [1]})
+        encode_schema_lenient(Schema({"age": Column(Integers(0, 9), from_data=True)}), {"age": [1]})
     with pytest.raises(InvalidParameter, match="different lengths"):
-        stand_schema(Schema({"a": Categories(2), "b": Categories(2)}), {"a": [1], "b": []})
+        encode_schema_lenient(Schema({"a": Categories(2), "b": Categories(2)}), {"a": [1], "b": []})
 
 
 def test_other_holders() -> None:
     """Masked arrays, decimals, empty columns, columns of nothing, categories of anything."""
     domain = Integers(0, 10)
 
-    assert stand(domain, np.ma.array([1, 2, 3], mask=[0, 1, 0])).tolist() == [1, 11, 3]
-    assert stand(domain, pa.array([Decimal("2.50"), None, Decimal("99.00")])).tolist() == [2, 11, 10]
-    assert stand(domain, pa.nulls(2)).tolist() == [11, 11]
-    assert stand(domain, pd.Series([1, "x", None], dtype="category")).tolist() == [1, 11, 11]
-    assert stand(domain, pd.Series([1, pd.NA, 99], dtype="Int64")).tolist() == [1, 11, 10]
-    assert stand(domain, pl.Series([1, None, 99])).tolist() == [1, 11, 10]
-    assert stand(domain, pd.Series(["1", None, "x"], dtype="string")).tolist() == [1, 11, 11]
-    assert stand(domain, np.array(["1", "", "x"])).tolist() == [1, 11, 11]
+    assert encode_domain_lenient(domain, np.ma.array([1, 2, 3], mask=[0, 1, 0])).tolist() == [1, 11, 3]
+    assert encode_domain_lenient(domain, pa.array([Decimal("2.50"), None, Decimal("99.00")])).tolist() == [2, 11, 10]
+    assert encode_domain_lenient(domain, pa.nulls(2)).tolist() == [11, 11]
+    assert encode_domain_lenient(domain, pd.Series([1, "x", None], dtype="category")).tolist() == [1, 11, 11]
+    assert encode_domain_lenient(domain, pd.Series([1, pd.NA, 99], dtype="Int64")).tolist() == [1, 11, 10]
+    assert encode_domain_lenient(domain, pl.Series([1, None, 99])).tolist() == [1, 11, 10]
+    assert encode_domain_lenient(domain, pd.Series(["1", None, "x"], dtype="string")).tolist() == [1, 11, 11]
+    assert encode_domain_lenient(domain, np.array(["1", "", "x"])).tolist() == [1, 11, 11]
     for nothing in ([], np.array([]), pa.array([], pa.int64()), pd.Series([], dtype=object)):
-        assert stand(domain, nothing).tolist() == []
-    assert stand(Integers(10**15 - 9, 10**15 - 1), [1e15 - 4, 1e300, -1e300, 2**63]).tolist() == [5, 8, 0, 8]
-    assert leaves_out(Integers(0, 10)) and leaves_out(Categories(2)) and not leaves_out(Integers(0, 10, absent=5))
-    assert leaves_out(Integers(0, 10, absent=5, outside="drop"))
+        assert encode_domain_lenient(domain, nothing).tolist() == []
+    assert encode_domain_lenient(Integers(10**15 - 9, 10**15 - 1), [1e15 - 4, 1e300, -1e300, 2**63]).tolist() == [
+        5,
+        8,
+        0,
+        8,
+    ]
+    assert (
+        can_be_nobody(Integers(0, 10)) and can_be_nobody(Categories(2)) and not can_be_nobody(Integers(0, 10, absent=5))
+    )
+    assert can_be_nobody(Integers(0, 10, absent=5, outside="drop"))

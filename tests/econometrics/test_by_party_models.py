@@ -12,7 +12,7 @@ import murmure as mu
 from murmure import econometrics as ec
 from murmure.core.errors import PlanRefused
 from murmure.econometrics.errors import Collinear
-from murmure.statistics import by_party
+from murmure.statistics.exact import party_products
 
 SCHEMA = mu.Schema({"y": mu.Integers(0, 1), "x": mu.Integers(0, 1), "z": mu.Decimals(0, 1, 3)})
 
@@ -51,7 +51,7 @@ def test_few_honest_parties_are_refused_before_the_first_round(kind: str) -> Non
 def test_levels_keep_nine_digits_of_small_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve rows of zeros and ones at each party, rounded to 2**-32: as close to an exact fit as anybody prints."""
     ours = ask("levels", TABLES)
-    monkeypatch.setattr(by_party, "POINT", 200)
+    monkeypatch.setattr(party_products, "POINT", 200)
     exact = ask("levels", TABLES)
 
     assert ours.params.tolist() != exact.params.tolist()

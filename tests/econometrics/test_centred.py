@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.econometrics.asking import ask, designed
-from murmure.econometrics.describe import Describe
-from murmure.econometrics.ols import OLS
-from murmure.statistics.cross_products import CrossProducts
+from murmure.econometrics.fit import ask, design_from_formula
+from murmure.econometrics.models.describe import Describe
+from murmure.econometrics.models.ols import OLS
+from murmure.statistics.exact.cross_products import CrossProducts
 
 SCHEMA = mu.Schema(
     {
@@ -47,7 +47,7 @@ def test_intervals_cover_where_noise_is_what_matters() -> None:
     without noise, or more, so that intervals that forget it would cover two thirds of the time at most. Where noise is
     too large for an error (1 in 100) there is no interval.
     """
-    model = OLS(designed("ols", FORMULA, people(0), SCHEMA, None))
+    model = OLS(design_from_formula("ols", FORMULA, people(0), SCHEMA, None))
     truth = dict(zip(("Intercept", "ward[T.B]", "ward[T.C]", "age", "dose"), TRUTH, strict=True))
     wanted = np.array([truth[name] for name in model.design.names])
     hits, sizes = [], []
@@ -72,7 +72,7 @@ def test_middles_divide_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     that half of it is not met for one set of seeds in 100, at most.
     """
     rows = people(1)
-    model = OLS(designed("ols", "y ~ age + dose", rows, SCHEMA, None))
+    model = OLS(design_from_formula("ols", "y ~ age + dose", rows, SCHEMA, None))
     exact = ask(model, rows).params[1:]
 
     def error() -> Any:
@@ -89,7 +89,7 @@ def test_middles_divide_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_count_of_rows_there_are_coefficients_and_a_reason(formula: str, weights: str | None) -> None:
     """Without intercept nothing counts rows, and with weights the sum of "1" is that of the weights."""
     rows = people(2)
-    model = OLS(designed("ols", formula, rows, SCHEMA, None, weights), weights=weights)
+    model = OLS(design_from_formula("ols", formula, rows, SCHEMA, None, weights), weights=weights)
 
     found, exact = slopes_of(model, rows, 1e4, 3), ask(model, rows)
 

@@ -14,7 +14,7 @@ import murmure as mu
 from murmure import econometrics as ec
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.formula import named_in, read_formula
+from murmure.econometrics.design.formula import named_in, read_formula
 
 N = 60
 READ_OTHERWISE = [

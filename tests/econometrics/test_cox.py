@@ -7,8 +7,8 @@ import statsmodels.api as sm
 import murmure as mu
 from murmure.core.errors import InvalidParameter, PlanRefused
 from murmure.econometrics import cox
+from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.econometrics.errors import Collinear, FitFailed, NotConverged, NoVariation, Separated
-from murmure.econometrics.own_table import schema_of
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_one_party_sees_its_own_table(followed):
     again = cox("age + dose", followed, time="days", event="died", schema=SCHEMA)
 
     np.testing.assert_allclose(ours.params, again.params, rtol=1e-12)
-    assert schema_of(followed, ["days"])["days"].low >= 1
+    assert infer_schema(followed, ["days"])["days"].low >= 1
 
 
 def test_an_event_can_be_a_condition(followed):

@@ -13,7 +13,7 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from murmure.econometrics.exact import (
+from murmure.econometrics.algebra.matrices import (
     Singular,
     condition,
     dependent,
@@ -22,11 +22,11 @@ from murmure.econometrics.exact import (
     inverse,
     log_of,
     matmul,
-    part,
     quadratic,
     root,
     rounded,
     solve,
+    submatrix,
     times,
     to_floats,
     transpose,
@@ -108,7 +108,7 @@ def test_dependent_columns_are_named_with_their_factors() -> None:
     with pytest.raises(Singular) as no:
         solve(A, identity(6))
     assert no.value.columns == (3, 0, 1)
-    assert dependent(part(A, [0, 1, 2, 4])) == {}
+    assert dependent(submatrix(A, [0, 1, 2, 4])) == {}
 
 
 def test_a_column_of_zeros_depends_on_nothing() -> None:

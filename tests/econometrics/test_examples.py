@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
-import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.listing import listed
 
 import murmure as mu
 import murmure.econometrics
 from murmure import econometrics
 from murmure.catalogue import MODELS
 from murmure.core.errors import PlanRefused
-from murmure.econometrics.asking import ask
 from murmure.econometrics.errors import FitFailed
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, digest_of, model_from_dict, model_to_dict
 
 PARTIES = 4
@@ -26,10 +25,8 @@ PARTIES = 4
 
 def examples() -> list[Any]:
     out = []
-    for info in pkgutil.iter_modules(murmure.econometrics.__path__):
-        module = importlib.import_module(f"murmure.econometrics.{info.name}")
-        for i, example in enumerate(getattr(module, "EXAMPLES", ())):
-            out.append(pytest.param(example, id=f"{info.name}[{i}]-{type(example.model).__name__}"))
+    for name, example in listed("murmure.econometrics.models"):
+        out.append(pytest.param(example, id=f"{name.rpartition('.')[2]}-{type(example.model).__name__}"))
     return out
 
 
@@ -78,7 +75,7 @@ def test_the_same_figures_everywhere(example: Example) -> None:
 
 
 def parties_of(model: Any) -> int:
-    """Products of what each party has are asked of four honest parties or more (statistics/by_party.py)."""
+    """Products of what each party has are asked of four honest parties or more (statistics/exact/party_products.py)."""
     return PARTIES + _asks_about_parties(model)
 
 

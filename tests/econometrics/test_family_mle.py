@@ -14,13 +14,13 @@ from scipy.optimize import brentq
 import murmure as mu
 from murmure import econometrics
 from murmure.core.errors import InvalidParameter, MurmureError
-from murmure.econometrics.asking import ask
 from murmure.econometrics.errors import FitFailed
-from murmure.econometrics.family_mle import FamilyMLE
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import model_from_dict, model_to_dict
-from murmure.econometrics.multinomial import Multinomial
-from murmure.econometrics.multinomial_rows import MULTINOMIAL
-from murmure.econometrics.named_laws import LAWS
+from murmure.econometrics.models.mle import FamilyMLE
+from murmure.econometrics.models.multinomial import Multinomial
+from murmure.econometrics.rows.family_rows import LAWS
+from murmure.econometrics.rows.multinomial_rows import MULTINOMIAL
 
 SCHEMA = mu.Schema(
     {
@@ -222,7 +222,7 @@ def test_a_start_of_ones_own_leads_to_the_same_place() -> None:
 @pytest.mark.parametrize(("family", "formula"), FITS)
 def test_a_model_travels_as_data(family: str, formula: str) -> None:
     """A name and no function: what is read back asks the same questions."""
-    from murmure.econometrics.unasked import NO_ROWS
+    from murmure.econometrics.no_rows import NO_ROWS
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     again = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
@@ -235,7 +235,7 @@ def test_a_model_travels_as_data(family: str, formula: str) -> None:
 @pytest.mark.parametrize(("family", "formula"), FITS)
 def test_what_every_round_releases_is_told_before(family: str, formula: str) -> None:
     """The numbers in the words are those of the questions, in both languages."""
-    from murmure.econometrics.unasked import NO_ROWS
+    from murmure.econometrics.no_rows import NO_ROWS
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     k = len(model.parameters)

@@ -14,9 +14,9 @@ import statsmodels.formula.api as smf
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, OutsideDomain
 from murmure.core.schema import Column, Schema
-from murmure.econometrics.design import Design
-from murmure.econometrics.factors import literal
-from murmure.econometrics.formula import columns_in_formula, design_of, named_in, read_formula
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.factors import literal
+from murmure.econometrics.design.formula import columns_in_formula, design_of, named_in, read_formula
 
 N = 90
 AT = np.arange(N)

@@ -6,7 +6,7 @@ import re
 
 import murmure as mu
 from murmure import econometrics
-from murmure.econometrics.french import WORDS, in_french
+from murmure.econometrics.results.french import FRENCH, in_french
 
 SCHEMA = mu.Schema({"y": mu.Integers(0, 99), "x": mu.Integers(0, 9), "ill": mu.Categories(["no", "yes"])})
 PARTS = [
@@ -46,4 +46,4 @@ def test_noise_and_survival_in_french() -> None:
 def test_words_that_have_no_french_stay() -> None:
     """A column of somebody's is not translated, whatever it is called; patterns take its name along."""
     assert in_french("ward[T.B]") == "ward[T.B]" and in_french("mean of stay") == "moyenne de stay"
-    assert all(french and "  " not in french for french in WORDS.values())
+    assert all(french and "  " not in french for french in FRENCH.values())

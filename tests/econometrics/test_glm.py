@@ -10,6 +10,7 @@ import statsmodels.api as sm
 import murmure as mu
 from murmure.core.errors import InvalidParameter, PlanRefused
 from murmure.econometrics import gamma, logit, negative_binomial, poisson, probit
+from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.econometrics.errors import (
     Collinear,
     EmptyCategory,
@@ -17,10 +18,9 @@ from murmure.econometrics.errors import (
     NotConverged,
     NoVariation,
     Separated,
-    TooFewRows,
+    TooFewObservations,
 )
-from murmure.econometrics.families import FAMILIES
-from murmure.econometrics.own_table import schema_of
+from murmure.econometrics.rows.glm_rows import FAMILIES
 
 SPECTOR = "GRADE ~ GPA + TUCE + PSI"
 VISITS = "mdvis ~ lncoins + idp + lpi + physlm + disea"
@@ -66,7 +66,7 @@ def agree(ours, theirs, tolerance=1e-8):
 def both(ask, table, *args, **more):
     """In the clear, and between five parties: the very same figures."""
     clear = ask(*args, table, **more)
-    schema = schema_of(table, None)
+    schema = infer_schema(table, None)
     secure = ask(*args, split(table), schema=schema, privacy=mu.Secure(rows_are_public=True), **more)
     assert clear.coefficients == secure.coefficients
     assert clear.covariance == secure.covariance
@@ -92,7 +92,7 @@ def test_yes_or_no(ask, model, errors, spector):
 
 
 def test_five_parties_take_few_rounds_and_see_sums_only(spector):
-    ours = logit(SPECTOR, split(spector), schema=schema_of(spector, None), privacy=mu.Secure(rows_are_public=True))
+    ours = logit(SPECTOR, split(spector), schema=infer_schema(spector, None), privacy=mu.Secure(rows_are_public=True))
 
     assert ours.how.parties == 5
     assert ours.how.rounds <= 8
@@ -177,9 +177,11 @@ def test_parties_are_clusters(ask, model, visits):
         disp=0, method="newton", tol=1e-14, cov_type="cluster", cov_kwds={"groups": groups}
     )
     for privacy in (None, mu.Secure(dropouts=0, rows_are_public=True)):
-        ours = ask(f"{outcome} ~ idp + physlm", parts, schema=schema_of(table, None), errors="cluster", privacy=privacy)
+        ours = ask(
+            f"{outcome} ~ idp + physlm", parts, schema=infer_schema(table, None), errors="cluster", privacy=privacy
+        )
         agree(ours, theirs)
-    with pytest.raises(TooFewRows, match="two parties"):
+    with pytest.raises(TooFewObservations, match="two parties"):
         ask(f"{outcome} ~ idp + physlm", table, errors="cluster")
 
 
@@ -351,7 +353,7 @@ def test_powers_of_a_column_keep_their_digits(power, errors):
 
 def test_a_remark_says_when_few_digits_hold(monkeypatch):
     """Where columns stay as they are, since what is left of them is too long to be said."""
-    from murmure.econometrics.coordinates import Coordinates
+    from murmure.econometrics.steps.coordinates import Coordinates
 
     i = np.arange(150)
     rows = {"age": 18 + i * i * 7 % 82, "y": (i * 13 + i * i // 7) % 5 // 3}
@@ -519,7 +521,7 @@ def test_a_gamma_outcome_that_does_not_vary_has_no_dispersion():
 
 def test_too_few_rows():
     rows = {"y": [0, 1, 1], "x": [1, 2, 4], "noise": [3, 5, 2]}
-    with pytest.raises(TooFewRows):
+    with pytest.raises(TooFewObservations):
         logit("y ~ x + noise", rows)
 
 
@@ -553,7 +555,7 @@ def test_a_mean_beyond_all_bounds_fails_with_a_way_out():
 
 def test_noise_is_refused_with_the_reason(spector):
     with pytest.raises(PlanRefused, match="cannot be asked with noise"):
-        logit(SPECTOR, spector, schema=schema_of(spector, None), privacy=mu.Central(1.0))
+        logit(SPECTOR, spector, schema=infer_schema(spector, None), privacy=mu.Central(1.0))
 
 
 def test_wrong_options():
@@ -570,7 +572,7 @@ def test_wrong_options():
 @pytest.mark.parametrize("square", [0, -1, Fraction(-3, 7)])
 def test_totals_that_no_rows_have_end_the_fit(square):
     """A coordinator may tell anything: a search for the power of ten below a negative square would never end."""
-    from murmure.econometrics.coordinates import _half_log, _to_decimal
+    from murmure.econometrics.steps.coordinates import _half_log, _to_decimal
 
     for search in (lambda: _to_decimal(Fraction(1, 3), Fraction(square)), lambda: _half_log(Fraction(square))):
         with pytest.raises(FitFailed, match="none that rows can have"):

@@ -10,9 +10,9 @@ import murmure as mu
 from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused
 from murmure.econometrics import ask, kmeans, logit, mle, quantile
 from murmure.econometrics.errors import FitFailed, NotConverged
-from murmure.econometrics.glm import Logit
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
-from murmure.plan import Plan
+from murmure.econometrics.models.glm import Logit
+from murmure.plan.plan import Plan
 
 
 def split(rows, parties=5):
@@ -166,14 +166,14 @@ def spector():
 )
 @pytest.mark.parametrize("between", [False, True])
 def test_a_logit_of_ones_own_is_the_logit(given, between, spector):
-    from murmure.econometrics.own_table import schema_of
+    from murmure.econometrics.design.inferred_schema import infer_schema
 
     data, privacy, schema = spector, None, None
     if between:
         data, privacy, schema = (
             [spector.iloc[i::5] for i in range(5)],
             mu.Secure(rows_are_public=True),
-            schema_of(spector, None),
+            infer_schema(spector, None),
         )
     X = sm.add_constant(spector[SPECTOR[1:]])
     for errors, cov in (("hessian", "nonrobust"), ("sandwich", "HC0")):
@@ -271,9 +271,9 @@ def test_expressions_are_columns_too():
 
 def test_a_function_never_travels():
     """Its plan holds a digest and no code, and no other machine can make the question from it."""
-    from murmure.econometrics.mle import MLE, OwnRows
+    from murmure.econometrics.steps.custom_score import MLE, CustomRows
 
-    rows = OwnRows(("age",), 1, lambda theta, rows: (rows["age"] - theta[0])[:, None])
+    rows = CustomRows(("age",), 1, lambda theta, rows: (rows["age"] - theta[0])[:, None])
     model = MLE.of(rows, SCHEMA, ("m",), (Fraction(0),))
     plan = Plan(next(model.steps()))
 
@@ -282,7 +282,7 @@ def test_a_function_never_travels():
         Plan.from_json(plan.to_json())
     with pytest.raises(MurmureError, match="unknown model"):
         model_from_dict(model_to_dict(model))
-    other = OwnRows(("age",), 1, lambda theta, rows: (rows["age"] * 2 - theta[0])[:, None])
+    other = CustomRows(("age",), 1, lambda theta, rows: (rows["age"] * 2 - theta[0])[:, None])
     assert MLE.of(other, SCHEMA, ("m",), (Fraction(0),)).digest != model.digest
 
 
@@ -291,7 +291,7 @@ SHIFT = 1.0
 
 def test_a_digest_knows_what_a_function_holds(monkeypatch):
     """Two functions of one factory, with other defaults, or beside another global, are not the same."""
-    from murmure.econometrics.digest_of_code import digest_of_code
+    from murmure.econometrics.steps.digest_of_code import digest_of_code
 
     def made(k, table=(1, 2)):
         inner = np.array(table)
@@ -339,7 +339,7 @@ def test_a_model_hears_the_same_sums_and_asks_the_same_questions(spector):
         while True:
             heard.append(Plan(question).digest)
             total = question.tally(question.encode({name: spector[name] for name in question.domain.private}))
-            question = steps.send(question.clear([int(v) for v in total], len(spector)))
+            question = steps.send(question.interpret_exact([int(v) for v in total], len(spector)))
     except StopIteration as end:
         again = end.value
 
@@ -355,7 +355,7 @@ def test_public_parameters_are_short(spector):
     question = next(steps)
     for _ in range(3):
         total = question.tally(question.encode({name: spector[name] for name in question.domain.private}))
-        question = steps.send(question.clear([int(v) for v in total], len(spector)))
+        question = steps.send(question.interpret_exact([int(v) for v in total], len(spector)))
         assert all(abs(Fraction(v).numerator).bit_length() <= 65 for v in question.at)
 
 
@@ -385,7 +385,7 @@ def test_rounds_end_for_certain():
 
 
 def test_ask_takes_the_model_itself():
-    from murmure.econometrics.bisection import Bisection
+    from murmure.econometrics.models.bisection import Bisection
 
     assert ask(Bisection(SCHEMA, "age"), ROWS).values == quantile("age", ROWS, schema=SCHEMA).values
 
@@ -395,7 +395,7 @@ def test_ask_takes_the_model_itself():
 
 def test_sums_at_places_are_those_of_rows_one_by_one():
     """Every example: the tally is the sum of what rows add, and the values of the function at their places."""
-    from murmure.statistics.placed import EXAMPLES
+    from murmure.statistics.exact.function_sums_by_place import EXAMPLES
 
     rows = {
         "days": [1 + i % 4 for i in range(50)],
@@ -413,19 +413,19 @@ def test_sums_at_places_are_those_of_rows_one_by_one():
 
 
 def test_wrong_places():
-    from murmure.statistics.placed import EXAMPLES, Placed
+    from murmure.statistics.exact.function_sums_by_place import EXAMPLES, FunctionSumsByPlace
 
     of = EXAMPLES[0].of
     for wrong in ((of, 0, 1), (of, True, 1), (of, 4, -1), (of, 4, 9), (of, 1 << 16, 1), ("of", 4, 1)):
         with pytest.raises(InvalidParameter):
-            Placed(*wrong)
-    few = Placed(of, 2, 1)  # its function knows four times
+            FunctionSumsByPlace(*wrong)
+    few = FunctionSumsByPlace(of, 2, 1)  # its function knows four times
     assert few.tally(few.encode({"days": [4], "died": [1], "age": [30]}))[-1] == 1  # counted, and stops nobody
 
 
 def test_settings_that_do_not_fit_are_refused():
     """A question that came from elsewhere: what its function cannot work with is refused before rows are read."""
-    from murmure.statistics.evaluated import Evaluated
+    from murmure.statistics.exact.function_sums import FunctionSums
 
     for function, inputs, at, settings in (
         ("logit", ("stay <= 5", "age"), ("1",), ("step", "", "0")),
@@ -441,16 +441,16 @@ def test_settings_that_do_not_fit_are_refused():
         ("cox", ("stay", "dose <= 1", "age"), ("1", "0"), ("step", "one")),
     ):
         with pytest.raises(InvalidParameter):
-            Evaluated(SCHEMA, function, inputs, at, settings)
+            FunctionSums(SCHEMA, function, inputs, at, settings)
 
 
 def test_ones_own_sums_can_be_sent_to_workers():
     """Spark pickles what its workers do; the function goes along, and their sums are the same."""
     cloudpickle = pytest.importorskip("pyspark.cloudpickle")
-    from murmure.econometrics.mle import OwnRows, OwnSums
+    from murmure.econometrics.steps.custom_score import CustomRows, CustomSums
 
-    rows = OwnRows(("age",), 1, lambda theta, rows: (rows["age"] - theta[0])[:, None])
-    sums = OwnSums.of(rows, SCHEMA, "own 1", (Fraction(3),))
+    rows = CustomRows(("age",), 1, lambda theta, rows: (rows["age"] - theta[0])[:, None])
+    sums = CustomSums.of(rows, SCHEMA, "own 1", (Fraction(3),))
     again = cloudpickle.loads(cloudpickle.dumps(sums))
     codes = sums.encode({"age": ROWS["age"]})
     assert again.tally(codes).tolist() == sums.tally(codes).tolist()
@@ -461,7 +461,7 @@ def test_no_model_asks_for_more_than_it_says():
     import importlib
 
     for name in ("glm", "cox", "kmeans", "bisection"):
-        for example in importlib.import_module(f"murmure.econometrics.{name}").EXAMPLES:
+        for example in importlib.import_module(f"murmure.econometrics.models.{name}").EXAMPLES:
             how = ask(example.model, example.rows).how
             assert how.rounds <= example.model.rounds
             assert how.sums <= example.model.most_sums

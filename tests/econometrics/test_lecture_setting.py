@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import murmure as mu
 from murmure import econometrics
-from murmure.econometrics.exact import solve
-from murmure.econometrics.ols import OLS
+from murmure.econometrics.algebra.matrices import solve
+from murmure.econometrics.models.ols import OLS
 
 M, N = 200, 4
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure import econometrics as ec
 from murmure.cli import main
-from murmure.core.estimate import Estimate
-from murmure.econometrics.shown import Shown, Table
-from murmure.econometrics.text_tables import table_text
+from murmure.core.estimates.estimate import Estimate
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.text import table_text
 
 STEM = "income_of_the_household_before_taxes_in_the_year_before_the_interview"
 LEVELS = [f"from {k} 000 to less than {k + 1} 000 euros" for k in range(4)]
@@ -69,11 +69,11 @@ def test_tables_of_any_result(wide: int) -> None:
     """Whatever a result shows: labels that differ only in the middle, only at the end, or only at the beginning."""
     names = [f"{a}{'-' * wide}{b}{'-' * wide}{c}" for a in "ab" for b in "cd" for c in "ef"]
 
-    class Made(Shown):
+    class Made(ModelResult):
         how = None
 
-        def tables(self) -> list[Table]:
-            return [Table("", ("", "value"), tuple((name, 1.0) for name in names))]
+        def tables(self) -> list[ResultTable]:
+            return [ResultTable("", ("", "value"), tuple((name, 1.0) for name in names))]
 
     lines = [line for line in Made().summary().splitlines() if line.endswith(" 1.0000")]
     assert len(set(lines)) == len(names)

@@ -22,7 +22,7 @@ import murmure as mu
 from murmure import econometrics as ec
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, OutsideDomain
-from murmure.econometrics.errors import EmptyCategory, NotConverged, NoVariation, Separated, TooFewRows
+from murmure.econometrics.errors import EmptyCategory, NotConverged, NoVariation, Separated, TooFewObservations
 
 TIES = ("breslow", "efron")
 FORMULA = "horTh + age + menostat + tsize + tgrade + pnodes + progrec + estrec"
@@ -345,7 +345,7 @@ def test_curves_of_odd_rows() -> None:
         ec.kaplan_meier("t", far | {"t": [-1, *far["t"][1:]]}, event="e", by="g")
     with pytest.raises(InvalidParameter, match="no label 'D'"):
         ec.kaplan_meier("t", far, event="e", by="g", schema=wide, groups=["A", "D"])
-    with pytest.raises(TooFewRows):
+    with pytest.raises(TooFewObservations):
         ec.cox("x + g", {name: column[:2] for name, column in BASE.items()}, time="t", event="e")
 
 

@@ -12,7 +12,7 @@ from murmure.econometrics import nist
 
 
 @pytest.mark.parametrize("one", nist.SETS, ids=lambda one: one.name)
-def test_between_three_parties(one: nist.Set) -> None:
+def test_between_three_parties(one: nist.ReferenceSet) -> None:
     """Coefficients, standard errors, residual deviation and R squared, however ill-conditioned the columns are."""
     fit = econometrics.ols(
         one.formula, nist.parts_of(one, 3), schema=nist.schema_of(one), privacy=mu.Secure(rows_are_public=True)
@@ -28,7 +28,7 @@ def test_between_three_parties(one: nist.Set) -> None:
 
 
 @pytest.mark.parametrize("one", nist.SETS, ids=lambda one: one.name)
-def test_from_one_file_in_the_clear(one: nist.Set, tmp_path) -> None:
+def test_from_one_file_in_the_clear(one: nist.ReferenceSet, tmp_path) -> None:
     """From a CSV file without a schema: decimals are read as they are written, and the figures are the same."""
     path = tmp_path / "data.csv"
     lines = [",".join(one.columns), *(",".join(row) for row in zip(*one.columns.values(), strict=True))]

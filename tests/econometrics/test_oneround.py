@@ -20,15 +20,20 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.econometrics.asking import ask
-from murmure.econometrics.components import pca
-from murmure.econometrics.covariances import correlation, covariance
-from murmure.econometrics.describe import Describe, describe
-from murmure.econometrics.distribution import ecdf, histogram, quantiles
-from murmure.econometrics.groups import anova, ttest
-from murmure.econometrics.roc import roc
-from murmure.econometrics.survival import kaplan_meier, logrank
-from murmure.econometrics.tables import Tabulated, contingency, mantel_haenszel
+from murmure.econometrics.fit import ask
+from murmure.econometrics.models.anova import anova
+from murmure.econometrics.models.contingency import ContingencyResult, contingency
+from murmure.econometrics.models.covariance import correlation, covariance
+from murmure.econometrics.models.describe import Describe, describe
+from murmure.econometrics.models.ecdf import ecdf
+from murmure.econometrics.models.histogram import histogram
+from murmure.econometrics.models.kaplan_meier import kaplan_meier
+from murmure.econometrics.models.log_rank import logrank
+from murmure.econometrics.models.mantel_haenszel import mantel_haenszel
+from murmure.econometrics.models.pca import pca
+from murmure.econometrics.models.quantiles import quantiles
+from murmure.econometrics.models.roc import roc
+from murmure.econometrics.models.t_test import ttest
 
 N = 211
 CLOSE = {"rel": 1e-10, "abs": 1e-12}
@@ -477,7 +482,7 @@ def test_even_cells_lie_on_short_decimals() -> None:
 )
 def test_g_keeps_its_digits_where_columns_are_nearly_independent(counts: list[list[int]]) -> None:
     """sum O ln(O / E) is a small difference of large numbers there; in decimals of 60 digits it is not rounded."""
-    table = Tabulated(
+    table = ContingencyResult(
         first="a",
         second="b",
         rows=("x", "y"),

@@ -11,15 +11,20 @@ import murmure as mu
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn
 from murmure.core.schema import Schema
-from murmure.econometrics.components import pca
-from murmure.econometrics.covariances import correlation
-from murmure.econometrics.describe import describe
-from murmure.econometrics.distribution import ecdf, histogram, quantiles
-from murmure.econometrics.errors import EmptyCategory, FitFailed, NoVariation, TooFewRows
-from murmure.econometrics.groups import anova, ttest
-from murmure.econometrics.roc import roc
-from murmure.econometrics.survival import kaplan_meier, logrank
-from murmure.econometrics.tables import contingency, mantel_haenszel
+from murmure.econometrics.errors import EmptyCategory, FitFailed, NoVariation, TooFewObservations
+from murmure.econometrics.models.anova import anova
+from murmure.econometrics.models.contingency import contingency
+from murmure.econometrics.models.covariance import correlation
+from murmure.econometrics.models.describe import describe
+from murmure.econometrics.models.ecdf import ecdf
+from murmure.econometrics.models.histogram import histogram
+from murmure.econometrics.models.kaplan_meier import kaplan_meier
+from murmure.econometrics.models.log_rank import logrank
+from murmure.econometrics.models.mantel_haenszel import mantel_haenszel
+from murmure.econometrics.models.pca import pca
+from murmure.econometrics.models.quantiles import quantiles
+from murmure.econometrics.models.roc import roc
+from murmure.econometrics.models.t_test import ttest
 
 SCHEMA = Schema(
     {
@@ -56,7 +61,7 @@ def same(**columns: Any) -> dict[str, Any]:
         (lambda: logrank("y", DATA, event="two", by="g", **K), EmptyCategory, "'c' of column 'g' is empty"),
         (
             lambda: ttest("y", DATA | {"g": list("aaaaab")}, by="g", groups=("a", "b"), **K),
-            TooFewRows,
+            TooFewObservations,
             "'b' of column 'g' has one row only",
         ),
         (lambda: ttest("y", same(y=3), by="g", groups=("a", "b"), **K), NoVariation, "column 'y' is the same"),
@@ -75,7 +80,7 @@ def same(**columns: Any) -> dict[str, Any]:
         ),
         (
             lambda: anova("y", {"y": [1, 2], "g": ["a", "b"]}, by="g", groups=("a", "b"), **K),
-            TooFewRows,
+            TooFewObservations,
             "every group has one row",
         ),
     ],

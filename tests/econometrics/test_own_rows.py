@@ -17,9 +17,9 @@ from murmure.core.decimals import Decimals
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.core.schema import Schema
+from murmure.econometrics.design.inferred_schema import infer_schema
+from murmure.econometrics.design.number_texts import strange_among_numbers
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
-from murmure.econometrics.number_texts import strange_among_numbers
-from murmure.econometrics.own_table import schema_of
 
 N = 120
 AT = np.arange(N)
@@ -55,13 +55,13 @@ def rows() -> pd.DataFrame:
 def test_a_column_of_ones_is_one_of_no_and_yes(tmp_path: Path) -> None:
     table = {"one": [1, 1], "zero": [0, 0], "float": [1.0, 1.0], "five": [5, 5], "tenth": [0.1, 0.1]}
     wanted = [Integers(0, 1)] * 3 + [Integers(5, 6), Decimals("0.1", "1.1", 1)]
-    schema = schema_of(table)
+    schema = infer_schema(table)
     assert [schema.about[name].domain for name in table] == wanted
     assert schema.about["tenth"].note.endswith("every row holds 0.1")
     pd.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
-    assert schema_of(tmp_path / "t.csv").about["float"].domain == Decimals(0, 1, 0)  # written 1.0
-    assert schema_of({"x": [1, 1]}, labels=["x"]).about["x"].domain == Categories([0, 1])
-    assert schema_of([{"x": [1, 1]}, {"x": [1, 2]}]).about["x"].note == ""
+    assert infer_schema(tmp_path / "t.csv").about["float"].domain == Decimals(0, 1, 0)  # written 1.0
+    assert infer_schema({"x": [1, 1]}, labels=["x"]).about["x"].domain == Categories([0, 1])
+    assert infer_schema([{"x": [1, 1]}, {"x": [1, 2]}]).about["x"].note == ""
 
 
 @pytest.mark.parametrize("event", ["one", "one point", "dead == 'dead'", "five == 5"])
@@ -149,20 +149,20 @@ def test_numbers_with_something_else_are_no_labels(tmp_path: Path, word: str) ->
         assert ("decimal points" if "," in word else "leave those rows out") in said and "C(x)" in said
         assert len(ec.ols("y ~ C(x)", held).names) == 1 + 10  # ten digits and the word, less the base
     with pytest.raises(OutsideDomain, match="party 2: column 'x': row 4"):
-        schema_of([{"y": [1], "x": ["1"]}, table])
+        infer_schema([{"y": [1], "x": ["1"]}, table])
     schema = Schema({"y": Integers(0, 6), "x": Categories(sorted(set(table["x"])))})
     assert len(ec.ols("y ~ x", tmp_path / "t.csv", schema=schema).names) == 1 + 10
 
 
 def test_a_later_batch_or_too_many_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from murmure.econometrics import own_column
+    from murmure.econometrics.design import column_profile
 
     many = pd.DataFrame({"x": [*(f"{i}.5" for i in range(70_000)), "NA"]})
     many.to_csv(tmp_path / "t.csv", index=False)
-    for most in (own_column.MOST_LABELS, 1000):
-        monkeypatch.setattr(own_column, "MOST_LABELS", most)
+    for most in (column_profile.MAX_INFERRED_LABELS, 1000):
+        monkeypatch.setattr(column_profile, "MOST_LABELS", most)
         with pytest.raises(OutsideDomain, match=r"row 70000 is no number.*\(1 of 70001 rows hold 'NA'\)"):
-            schema_of(tmp_path / "t.csv")
+            infer_schema(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ def test_codes_stay_labels(tmp_path: Path, labels: list[str]) -> None:
     assert strange_among_numbers(labels) == []
     pd.DataFrame({"x": labels}).to_csv(tmp_path / "t.csv", index=False)
     wanted = [label for label in labels if label != ""]
-    assert schema_of({"x": labels}).about["x"].domain == Categories(sorted(wanted))
-    assert schema_of(tmp_path / "t.csv").about["x"].domain == Categories(sorted(wanted))
+    assert infer_schema({"x": labels}).about["x"].domain == Categories(sorted(wanted))
+    assert infer_schema(tmp_path / "t.csv").about["x"].domain == Categories(sorted(wanted))
 
 
 def test_what_is_declared_as_labels_is_taken_as_such() -> None:
     held = pd.DataFrame({"x": pd.Categorical(["1", "2", "3", "NA"])})
-    assert schema_of(held).about["x"].domain == Categories(["1", "2", "3", "NA"])
+    assert infer_schema(held).about["x"].domain == Categories(["1", "2", "3", "NA"])
     assert strange_among_numbers(["1 234", "12%", "5"]) == ["1 234", "12%"]
 
 
@@ -270,7 +270,7 @@ def test_times_in_years_take_no_grid_in_the_clear(rows: pd.DataFrame) -> None:
 
 def test_names_that_are_no_single_word(rows: pd.DataFrame) -> None:
     plain = rows.rename(columns={"body mass": "mass", "class": "kind"})
-    held = schema_of(rows)
+    held = infer_schema(rows)
     for schema in (None, held):
         a = ec.cox("x", rows, time="body mass", event="class", schema=schema)
         b = ec.cox("x", plain, time="mass", event="kind")

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from murmure.core.decimals import Decimals
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, OutsideDomain
-from murmure.econometrics import own_column
-from murmure.econometrics.own_table import schema_of
-from murmure.engines.tables import open_table
+from murmure.econometrics.design import column_profile
+from murmure.econometrics.design.inferred_schema import infer_schema
+from murmure.engines.sources.tables import open_table
 
 AT = np.arange(600)
 
@@ -32,7 +32,7 @@ AT = np.arange(600)
 def test_decimals_are_exact(places: int, cents: list[int]) -> None:
     exact = [Fraction(c, 10**places) for c in cents]
     table = {"x": [c / 10**places for c in cents]}
-    domain: Any = schema_of(table)["x"]
+    domain: Any = infer_schema(table)["x"]
     codes = domain.encode(table["x"])
     if isinstance(domain, Integers):
         assert [Fraction(domain.low + int(c)) for c in codes] == exact
@@ -45,7 +45,7 @@ def test_decimals_are_exact(places: int, cents: list[int]) -> None:
 @given(st.lists(st.floats(-1e9, 1e9, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-9), min_size=1))
 def test_any_float_is_held(values: list[float]) -> None:
     try:
-        domain: Any = schema_of({"x": values})["x"]
+        domain: Any = infer_schema({"x": values})["x"]
     except InvalidParameter as error:
         assert "too small" in str(error) and max(map(abs, values)) < 2e-8
         return
@@ -64,7 +64,7 @@ def test_any_float_is_held(values: list[float]) -> None:
 
 @given(st.lists(st.integers(2 - 10**18, 10**18 - 2), min_size=1))
 def test_whole_numbers_of_any_size(values: list[int]) -> None:
-    domain: Any = schema_of({"x": values})["x"]
+    domain: Any = infer_schema({"x": values})["x"]
     first = domain.low if isinstance(domain, Integers) else domain.first
     if isinstance(domain, Integers) or domain.rounding == "refuse":
         assert [first + int(c) for c in domain.encode(values)] == values
@@ -109,7 +109,7 @@ WANTED = {
 
 
 def test_what_columns_hold() -> None:
-    schema = schema_of(frame())
+    schema = infer_schema(frame())
     assert {name: schema.about[name].domain for name in WANTED} == WANTED
     sine: Any = schema["sine"]
     assert (sine.places, sine.rounding) == (17, "nearest") and float(sine.low) <= np.sin(AT).min()
@@ -119,7 +119,7 @@ def test_what_columns_hold() -> None:
 @pytest.mark.parametrize("form", ["polars", "arrow", "mapping", "parquet", "csv"])
 def test_whatever_holds_the_table(form: str, tmp_path: Path) -> None:
     held: Any = frame().drop(columns="graded")
-    wanted = schema_of(held)
+    wanted = infer_schema(held)
     if form == "polars":
         held = pl.from_pandas(held)
     elif form == "arrow":
@@ -132,10 +132,10 @@ def test_whatever_holds_the_table(form: str, tmp_path: Path) -> None:
     else:
         held.to_csv(tmp_path / "t.csv", index=False)
         held = tmp_path / "t.csv"
-    schema = schema_of(held)
+    schema = infer_schema(held)
     if form == "csv":  # 1.0 is written with a point
         assert schema.about["whole"].domain == Decimals(0, 599, 0)
-        wanted = schema_of(frame(), [name for name in schema if name != "whole"])
+        wanted = infer_schema(frame(), [name for name in schema if name != "whole"])
         wanted = type(wanted)({name: wanted.about.get(name, schema.about[name]) for name in schema})
     assert schema == wanted
     for batch in open_table(held, columns=list(schema), kinds=schema.kinds).batches():
@@ -146,23 +146,23 @@ def test_numbers_that_are_labels(tmp_path: Path) -> None:
     held = frame().assign(tenth=AT % 3 / 10, code=AT % 3 * 2)
     held.to_csv(tmp_path / "t.csv", index=False)
     for table in (held, tmp_path / "t.csv", pl.from_pandas(held)):
-        schema = schema_of(table, ["tenth", "code", "ward"], labels=["tenth", "code", "ward"])
+        schema = infer_schema(table, ["tenth", "code", "ward"], labels=["tenth", "code", "ward"])
         assert schema.about["code"].domain == Categories([0, 2, 4])
         assert schema.about["tenth"].domain == Categories([0.0, 0.1, 0.2])
         for batch in open_table(table, columns=list(schema), kinds=schema.kinds).batches():
             schema.encode(batch)
-    assert schema_of({"x": [3, 3]}, labels=["x"]).about["x"].domain == Categories([3, 4])
+    assert infer_schema({"x": [3, 3]}, labels=["x"]).about["x"].domain == Categories([3, 4])
 
 
 def test_decimals_of_arrow() -> None:
     values = [Decimal("1.50"), Decimal("-0.25")]
-    assert schema_of({"x": values}).about["x"].domain == Decimals("-0.25", "1.5", 2)
+    assert infer_schema({"x": values}).about["x"].domain == Decimals("-0.25", "1.5", 2)
 
 
 def test_text_of_a_csv(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("code,flag,mixed,number\n007,true,1,1e-3\n012,False,b,2\n")
-    schema = schema_of(file)
+    schema = infer_schema(file)
     assert [schema.about[name].domain for name in schema] == [
         Categories(["007", "012"]),
         Categories([False, True]),
@@ -175,7 +175,7 @@ def test_several_tables_have_one_schema(tmp_path: Path) -> None:
     a, b = {"x": [1, 2], "k": ["u", "v"]}, {"k": ["t"], "x": [0.5], "other": [1]}
     pd.DataFrame(b).to_parquet(tmp_path / "b.parquet")
     for second in (b, tmp_path / "b.parquet"):
-        schema = schema_of([a, None, second])
+        schema = infer_schema([a, None, second])
         assert {name: schema.about[name].domain for name in schema} == {
             "x": Decimals("0.5", 2, 1),
             "k": Categories(["t", "u", "v"]),
@@ -205,14 +205,14 @@ def test_several_tables_have_one_schema(tmp_path: Path) -> None:
 )
 def test_refused(data: Any, columns: list[str] | None, error: Any, what: str) -> None:
     with pytest.raises(error) as caught:
-        schema_of(data, columns)
+        infer_schema(data, columns)
     assert what in str(caught.value) and caught.value.hint
 
 
 def test_too_many_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_column, "MOST_LABELS", 9)
+    monkeypatch.setattr(column_profile, "MOST_LABELS", 9)
     with pytest.raises(InvalidParameter, match="more than 9 different labels"):
-        schema_of({"x": [f"p{i}" for i in range(10)]})
+        infer_schema({"x": [f"p{i}" for i in range(10)]})
 
 
 def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
@@ -225,19 +225,19 @@ def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
     pool.release_unused()
     before, most = pool.bytes_allocated(), 0
     tracemalloc.start()
-    real = own_column.Seen.see
+    real = column_profile.ColumnProfile.see
 
     def see(self: Any, column: Any) -> None:
         nonlocal most
         most = max(most, pool.bytes_allocated() - before)
         real(self, column)
 
-    own_column.Seen.see = see  # type: ignore[method-assign]
+    column_profile.ColumnProfile.see = see  # type: ignore[method-assign]
     try:
-        schema = schema_of(file)
+        schema = infer_schema(file)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
-        own_column.Seen.see = real  # type: ignore[method-assign]
+        column_profile.ColumnProfile.see = real  # type: ignore[method-assign]
         tracemalloc.stop()
     whole = 8 * rows * 2 * 8
     assert 0 < most < whole / 2 and peak < whole / 2
@@ -246,4 +246,4 @@ def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
 
 def test_the_callers_context_of_decimals_does_not_matter() -> None:
     with decimal.localcontext(prec=3):
-        assert schema_of({"x": [1234.5678, 2.0]}).about["x"].domain == Decimals(2, "1234.5678", 4)
+        assert infer_schema({"x": [1234.5678, 2.0]}).about["x"].domain == Decimals(2, "1234.5678", 4)

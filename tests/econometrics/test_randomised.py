@@ -12,17 +12,17 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.econometrics.asking import ask
-from murmure.econometrics.corrected import Corrected
+from murmure.econometrics.algebra.positive_definite import first_not_positive
 from murmure.econometrics.errors import Collinear, FitFailed
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import model_from_dict, model_to_dict
-from murmure.econometrics.ols import ols
-from murmure.econometrics.positive import first_not_positive
-from murmure.econometrics.randomised import EXAMPLES, RandomisedOLS, randomised_ols
-from murmure.econometrics.readings import Reported
-from murmure.local.columns import Cells
-from murmure.statistics.evaluated import Evaluated
-from murmure.statistics.terms import grid_of
+from murmure.econometrics.models.ols import ols
+from murmure.econometrics.models.randomised_ols import EXAMPLES, RandomisedOLS, randomised_ols
+from murmure.econometrics.rows.corrected_products import CorrectedProducts
+from murmure.econometrics.rows.reported_columns import ReportedColumn
+from murmure.local.base.report_columns import ReportColumnCodec
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.expressions.terms import grid_of
 
 LABELS = mu.Categories(["never", "once", "daily"])
 YES = mu.Categories(["no", "yes"])
@@ -34,7 +34,7 @@ SCHEMA = mu.Schema(
 def written(name: str, mechanism: Any, values: Any, rng: mu.Random) -> Any:
     """Reports, as a sanitised table holds them."""
     reports = mechanism.report(values, rng)
-    return Cells(name, mechanism).write(reports, len(reports), None)
+    return ReportColumnCodec(name, mechanism).write(reports, len(reports), None)
 
 
 def people(seed: int, n: int) -> dict[str, Any]:
@@ -69,7 +69,7 @@ MECHANISMS = [
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_readings_are_unbiased(mechanism: Any) -> None:
     """By enumeration of the law: sum over reports of P[report | x] r(report) is f(x), at every x."""
-    held, k = Reported("x", mechanism), mechanism.domain.size
+    held, k = ReportedColumn("x", mechanism), mechanism.domain.size
     if held.is_number:
         first, step = grid_of(mechanism.domain)
         functions: list[Any] = [(1, [first + step * c for c in range(k)])]
@@ -79,7 +79,7 @@ def test_readings_are_unbiased(mechanism: Any) -> None:
         table = tuple(Fraction(c * c + 1, 3) for c in range(k))
         functions = [(table, list(table))]
     for function, wanted in functions:
-        reading = held.reading(function)
+        reading = held.unbiased_values(function)
         for x in range(k):
             found = sum(mechanism.channel.prob(x, y) * Fraction(r) for y, r in enumerate(reading.tolist()))
 
@@ -89,10 +89,10 @@ def test_readings_are_unbiased(mechanism: Any) -> None:
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_cells_of_a_table_are_the_reports_again(mechanism: Any) -> None:
     """What `sanitise` writes for every report is read back as this report, through the domain of the table."""
-    held = Reported("x", mechanism)
-    count = len(held.reading(1 if held.is_number else (Fraction(1),) * mechanism.domain.size))
+    held = ReportedColumn("x", mechanism)
+    count = len(held.unbiased_values(1 if held.is_number else (Fraction(1),) * mechanism.domain.size))
     reports = np.arange(count)
-    column = Cells("x", mechanism).write(reports.astype(np.uint32), count, None)
+    column = ReportColumnCodec("x", mechanism).write(reports.astype(np.uint32), count, None)
     schema = mu.Schema({"x": held.cells})
     [codes] = schema.encode({"x": column})
     x: tuple[Any, ...]
@@ -111,7 +111,7 @@ def test_cells_of_a_table_are_the_reports_again(mechanism: Any) -> None:
 def test_products_are_unbiased_within_and_between_columns() -> None:
     """By enumeration of both laws: every product that is added up is that of the true row, on average."""
     mechanisms = {"smoker": mu.GRR(LABELS, 1.0), "income": mu.Piecewise(mu.Integers(0, 3), 1.5)}
-    columns = tuple(Reported(name, m) for name, m in mechanisms.items())
+    columns = tuple(ReportedColumn(name, m) for name, m in mechanisms.items())
     terms = (
         "1",
         "smoker == 'once'",
@@ -123,7 +123,7 @@ def test_products_are_unbiased_within_and_between_columns() -> None:
         "not (smoker == 'never' and age > 2)",
         "(income - 1) / 2",
     )
-    asked = Corrected(columns, terms, "pain")
+    asked = CorrectedProducts(columns, terms, "pain")
     age, pain = 5.0, 7.25
     reports = list(itertools.product(range(3), range(columns[1].mechanism.outputs)))
     other = {"age": age, "pain": pain, "age > 2": 1.0}
@@ -139,7 +139,7 @@ def test_products_are_unbiased_within_and_between_columns() -> None:
         true = [1, once, daily, age, income, daily * age - 3, once * income, 1 - (smoker == 0), (income - 1) / 2, pain]
         for (a, b), row in zip(asked.pairs, rows, strict=True):
             assert np.dot(weights, row) == pytest.approx(true[a] * true[b], abs=1e-9)
-    assert Corrected.from_text(asked.to_text()) == asked
+    assert CorrectedProducts.from_text(asked.to_text()) == asked
 
 
 # -- estimates ---------------------------------------------------------------------------------------------------------
@@ -324,19 +324,19 @@ def test_questions_that_do_not_fit_together_are_refused() -> None:
     ):
         given = {"inputs": held.inputs, "at": held.at, "settings": held.settings, **change}
         with pytest.raises(InvalidParameter):
-            Evaluated(held.domain, "randomised", **given)
+            FunctionSums(held.domain, "randomised", **given)
     text = mu.Plan(held).to_json()
     for old, new in (("GRR", "open"), ('\\"terms\\"', '\\"other\\"'), ("smoker == 'once'", "age ** 1000000")):
         assert old in text
         with pytest.raises((PlanRefused, InvalidParameter)):
             mu.Plan.from_json(text.replace(old, new))
     many = " + ".join(f"(smoker == 'once') * a{i}" for i in range(20))
-    columns = (Reported("smoker", mu.GRR(LABELS, 1.0)),)
+    columns = (ReportedColumn("smoker", mu.GRR(LABELS, 1.0)),)
     with pytest.raises(InvalidParameter, match="parts once it is multiplied out"):
-        _ = Corrected(columns, (f"({many}) ** 4",), "pain").products
+        _ = CorrectedProducts(columns, (f"({many}) ** 4",), "pain").products
     for wrong in ("(smoker == 'once') * age / age", "((smoker == 'once') * age) ** age"):
         with pytest.raises(InvalidParameter):
-            _ = Corrected(columns, (wrong,), "pain").products
+            _ = CorrectedProducts(columns, (wrong,), "pain").products
 
 
 REFUSED: dict[str, Any] = {

@@ -12,12 +12,12 @@ import pytest
 
 import murmure as mu
 from murmure import econometrics as ec
-from murmure.econometrics.asking import ask, with_columns
-from murmure.econometrics.cox import Cox, without_intercept
-from murmure.econometrics.formula import read_formula
-from murmure.econometrics.ols import OLS
+from murmure.econometrics.design.formula import read_formula
+from murmure.econometrics.fit import ask, with_columns
+from murmure.econometrics.models.cox import Cox, without_intercept
+from murmure.econometrics.models.ols import OLS
+from murmure.parties.study.document import Study
 from murmure.secure.identity import Identity
-from murmure.study import Study
 
 N = 120
 ORDERS = list(itertools.permutations(["low", "mid", "high"]))

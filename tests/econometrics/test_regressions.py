@@ -17,22 +17,22 @@ from statsmodels.sandbox.regression.gmm import IV2SLS
 import murmure as mu
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics import nist
-from murmure.econometrics.asking import ask
-from murmure.econometrics.did import EXAMPLES as DID_EXAMPLES
-from murmure.econometrics.did import did
-from murmure.econometrics.errors import Collinear, FitFailed, TooFewRows
-from murmure.econometrics.exact import inverse, matmul, transpose
-from murmure.econometrics.fixed_effects import fixed_effects
-from murmure.econometrics.iv import EXAMPLES as IV_EXAMPLES
-from murmure.econometrics.iv import IV, iv
-from murmure.econometrics.noise_aware import carried, noisy_regression
-from murmure.econometrics.ols import EXAMPLES as OLS_EXAMPLES
-from murmure.econometrics.ols import ols, wls
-from murmure.econometrics.own_table import schema_of
-from murmure.econometrics.ridge import EXAMPLES as RIDGE_EXAMPLES
-from murmure.econometrics.ridge import ridge
-from murmure.econometrics.robust import _back, _whitening
-from murmure.statistics.crossed import Crossed
+from murmure.econometrics.algebra.matrices import inverse, matmul, transpose
+from murmure.econometrics.design.inferred_schema import infer_schema
+from murmure.econometrics.errors import Collinear, FitFailed, TooFewObservations
+from murmure.econometrics.fit import ask
+from murmure.econometrics.models.did import EXAMPLES as DID_EXAMPLES
+from murmure.econometrics.models.did import did
+from murmure.econometrics.models.fixed_effects import fixed_effects
+from murmure.econometrics.models.iv import EXAMPLES as IV_EXAMPLES
+from murmure.econometrics.models.iv import IV, iv
+from murmure.econometrics.models.ols import EXAMPLES as OLS_EXAMPLES
+from murmure.econometrics.models.ols import ols, wls
+from murmure.econometrics.models.ridge import EXAMPLES as RIDGE_EXAMPLES
+from murmure.econometrics.models.ridge import ridge
+from murmure.econometrics.results.noise_aware_errors import carried, noisy_regression
+from murmure.econometrics.steps.robust_errors import _back, _whitening
+from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 LONGLEY = sm.datasets.longley.load_pandas().data
 FORMULA = "TOTEMP ~ GNPDEFL + GNP + UNEMP + ARMED + POP + YEAR"
@@ -57,7 +57,7 @@ def parties(frame: pd.DataFrame, number: int = 5) -> list[pd.DataFrame]:
 
 def both(call: Any, frame: pd.DataFrame, *args: Any, **how: Any) -> list[Any]:
     """In the clear, and by masked sums between five parties."""
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     return [
         call(*args, frame, **how),
         call(*args, parties(frame), schema=schema, privacy=mu.Secure(rows_are_public=True), **how),
@@ -141,13 +141,13 @@ def test_errors_by_party_are_clusters_of_statsmodels() -> None:
     )
     frame = GRUNFELD[["invest", "value", "capital"]]
     firms = [frame[GRUNFELD["firm"] == name].reset_index(drop=True) for name in GRUNFELD["firm"].unique()]
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     for how in ({}, {"schema": schema, "privacy": mu.Secure(rows_are_public=True)}):
         ours = ols("invest ~ value + capital", firms, errors="cluster", **how)
         equal(ours, theirs, ("params", "bse", "tvalues", "pvalues", "fvalue", "f_pvalue"))
     few = ols("invest ~ value + capital", [frame.iloc[:100], frame.iloc[100:]], errors="cluster")
     assert few.bse is not None and few.fvalue is None  # two parties say one thing, not two
-    with pytest.raises(TooFewRows, match="two parties"):
+    with pytest.raises(TooFewObservations, match="two parties"):
         ols("invest ~ value + capital", frame, errors="cluster")
 
 
@@ -155,7 +155,7 @@ def test_fixed_effects_by_party_are_indicators_of_firms() -> None:
     theirs = sm.OLS.from_formula("invest ~ value + capital + C(firm)", GRUNFELD).fit()
     frame = GRUNFELD[["invest", "value", "capital"]]
     firms = [frame[GRUNFELD["firm"] == name].reset_index(drop=True) for name in GRUNFELD["firm"].unique()]
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     for how in ({}, {"schema": schema, "privacy": mu.Secure(rows_are_public=True)}):
         ours = fixed_effects("invest ~ value + capital", firms, **how)
         for name in ("params", "bse", "tvalues", "pvalues"):
@@ -174,7 +174,7 @@ def test_a_column_that_does_not_vary_within_parties_is_named() -> None:
 
     with pytest.raises(Collinear, match="'x' is the same in all rows of each party"):
         fixed_effects("y ~ x + z", frames)
-    with pytest.raises(TooFewRows, match="no degree of freedom"):
+    with pytest.raises(TooFewObservations, match="no degree of freedom"):
         fixed_effects("y ~ z", [frame.iloc[:1] for frame in frames])
 
 
@@ -193,7 +193,7 @@ def weighted() -> pd.DataFrame:
 def test_weighted_least_squares_are_those_of_statsmodels() -> None:
     frame = weighted()
     theirs = sm.WLS.from_formula("y ~ x + g", frame, weights=frame["w"]).fit()
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     for ours in (
         wls("y ~ x + g", frame, weights="w"),
         wls("y ~ x + g", parties(frame), weights="w", schema=schema, privacy=mu.Secure(rows_are_public=True)),
@@ -222,7 +222,7 @@ def test_instrumental_variables_are_those_of_statsmodels(right: list[str], by: l
     frame = instrumented()
     exog, instruments = sm.add_constant(frame[right]), sm.add_constant(frame[by])
     theirs = IV2SLS(frame["y"], exog, instruments).fit()
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     formula, z = f"y ~ {' + '.join(right)}", " + ".join(by)
     for ours in (
         iv(formula, frame, z),
@@ -300,7 +300,7 @@ def test_every_ridge_comes_from_one_round() -> None:
     from sklearn.linear_model import Ridge
 
     frame = weighted()
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     Z = np.column_stack([frame["x"], frame["w"]])
     for path in (
         ridge("y ~ x + w", frame, lambdas=("0", 0.5, 20)),
@@ -357,7 +357,7 @@ def test_robust_errors_do_not_depend_on_how_rows_are_cut(kind: str) -> None:
     frame = weighted()
     halves = [frame.iloc[:31], frame.iloc[31:]]
     mixed = [half.sample(frac=1, random_state=3) for half in halves]
-    schema = schema_of(frame, list(frame.columns))
+    schema = infer_schema(frame, list(frame.columns))
     first, second = (ols("y ~ x + g", held, errors=kind, schema=schema) for held in (halves, mixed))
 
     assert first.covariance == second.covariance
@@ -368,7 +368,7 @@ def test_robust_errors_do_not_depend_on_how_rows_are_cut(kind: str) -> None:
 # -- noise ------------------------------------------------------------------------------------------------------------
 
 
-def sums_of(columns: list[Any], factors: tuple[str, ...], variance: float, draw: Any) -> Crossed:
+def sums_of(columns: list[Any], factors: tuple[str, ...], variance: float, draw: Any) -> CrossProductsEstimate:
     """All products of these columns, each distinct sum with normal noise of this variance."""
     Z = np.column_stack(columns)
     side = len(factors)
@@ -378,7 +378,7 @@ def sums_of(columns: list[Any], factors: tuple[str, ...], variance: float, draw:
     noise = draw.normal(size=side * (side + 1) // 2) * np.sqrt(variance)
     M = Z.T @ Z
     matrix = tuple(tuple(F(float(M[i, j] + noise[figure[i][j]])) for j in range(side)) for i in range(side))
-    return Crossed(
+    return CrossProductsEstimate(
         factors=factors,
         n=None,
         matrix=matrix,

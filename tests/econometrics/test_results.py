@@ -14,11 +14,11 @@ import pytest
 import statsmodels.api as sm
 
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.exact import inverse, matmul, scaled, transpose
-from murmure.econometrics.how import How
-from murmure.econometrics.results import Regression
-from murmure.econometrics.shown import Shown, Table
-from murmure.econometrics.text_tables import figure
+from murmure.econometrics.algebra.matrices import inverse, matmul, scaled, transpose
+from murmure.econometrics.results.provenance import How
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.text import figure
 
 X = [[1, i, (7 * i * i) % 11] for i in range(24)]
 Y = [3 * i + (5 * i * i) % 13 for i in range(24)]
@@ -192,11 +192,14 @@ def test_one_axis_does_not_hide_small_coefficients() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Two(Shown):
+class Two(ModelResult):
     how: How | None = None
 
-    def tables(self) -> list[Table]:
-        return [Table("one", ("", "n"), (("a", 3), ("b", None))), Table("two", ("x", "share"), ((1, 0.25),))]
+    def tables(self) -> list[ResultTable]:
+        return [
+            ResultTable("one", ("", "n"), (("a", 3), ("b", None))),
+            ResultTable("two", ("x", "share"), ((1, 0.25),)),
+        ]
 
 
 def test_any_result_says_tables_only() -> None:

@@ -47,7 +47,7 @@ def cluster(jvm: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any
     import pyspark
     from pyspark import SparkContext
 
-    from murmure.engines.java import java_home
+    from murmure.engines.base.java import java_home
     from murmure.engines.spark import session
 
     folder, mark = tmp_path_factory.mktemp("cluster"), f"MURMURE_TEST_CLUSTER={uuid.uuid4()}"

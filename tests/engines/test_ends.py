@@ -21,9 +21,9 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import MurmureError
-from murmure.engines import arrow_threads, csv_files
-from murmure.engines.arrow_threads import AheadReader, Lent
-from murmure.engines.tables import open_table
+from murmure.engines.sources import arrow_threads, csv_files
+from murmure.engines.sources.arrow_threads import AheadReader, Lent
+from murmure.engines.sources.tables import open_table
 
 SCHEMA = mu.Schema({"age": mu.Integers(18, 99), "dose": mu.Integers(0, 9), "ill": mu.Categories(["no", "yes"])})
 ROWS = 4000
@@ -54,7 +54,7 @@ main(sys.argv[1:])
 """
 # One batch is read, and what reads the next ones is still there when the interpreter ends.
 KEPT = """
-from murmure.engines.tables import open_table
+from murmure.engines.sources.tables import open_table
 batches = open_table(sys.argv[1], rows=100, lenient={lenient}).batches()
 assert next(batches).num_rows == 100
 raise SystemExit({code})

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from murmure.core.cells.lenient_encoding import encode_schema_lenient
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, OutsideDomain
 from murmure.core.random import Random
 from murmure.core.schema import Column, Schema
-from murmure.core.standing import stand_schema
-from murmure.engines.csv_files import BLOCK, _of_any_length
 from murmure.engines.memory import Memory
-from murmure.engines.people import RowsPerPerson
-from murmure.engines.tables import open_table
+from murmure.engines.sources.csv_files import BLOCK, _of_any_length
+from murmure.engines.sources.rows_per_person import RowsPerPerson
+from murmure.engines.sources.tables import open_table
 
 SCHEMA = Schema(
     {
@@ -36,7 +36,7 @@ HEAD = b"age,size,smoker,old\n"
 
 def read(source: Any, **how: Any) -> list[list[int]]:
     table = open_table(source, list(SCHEMA), SCHEMA.kinds, lenient=True, **how)
-    parts = [stand_schema(SCHEMA, batch) for batch in table.batches()]
+    parts = [encode_schema_lenient(SCHEMA, batch) for batch in table.batches()]
     return [np.concatenate([part[i] for part in parts]).tolist() if parts else [] for i in range(4)]
 
 
@@ -88,7 +88,7 @@ def test_a_letter_cut_in_two_by_a_block(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"a\n" + ("é\n" * 1_200_000).encode() + b"\xff\n" + b"\xe9")
     table = open_table(path, ["a"], schema.kinds, lenient=True)
-    counts = sum(np.bincount(stand_schema(schema, batch)[0], minlength=3) for batch in table.batches())
+    counts = sum(np.bincount(encode_schema_lenient(schema, batch)[0], minlength=3) for batch in table.batches())
 
     assert counts.tolist() == [1_200_000, 0, 2]
 
@@ -210,7 +210,7 @@ def test_a_frame_that_changes_its_type_for_one_row() -> None:
     def codes(last: list[Any]) -> list[list[int]]:
         frame = pd.DataFrame({name: pd.Series([1, 2, 0, *last]) for name in schema})
         table = open_table(frame, list(schema), schema.kinds, lenient=True)
-        return [column.tolist()[:3] for column in stand_schema(schema, next(table.batches()))]
+        return [column.tolist()[:3] for column in encode_schema_lenient(schema, next(table.batches()))]
 
     assert codes([]) == codes([None]) == codes(["a"]) == codes([2.5]) == codes([[1]]) == codes([True])
     assert codes([])[2] == [1, 3, 0]
@@ -223,7 +223,7 @@ def test_files_that_share_no_type(tmp_path: Path) -> None:
     schema = Schema({"age": Integers(0, 99)})
     table = open_table(tmp_path, ["age"], schema.kinds, lenient=True)
 
-    assert [stand_schema(schema, batch)[0].tolist() for batch in table.batches()] == [[2, 99]]
+    assert [encode_schema_lenient(schema, batch)[0].tolist() for batch in table.batches()] == [[2, 99]]
     with pytest.raises(InvalidParameter):
         list(open_table(tmp_path, ["age"], schema.kinds).batches())
 
@@ -253,8 +253,8 @@ def test_spark_workers_read_leniently(spark: Any, tmp_path: Path) -> None:
     """The integers before noise are those of this machine: files of several types, odd rows, frames, and nobody."""
     from murmure.catalogue import load
     from murmure.engines.spark import Spark
-    from murmure.plan import Plan
-    from murmure.run import total
+    from murmure.plan.plan import Plan
+    from murmure.run.totals import total
 
     schema = Schema({"age": Integers(0, 99), "smoker": Categories(["no", "yes"])})
     plan = Plan(load("Marginals")(schema), curator=load("DiscreteLaplace")(epsilon=1.0))
@@ -285,8 +285,8 @@ def test_spark_guesses_types_and_one_row_changes_no_other(spark: Any, tmp_path: 
     """spark.read.csv looks at all rows for the type of a column; the sums move by one row."""
     from murmure.catalogue import load
     from murmure.engines.spark import Spark
-    from murmure.plan import Plan
-    from murmure.run import total
+    from murmure.plan.plan import Plan
+    from murmure.run.totals import total
 
     schema = Schema({"flag": Categories(["0", "1"]), "ok": Categories(["true", "false"]), "age": Integers(0, 9)})
     plan = Plan(load("Marginals")(schema), curator=load("DiscreteLaplace")(epsilon=1.0))
@@ -308,8 +308,8 @@ def test_files_of_signed_and_unsigned_numbers(spark: Any, tmp_path: Path) -> Non
     """A type that holds both: a row beyond 2**63 stays beyond, also where Spark's workers read the files themselves."""
     from murmure.catalogue import load
     from murmure.engines.spark import Spark
-    from murmure.plan import Plan
-    from murmure.run import total
+    from murmure.plan.plan import Plan
+    from murmure.run.totals import total
 
     plan = Plan(load("Sum")(Integers(0, 100, column="x")), curator=load("DiscreteLaplace")(epsilon=1.0))
     for first, later in (([2**63 + 5] * 9, [3]), ([3], [2**63 + 5] * 9), ([1, 2], [2.9] * 9), ([2.9] * 9, [1, 2])):
@@ -326,8 +326,8 @@ def test_files_of_signed_and_unsigned_numbers(spark: Any, tmp_path: Path) -> Non
 
 def test_a_nul_in_another_column(tmp_path: Path) -> None:
     from murmure.catalogue import load
-    from murmure.plan import Plan
-    from murmure.run import total
+    from murmure.plan.plan import Plan
+    from murmure.run.totals import total
 
     path = csv(tmp_path, b"1,1,no,true\n2,1,n\x00o,true\n")
     plan = Plan(load("Sum")(SCHEMA["age"]), curator=load("DiscreteLaplace")(epsilon=1.0))

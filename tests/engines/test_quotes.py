@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from murmure.core.errors import InvalidParameter
-from murmure.engines import csv_files
-from murmure.engines.tables import open_table
+from murmure.engines.sources import csv_files
+from murmure.engines.sources.tables import open_table
 
 STRAY = [
     'u,v\n1,a\n5"9,"tall\n2,b\n3,c\n',  # one row would swallow all that follow

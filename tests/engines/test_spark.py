@@ -5,9 +5,7 @@ Steps are nested functions: Spark sends those by value, and its workers cannot i
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
@@ -19,16 +17,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.listing import listed
 
 import murmure as mu
+from murmure.catalogue import MODELS
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MissingExtra, MurmureError, OutsideDomain
 from murmure.core.random import Random
 from murmure.core.types import Total
-from murmure.engines import java
 from murmure.engines import spark as engine
-from murmure.engines.rowgroups import scanned
+from murmure.engines.base import java
+from murmure.engines.base.task import Task
+from murmure.engines.sources.row_groups import scanned
 from murmure.engines.spark import Spark, SparkFailed, session
-from murmure.engines.task import Task
 
 N = 10_000
 AGE = (np.arange(N) * 7919 % 97).astype(np.int64)
@@ -411,7 +411,7 @@ PROTECTED = [
 @pytest.mark.parametrize("statistic", PROTECTED, ids=lambda s: type(s).__name__)
 def test_a_curators_sum_is_the_same_on_spark(spark: Any, tmp_path: Path, statistic: Any) -> None:
     """Before noise the integers are equal, of Parquet that workers read and of rows out of the JVM."""
-    from murmure.run import total
+    from murmure.run.totals import total
 
     plan = mu.Plan(statistic, curator=mu.DiscreteLaplace(1.0))
     table = pa.table({name: pa.array(column, from_pandas=False) for name, column in STRANGE.items()})
@@ -445,7 +445,7 @@ def test_sums_beyond_64_bits_are_the_same_on_spark(spark: Any, tmp_path: Path) -
 
 def test_of_a_person_with_many_rows_some_are_read(spark: Any) -> None:
     """At most two of each, chosen by the person's own rows: shuffled, and among other people, the same two."""
-    from murmure.run import total
+    from murmure.run.totals import total
 
     plan = mu.Plan(mu.Mean(CURATED["age"]), curator=mu.DiscreteLaplace(1.0), unit="id", rows_per_person=2)
     mine = [(1, 10), (1, 20), (1, 30), (1, 40)]
@@ -462,20 +462,17 @@ def test_of_a_person_with_many_rows_some_are_read(spark: Any) -> None:
 
 def econometric_examples() -> list[Any]:
     """One example of every model."""
-    import murmure.econometrics
-
     out = dict[type, Any]()
-    for info in pkgutil.iter_modules(murmure.econometrics.__path__):
-        module = importlib.import_module(f"murmure.econometrics.{info.name}")
-        for example in getattr(module, "EXAMPLES", ()):
-            out.setdefault(type(example.model), example)
+    for _, example in listed("murmure.econometrics.models"):
+        out.setdefault(type(example.model), example)
+    assert len(out) == len(MODELS)
     return [pytest.param(example, id=kind.__name__) for kind, example in out.items()]
 
 
 @pytest.mark.parametrize("example", econometric_examples())
 def test_a_model_hears_the_same_sums_on_spark(spark: Any, example: Any) -> None:
     """Every model of econometrics, on a Spark frame: the same figures as from the same rows in memory."""
-    from murmure.econometrics.asking import ask
+    from murmure.econometrics.fit import ask
 
     rows = list(zip(*example.rows.values(), strict=True))
     frame = spark.createDataFrame(rows, list(example.rows)).repartition(2)
@@ -611,7 +608,7 @@ def test_java_out_of_a_wheel(tmp_path: Path) -> None:
     code = """if True:
         import numpy as np
         from murmure.core.types import Total
-        from murmure.engines.java import java_home
+        from murmure.engines.base.java import java_home
         from murmure.engines.spark import Spark, session
 
         def step(batch):

@@ -22,7 +22,8 @@ import pyarrow.parquet
 import pytest
 
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MissingExtra, MurmureError
-from murmure.engines.tables import open_table, write_table
+from murmure.engines.sources.table_writer import write_table
+from murmure.engines.sources.tables import open_table
 
 KINDS = {"word": "text", "age": "integer", "size": "real", "yes": "boolean"}
 TABLE = pa.table(
@@ -372,7 +373,7 @@ def test_what_may_not_be_read(tmp_path: Path) -> None:
     path.chmod(0)
     for name in (path, tmp_path / "shut"):
         code = (
-            "import os, sys; from murmure.engines.tables import open_table; from murmure.core.errors import *\n"
+            "import os, sys; from murmure.engines.sources.tables import open_table; from murmure.core.errors import *\n"
             "import pyarrow.parquet\n"
             f"os.chdir({str(tmp_path)!r}); os.getuid() or os.setuid(65534)\n"
             f"try: list(open_table({name.name!r}).batches())\n"
@@ -486,7 +487,7 @@ def test_a_large_file_is_not_held(suffix: str, tmp_path: Path) -> None:
         write(path, table)
     del table
     code = (
-        "import re, sys; from murmure.engines.tables import open_table; import numpy, pyarrow\n"
+        "import re, sys; from murmure.engines.sources.tables import open_table; import numpy, pyarrow\n"
         "import pyarrow.csv, pyarrow.dataset, pyarrow.parquet, narwhals\n"
         "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"
         "kinds = {f'c{i}': 'integer' for i in range(8)}; before = peak(); n = 0\n"

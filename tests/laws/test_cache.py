@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from murmure.core.files import locked
-from murmure.laws import compiled
-from murmure.laws.compiled import LOCK, Kept, kept
+from murmure.laws import kernel_loader
+from murmure.laws.kernel_loader import LOCK, KernelCache, cached_kernel
 
 numba = pytest.importorskip("numba", reason="needs numba")
 caching = pytest.importorskip("numba.core.caching", reason="needs numba")
@@ -26,7 +26,7 @@ import os, sys, time
 import numpy as np
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
-from murmure.laws.compiled import kept
+from murmure.laws.kernel_loader import kept
 
 how, types = sys.argv[1], sys.argv[2:]
 write = IndexDataCacheFile._save_index
@@ -114,12 +114,12 @@ def numba_file(tmp_path: Path) -> caching.IndexDataCacheFile:
 
 
 @pytest.fixture
-def file(numba_file: caching.IndexDataCacheFile, tmp_path: Path) -> Kept:
-    return Kept(numba_file, tmp_path / LOCK)
+def file(numba_file: caching.IndexDataCacheFile, tmp_path: Path) -> KernelCache:
+    return KernelCache(numba_file, tmp_path / LOCK)
 
 
 def test_code_of_another_signature_is_not_used(
-    file: Kept, numba_file: caching.IndexDataCacheFile, tmp_path: Path
+    file: KernelCache, numba_file: caching.IndexDataCacheFile, tmp_path: Path
 ) -> None:
     """What the race left behind heals: the index names for int32 the code of uint8."""
     file.save("int32", "code of int32")
@@ -134,7 +134,9 @@ def test_code_of_another_signature_is_not_used(
 
 
 @pytest.mark.parametrize("data", ["code", ("code", "signature"), tuple(range(9))])
-def test_what_numba_kept_alone_is_not_used(file: Kept, numba_file: caching.IndexDataCacheFile, data: object) -> None:
+def test_what_numba_kept_alone_is_not_used(
+    file: KernelCache, numba_file: caching.IndexDataCacheFile, data: object
+) -> None:
     """It does not say to which signature it belongs; the next save writes over it."""
     numba_file.save("int32", data)
     assert file.load("int32") is None
@@ -145,7 +147,7 @@ def test_what_numba_kept_alone_is_not_used(file: Kept, numba_file: caching.Index
 
 @pytest.mark.parametrize("name", ["kernels.window-23.nbi", "kernels.window-23.1.nbc"])
 @pytest.mark.parametrize("left", [0, 10])
-def test_files_that_a_crash_cut_short(file: Kept, tmp_path: Path, name: str, left: int) -> None:
+def test_files_that_a_crash_cut_short(file: KernelCache, tmp_path: Path, name: str, left: int) -> None:
     file.save("int32", "code")
     cut = tmp_path / name
     cut.write_bytes(cut.read_bytes()[:left])
@@ -155,7 +157,7 @@ def test_files_that_a_crash_cut_short(file: Kept, tmp_path: Path, name: str, lef
     assert file.load("int32") == "code"
 
 
-def test_where_no_lock_can_be_had(file: Kept, tmp_path: Path) -> None:
+def test_where_no_lock_can_be_had(file: KernelCache, tmp_path: Path) -> None:
     """A folder in the lock's place: kernels are kept all the same."""
     (tmp_path / LOCK).mkdir()
     file.save("int32", "code")
@@ -163,9 +165,9 @@ def test_where_no_lock_can_be_had(file: Kept, tmp_path: Path) -> None:
     assert file.load("int32") == "code"
 
 
-def test_a_lock_that_is_never_let_go(file: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_never_let_go(file: KernelCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is waited for, but not for ever."""
-    monkeypatch.setattr(compiled, "PATIENCE", 0.05)
+    monkeypatch.setattr(kernel_loader, "PATIENCE", 0.05)
     with locked(tmp_path / LOCK):
         with pytest.raises(TimeoutError, match=r"held it for 0\.05 s"), locked(tmp_path / LOCK, patience=0.05):
             pass
@@ -181,9 +183,9 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     def kernel(x):
         return x + 1
 
-    kept(kernel)
+    cached_kernel(kernel)
     nowhere = tmp_path / "gone"
-    kernel._cache._cache_file = Kept(caching.IndexDataCacheFile(str(nowhere), "kernel", "stamp"), nowhere / LOCK)
+    kernel._cache._cache_file = KernelCache(caching.IndexDataCacheFile(str(nowhere), "kernel", "stamp"), nowhere / LOCK)
 
     assert kernel(1) == 2
     assert not nowhere.exists()
@@ -194,7 +196,7 @@ def test_every_kernel_is_kept_so() -> None:
     made = [value for value in vars(kernels).values() if hasattr(value, "_cache")]
 
     assert len(made) >= 20
-    assert all(isinstance(kernel._cache._cache_file, Kept) for kernel in made)
+    assert all(isinstance(kernel._cache._cache_file, KernelCache) for kernel in made)
 
 
 # ---- the lock

@@ -16,14 +16,14 @@ import pytest
 from murmure.core.domain import Categories, Integers
 from murmure.core.fixed import WORD
 from murmure.core.random import GivenWords, Random
-from murmure.laws import bits, compiled, counting, hadamard, hashed, subset, window
-from murmure.laws.bits import DEEP_PLANES, PLANES, Bits, ChainedBits, Coins
+from murmure.laws import bits, hadamard, hashed, kernel_loader, subset, tallies, window
+from murmure.laws.bits import DEEP_PLANES, PLANES, BitsChannel, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.subset import Subset
 from murmure.laws.table import ramp, shift_family
 from murmure.laws.tagged import Tagged
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
 from murmure.local.grr import GRR
 from murmure.local.hadamard import HadamardResponse
 from murmure.local.hashing import BLH, OLH
@@ -33,7 +33,7 @@ from murmure.local.unary import OUE
 
 kernels = pytest.importorskip("murmure.laws.kernels", reason="needs numba")
 
-LAW_MODULES: list[ModuleType] = [bits, counting, hadamard, hashed, subset, window]
+LAW_MODULES: list[ModuleType] = [bits, tallies, hadamard, hashed, subset, window]
 SIZES = (2, 3, 63, 64, 65, 128, 1000)
 DTYPES = ("int64", "uint8", "int32", "uint16")
 Use = Callable[[str], None]
@@ -61,26 +61,26 @@ def channels(k: int) -> dict[str, Any]:
     """Every law with k inputs; several where its integers take different ways."""
     E = WORD // 3
     return {
-        "GRR": Window.calibrated(1.0, k, k),
-        "window, sliding": Window.calibrated(1.0, k, 3 * (k - 1) + 5, 5, 3),
-        "window, sliding by one": Window.calibrated(1.0, k, (k - 1) + 4, 4, 1),
-        "window, stopped": Window.calibrated(1.0, k, k, max(1, k // 3), 1, max(1, k // 3) // 2),
-        "window, stopped at one end": Window.calibrated(1.0, k, k, max(1, k // 2), 1, 0),
-        "window, barely likely": Window(k, k, 1, 1, 0, WORD // k),
-        "window, saturated": Window.calibrated(700.0, k, k),
-        "bits": Bits(k, WORD // 2, E),
-        "bits, saturated": Bits(k, WORD - 1, 1),
-        "chained bits": ChainedBits(Bits(k, WORD - E, E), WORD - E // 2, E // 2),
+        "GRR": WindowChannel.calibrated(1.0, k, k),
+        "window, sliding": WindowChannel.calibrated(1.0, k, 3 * (k - 1) + 5, 5, 3),
+        "window, sliding by one": WindowChannel.calibrated(1.0, k, (k - 1) + 4, 4, 1),
+        "window, stopped": WindowChannel.calibrated(1.0, k, k, max(1, k // 3), 1, max(1, k // 3) // 2),
+        "window, stopped at one end": WindowChannel.calibrated(1.0, k, k, max(1, k // 2), 1, 0),
+        "window, barely likely": WindowChannel(k, k, 1, 1, 0, WORD // k),
+        "window, saturated": WindowChannel.calibrated(700.0, k, k),
+        "bits": BitsChannel(k, WORD // 2, E),
+        "bits, saturated": BitsChannel(k, WORD - 1, 1),
+        "chained bits": ChainedBits(BitsChannel(k, WORD - E, E), WORD - E // 2, E // 2),
         "subset of one": Subset(k, 1, WORD // 5 * 3),
         "subset": Subset(k, max(1, k // 3), WORD // 5 * 3),
         "subset but one": Subset(k, min(k - 1, 70), WORD // 5 * 3),
         "Hadamard": Hadamard(k, Hadamard(k, 1).over // 10 * 7),
-        "hashed, 2 bins": Hashed(k, Window.calibrated(1.0, 2, 2)),
-        "hashed, 3 bins": Hashed(k, Window.calibrated(1.0, 3, 3)),
-        "hashed, 16 bins": Hashed(k, Window.calibrated(3.0, 16, 16)),
-        "hashed, 1000 bins": Hashed(k, Window.calibrated(7.0, 1000, 1000)),
+        "hashed, 2 bins": Hashed(k, WindowChannel.calibrated(1.0, 2, 2)),
+        "hashed, 3 bins": Hashed(k, WindowChannel.calibrated(1.0, 3, 3)),
+        "hashed, 16 bins": Hashed(k, WindowChannel.calibrated(3.0, 16, 16)),
+        "hashed, 1000 bins": Hashed(k, WindowChannel.calibrated(7.0, 1000, 1000)),
         "table": shift_family(shape(np.exp(-np.arange(k) / k))) if k <= 128 else ramp(k, E // 2, E // k),
-        "tagged": Tagged(Window.calibrated(1.0, k, 2 * (k - 1) + 5, 5, 2), ramp(k, E, E // k), WORD // 3),
+        "tagged": Tagged(WindowChannel.calibrated(1.0, k, 2 * (k - 1) + 5, 5, 2), ramp(k, E, E // k), WORD // 3),
     }
 
 
@@ -106,7 +106,7 @@ def draw(channel: Any, x: Any, seed: int) -> Any:
 def test_reports_are_the_same(use: Use, k: int, name: str) -> None:
     """Around the size where kernels take over, and beyond the one where two threads share the work."""
     channel = channels(k)[name]
-    around = (compiled.SMALL - 1, compiled.SMALL, compiled.SMALL + 1)
+    around = (kernel_loader.SMALL - 1, kernel_loader.SMALL, kernel_loader.SMALL + 1)
     for n in (1, *around, 70_001) if channel.words == 1 else (1, *around, 12_345) if channel.words < 200 else (1, 9001):
         x = inputs(k, n)
         use("reference")
@@ -136,7 +136,7 @@ def test_the_type_of_the_codes_does_not_matter(use: Use, k: int, name: str, dtyp
 @pytest.mark.parametrize("form", ["big-endian", "read-only", "strided", "reversed"])
 def test_the_layout_of_the_codes_does_not_matter(form: str) -> None:
     """Columns come big-endian (FITS, HDF5), read-only (Arrow) or as every second element: same reports, same counts."""
-    n = compiled.SMALL + 1
+    n = kernel_loader.SMALL + 1
     x = inputs(5, n)
     shaped = {
         "big-endian": x.astype(">i8"),
@@ -150,21 +150,21 @@ def test_the_layout_of_the_codes_does_not_matter(form: str) -> None:
         mechanism = kind(Categories(5), 1.0)
         expected = mechanism.report(x, Random.seeded(2))
         assert np.array_equal(expected, mechanism.report(shaped, Random.seeded(2))), kind
-    assert (counting.histogram(x, 5) == counting.histogram(Categories(5).encode(shaped), 5)).all()
+    assert (tallies.histogram(x, 5) == tallies.histogram(Categories(5).encode(shaped), 5)).all()
 
 
 def test_kernels_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """MURMURE_FAST=0 switches the kernels off; few people never load them."""
     monkeypatch.setenv("MURMURE_FAST", "0")
-    compiled.available.cache_clear()
+    kernel_loader.available.cache_clear()
     try:
-        assert compiled.kernels_for(10**6) is None
+        assert kernel_loader.kernels_for(10**6) is None
         monkeypatch.setenv("MURMURE_FAST", "1")
-        compiled.available.cache_clear()
-        assert compiled.kernels_for(compiled.SMALL) is kernels
-        assert compiled.kernels_for(compiled.SMALL - 1) is None
+        kernel_loader.available.cache_clear()
+        assert kernel_loader.kernels_for(kernel_loader.SMALL) is kernels
+        assert kernel_loader.kernels_for(kernel_loader.SMALL - 1) is None
     finally:
-        compiled.available.cache_clear()
+        kernel_loader.available.cache_clear()
 
 
 # ---- tallies
@@ -207,7 +207,7 @@ def supports_by_definition(mechanism: Any, reports: Any) -> Any:
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_tallies_are_the_same(use: Use, mechanism: Any) -> None:
     """Compiled, reference and definition count the same supports; parts add up to the whole."""
-    reports = mechanism.law(inputs(mechanism.domain.size, compiled.SMALL + 3)).sample(Random.seeded(4))
+    reports = mechanism.law(inputs(mechanism.domain.size, kernel_loader.SMALL + 3)).sample(Random.seeded(4))
     few = reports[:300]
     use("reference")
     expected = mechanism.tally(reports)
@@ -237,7 +237,7 @@ def test_column_sums_are_sums_of_columns(use: Use, n: int, how: str) -> None:
     packed = Random.seeded(n).words(2 * n).reshape(n, 2) if n else np.zeros((0, 2), np.uint64)
     expected = [int(((packed[:, v // 64] >> np.uint64(v % 64)) & np.uint64(1)).sum()) for v in range(100)]
 
-    assert counting.column_sums(packed, 100).tolist() == expected
+    assert tallies.column_sums(packed, 100).tolist() == expected
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 5, 8192, 70_001])
@@ -247,8 +247,8 @@ def test_histograms_count(use: Use, n: int) -> None:
     expected = [int((codes == v).sum()) for v in range(256)]
     for how in ("reference", "compiled"):
         use(how)
-        assert counting.histogram(codes, 256).tolist() == expected
-        assert counting.histogram(codes.astype(np.int64), 256).tolist() == expected
+        assert tallies.histogram(codes, 256).tolist() == expected
+        assert tallies.histogram(codes.astype(np.int64), 256).tolist() == expected
 
 
 @pytest.mark.parametrize("how", ["reference", "compiled"])
@@ -258,14 +258,14 @@ def test_the_transform_is_the_hadamard_matrix(use: Use, how: str) -> None:
     vector = np.arange(64) ** 2 - 7
     matrix = np.array([[(-1) ** (v & y).bit_count() for y in range(64)] for v in range(64)])
 
-    assert counting.walsh_hadamard(vector).tolist() == (matrix @ vector).tolist()
+    assert tallies.walsh_hadamard(vector).tolist() == (matrix @ vector).tolist()
     assert vector.tolist() == [y * y - 7 for y in range(64)]
 
 
 # ---- words at the edges
 
 
-def edge_words(law: Window) -> list[int]:
+def edge_words(law: WindowChannel) -> list[int]:
     """Words at which the report turns, and those beside them: every multiple of every divisor of the law."""
     turns = [0, law.body, law.cut]
     turns += [j * (law.inside + 1) for j in range(1, law.rest + 1)]
@@ -276,20 +276,20 @@ def edge_words(law: Window) -> list[int]:
 
 def turning_windows() -> list[Any]:
     return [
-        Window.calibrated(0.001, 2, 2),
-        Window.calibrated(1.0, 2, 2),
-        Window.calibrated(0.1, 3, 3),
-        Window.calibrated(1.0, 1000, 1000),
-        Window.calibrated(5.0, 300, 300),
-        Window.calibrated(40.0, 7, 7),
-        Window.calibrated(0.5, 10, 3 * 9 + 5, 5, 3),
-        Window.calibrated(0.01, 50, 3 * 49 + 127, 127, 3),
-        Window.calibrated(2.0, 64, 64, 17, 1, 8),
+        WindowChannel.calibrated(0.001, 2, 2),
+        WindowChannel.calibrated(1.0, 2, 2),
+        WindowChannel.calibrated(0.1, 3, 3),
+        WindowChannel.calibrated(1.0, 1000, 1000),
+        WindowChannel.calibrated(5.0, 300, 300),
+        WindowChannel.calibrated(40.0, 7, 7),
+        WindowChannel.calibrated(0.5, 10, 3 * 9 + 5, 5, 3),
+        WindowChannel.calibrated(0.01, 50, 3 * 49 + 127, 127, 3),
+        WindowChannel.calibrated(2.0, 64, 64, 17, 1, 8),
     ]
 
 
 @pytest.mark.parametrize("law", turning_windows(), ids=lambda law: f"{law.inputs} to {law.outputs} by {law.length}")
-def test_kernels_divide_exactly(use: Use, law: Window) -> None:
+def test_kernels_divide_exactly(use: Use, law: WindowChannel) -> None:
     """At every word where a report turns, and beside it: the kernels' float quotient is repaired to the exact one."""
     words = np.array(edge_words(law), np.uint64)
     for x in {0, law.inputs // 2, law.inputs - 1}:
@@ -312,7 +312,7 @@ def test_kernels_divide_exactly(use: Use, law: Window) -> None:
 @pytest.mark.parametrize("g", [2, 3, 16, 149])
 def test_hashed_kernels_divide_exactly(use: Use, g: int) -> None:
     """The same for the bins of a hash, whose kernel divides too."""
-    law = Hashed(100, Window.calibrated(1.0, g, g))
+    law = Hashed(100, WindowChannel.calibrated(1.0, g, g))
     last = np.array(edge_words(law.bins), np.uint64)
     seeds = Random.seeded(g).words(len(last) * (law.words - 1)).reshape(len(last), -1)
     words, x = np.column_stack([seeds, last]), inputs(100, len(last))
@@ -377,7 +377,7 @@ def test_bits_compare_64_bits(use: Use, how: str, n: int, equal: int) -> None:
     """Every bit of a unary report is such a comparison, the person's own with p, also where all words stay open."""
     use(how)
     k, q, p = 100, WORD // 5 + 12345, WORD // 3
-    channel = Bits(k, p, q)
+    channel = BitsChannel(k, p, q)
     numbers = close_numbers(q, n, channel.width, equal, seed=equal)
     held = planes(numbers)
     own = np.where(np.arange(n) % 3 == 0, np.uint64(p - 1), np.uint64(p))  # p - 1 is below p, p is not
@@ -396,7 +396,7 @@ def test_bits_compare_64_bits(use: Use, how: str, n: int, equal: int) -> None:
 def test_chained_bits_compare_64_bits(equal: int) -> None:
     """A chained report takes three comparisons a bit: the kept one, then one for kept ones and one for kept zeros."""
     k, n = 70, 12
-    first = Bits(k, WORD // 4 * 3, WORD // 5)
+    first = BitsChannel(k, WORD // 4 * 3, WORD // 5)
     channel = ChainedBits(first, WORD // 7 * 6, WORD // 11 * 2)  # ones and zeros to the last bit of each
     drawn = [
         close_numbers(t, n, channel.width, equal, seed=i)

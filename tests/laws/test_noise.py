@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.certify.check_parts import FAILURE, chi_squared
-from murmure.certify.noise_checks import _without_kernels
+from murmure.certify.checks.noise import _without_kernels
+from murmure.certify.checks.parts import FAILURE, chi_squared
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
 from murmure.core.random import Random
-from murmure.laws import noise_coins
-from murmure.laws.compiled import SMALL
-from murmure.laws.noise_choice import ExponentialLaw, PermuteAndFlipLaw
-from murmure.laws.noise_coins import Stream, flips, in_batches, product_flips, settle, uniforms
-from murmure.laws.noise_digits import HALF_WORD, Digits, TableOf, calibrated, digits
-from murmure.laws.noise_gaussian import DiscreteGaussianLaw
-from murmure.laws.noise_laplace import DiscreteLaplaceLaw, at_rate
-from murmure.laws.noise_staircase import StaircaseLaw, units
+from murmure.laws.kernel_loader import SMALL
+from murmure.laws.noise import coins
+from murmure.laws.noise.choice import ExponentialLaw, PermuteAndFlipLaw
+from murmure.laws.noise.coins import Stream, flips, in_batches, product_flips, settle, uniforms
+from murmure.laws.noise.digits import HALF_WORD, Digits, TableOf, calibrated, digits
+from murmure.laws.noise.gaussian import DiscreteGaussianLaw
+from murmure.laws.noise.laplace import DiscreteLaplaceLaw, at_rate
+from murmure.laws.noise.staircase import StaircaseLaw, units
 
 
 class Given(Stream):
@@ -37,7 +37,7 @@ class Given(Stream):
 
 
 def kernels() -> Any:
-    from murmure.laws.compiled import kernels_for
+    from murmure.laws.kernel_loader import kernels_for
 
     return kernels_for(SMALL)
 
@@ -46,12 +46,12 @@ def kernels() -> Any:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_coin_is_a_comparison_of_real_numbers(few: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """w / 2**64 against a / b: yes below, no above, and the next words decide where the first cannot."""
-    monkeypatch.setattr(noise_coins, "FEW", few)
+    monkeypatch.setattr(coins, "FEW", few)
     third, last = (1 << 64) // 3, (1 << 64) - 1  # 1/3 = 0x5555...: word `third` ties
     words = [third - 1, third, third + 1, 0, last, third]
     rest = [third, third - 1, third + 1]  # settle the two ties: tie again, then yes; and no
     out = np.zeros(6, bool)
-    going = noise_coins._survivors(np.arange(6), 1, 3, True, out, Given(words + rest, kernels() if compiled else None))
+    going = coins._survivors(np.arange(6), 1, 3, True, out, Given(words + rest, kernels() if compiled else None))
 
     assert going.tolist() == [0, 3, 1]
     assert out[[2, 4, 5]].all()

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from scipy import special
 
-from murmure.certify.check_parts import FAILURE, chi_squared
-from murmure.certify.noise_checks import _without_kernels
+from murmure.certify.checks.noise import _without_kernels
+from murmure.certify.checks.parts import FAILURE, chi_squared
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.laws import noise_poisson_wide
-from murmure.laws.log_factorial import log_factorial
-from murmure.laws.noise_coins import Stream
-from murmure.laws.noise_poisson import TABULATED, PoissonLaw, PoissonTable, poisson_ends
-from murmure.laws.noise_poisson_wide import WidePoisson
+from murmure.laws.noise import poisson_wide
+from murmure.laws.noise.coins import Stream
+from murmure.laws.noise.log_factorial import log_factorial
+from murmure.laws.noise.poisson import TABULATED, PoissonLaw, PoissonTable, poisson_ends
+from murmure.laws.noise.poisson_wide import WidePoisson
 
 D = decimal.Decimal
 WORD = 1 << 64
@@ -201,7 +201,7 @@ def test_bounds_decide_what_floats_decide(monkeypatch: pytest.MonkeyPatch) -> No
     wide = WidePoisson(TABULATED + 1)
     z = np.arange(-300, 300, 7)
     fast = wide.kept(z, Stream(Random.seeded(6), 10))
-    monkeypatch.setattr(noise_poisson_wide, "ERROR", 1.0)
+    monkeypatch.setattr(poisson_wide, "ERROR", 1.0)
 
     assert (wide.kept(z, Stream(Random.seeded(6), 10)) == fast).all()
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.certify.check_parts import FAILURE, CheckFailed, chi_squared
-from murmure.certify.noise_checks import check_noise_law, check_noise_samples, check_same_bits
+from murmure.certify.checks.noise import check_noise_law, check_noise_samples, check_same_bits
+from murmure.certify.checks.parts import FAILURE, CheckFailed, chi_squared
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.laws import noise_polya
-from murmure.laws.noise_coins import Stream
-from murmure.laws.noise_polya import PolyaLaw
-from murmure.laws.noise_shares import sum_of
-from murmure.laws.noise_thinning import fair_runs, ratio_flips, two_over_e
+from murmure.laws.noise import polya
+from murmure.laws.noise.coins import Stream
+from murmure.laws.noise.polya import PolyaLaw
+from murmure.laws.noise.shares import sum_of
+from murmure.laws.noise.thinning import fair_runs, ratio_flips, two_over_e
 
 SHARES = [
     PolyaLaw(1, 1, Fraction(1, 2)),
@@ -178,7 +178,7 @@ def test_a_sampler_that_forgets_a_coin_is_refused(coin: str, monkeypatch: pytest
     """Each coin of the thinning in turn always says yes."""
     law = PolyaLaw(4, 13, Fraction(3, 4))
     check_noise_samples(law, law, 5)
-    monkeypatch.setattr(noise_polya, coin, lambda first, *rest: np.ones(np.shape(_per_coin(first, rest)), np.bool_))
+    monkeypatch.setattr(polya, coin, lambda first, *rest: np.ones(np.shape(_per_coin(first, rest)), np.bool_))
     with pytest.raises(CheckFailed):
         check_noise_samples(law, law, 5)
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy import special
 
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.noise_checks import check_noise_law, check_noise_samples, check_same_bits
+from murmure.certify.checks.noise import check_noise_law, check_noise_samples, check_same_bits
+from murmure.certify.checks.parts import CheckFailed
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.laws.noise_shares import sum_of
-from murmure.laws.noise_skellam import LISTED, SUMMED, SkellamLaw, kappa, lam, skellam_rho
+from murmure.laws.noise.shares import sum_of
+from murmure.laws.noise.skellam import LISTED, SUMMED, SkellamLaw, kappa, lam, skellam_rho
 
 VARIANCES = [Fraction(1, 50), Fraction(1), Fraction(9, 2), Fraction(200), Fraction(LISTED), Fraction(LISTED + 1)]
 

@@ -14,14 +14,14 @@ import pytest
 import murmure as mu
 from murmure.core.fixed import WORD
 from murmure.core.random import GivenWords, Random
-from murmure.laws import bits, compiled, counting, hidden, records, window
+from murmure.laws import bits, hidden_draw, kernel_loader, records, tallies, window
 from murmure.laws.bits import DEEP_PLANES, PLANES
 from murmure.laws.cut import Cut
-from murmure.laws.hidden import FakeCode, FakeValue, FakeZeros, Hidden
+from murmure.laws.hidden_draw import FakeCode, FakeValue, FakeZeros, Hidden
 
 kernels = pytest.importorskip("murmure.laws.kernels", reason="needs numba")
 
-LAW_MODULES: list[ModuleType] = [bits, counting, hidden, records, window]
+LAW_MODULES: list[ModuleType] = [bits, tallies, hidden_draw, records, window]
 Use = Callable[[str], None]
 
 
@@ -94,14 +94,14 @@ def test_records_are_the_same(use: Use, monkeypatch: pytest.MonkeyPatch, name: s
     """Compiled on one thread or two, and as usual: what the reference gives, below and above where kernels start."""
     channel = CHANNELS[name]
     small = sum(width for width, _ in channel.ranges) < 40
-    for n in (1, 37, compiled.SMALL - 1, 2 * compiled.SMALL + 1) if small else (1, 37, 2001):
+    for n in (1, 37, kernel_loader.SMALL - 1, 2 * kernel_loader.SMALL + 1) if small else (1, 37, 2001):
         x = people(channel.inputs, n)
         use("reference")
         expected = channel.sample(x, Random.seeded(n))
         for how in ("compiled", "as usual"):
             for count in (1, 2):
                 use(how)
-                monkeypatch.setattr(hidden, "threads", lambda count=count: count)
+                monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
                 assert same(expected, channel.sample(x, Random.seeded(n))), (how, count, n)
 
 
@@ -113,7 +113,7 @@ def test_two_threads_share_many_people(use: Use, monkeypatch: pytest.MonkeyPatch
     expected = channel.sample(x, Random.seeded(5))
     use("compiled")
     for count in (1, 2):
-        monkeypatch.setattr(hidden, "threads", lambda count=count: count)
+        monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
         assert same(expected, channel.sample(x, Random.seeded(5)))
 
 

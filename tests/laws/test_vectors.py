@@ -15,14 +15,14 @@ import pytest
 
 from murmure.core import errors
 from murmure.core.random import GivenWords
-from murmure.laws.bits import Bits, ChainedBits
+from murmure.laws.bits import BitsChannel, ChainedBits
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.subset import Subset
-from murmure.laws.table import Table
+from murmure.laws.table import TableChannel
 from murmure.laws.tagged import Tagged
-from murmure.laws.window import Window
-from murmure.plan import Plan
+from murmure.laws.window import WindowChannel
+from murmure.plan.plan import Plan
 
 WORD = 1 << 64
 FOLDER = Path(__file__).parent.parent / "vectors"
@@ -184,9 +184,9 @@ def recompute(law: dict[str, Any], k: int, x: int, main: list[int], deep: list[i
 def channel(law: dict[str, Any], k: int) -> Any:
     match law["law"]:
         case "window":
-            return Window(k, law["outputs"], law["length"], law["step"], law["shift"], int(law["outside"]))
+            return WindowChannel(k, law["outputs"], law["length"], law["step"], law["shift"], int(law["outside"]))
         case "bits":
-            return Bits(k, int(law["yes_true"]), int(law["yes_false"]))
+            return BitsChannel(k, int(law["yes_true"]), int(law["yes_false"]))
         case "chained bits":
             return ChainedBits(channel(law["permanent"], k), int(law["yes_one"]), int(law["yes_zero"]))
         case "subset":
@@ -197,7 +197,7 @@ def channel(law: dict[str, Any], k: int) -> Any:
             return Hashed(k, channel(law["bins"], law["bins"]["outputs"]))
         case "table":
             rule = {name: value for name, value in law.items() if name != "law"}
-            return Table(np.array([weights(law, k, x) for x in range(k)], np.uint64), rule)
+            return TableChannel(np.array([weights(law, k, x) for x in range(k)], np.uint64), rule)
         case "tagged":
             return Tagged(channel(law["first"], k), channel(law["second"], k), int(law["coin"]))
     raise AssertionError(f"no law {law['law']}")
@@ -212,7 +212,7 @@ def test_reports_from_given_words(vector: dict[str, Any]) -> None:
     """The package returns the written reports from the written words, all at once and one by one."""
     law = channel(vector["integers"], vector["inputs"])
     x, main, deep = np.array(vector["x"]), words_of(vector["main"]), words_of(vector["deep"])
-    as_text = isinstance(law, Bits | ChainedBits | Subset)
+    as_text = isinstance(law, BitsChannel | ChainedBits | Subset)
 
     def written(reports: Any) -> list[Any]:
         return [[f"{int(w):016x}" for w in r] for r in reports] if as_text else reports.tolist()

@@ -7,19 +7,19 @@ import itertools
 import numpy as np
 import pytest
 
-from murmure.central.gate import Gate
-from murmure.certify.checks import check_statistic
-from murmure.core.blocks import Noisy
+from murmure.central.base.gate import Gate
+from murmure.certify.checks.promises import check_statistic
+from murmure.core.blocks import NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.laws import compiled
+from murmure.laws import kernel_loader
 from murmure.learn.kmeans import EXAMPLES, KMeans, spread_start, steps_for
-from murmure.privacy import Central, Clear, Local
-from murmure.statistics import cluster_moves, clusters
-from murmure.statistics.cluster_moves import ClusterMoves
-from murmure.statistics.clusters import RHO, Clusters
+from murmure.plan.privacy import Central, Clear, Local
+from murmure.statistics.learning import cluster_moves, clusters
+from murmure.statistics.learning.cluster_moves import ClusterMoves
+from murmure.statistics.learning.clusters import RHO, Clusters
 
 PLANE = Schema({"x": Interval(0.0, 10.0, cells=100), "y": Interval(-1.0, 1.0, cells=50)})
 
@@ -57,14 +57,14 @@ def test_no_row_moves_offsets_farther_than_stated_wherever_the_centres_are(norm,
         at += block.width
         assert np.abs(part).sum(axis=1).max() <= block.l1
         assert (part**2).sum(axis=1).max() <= block.l2
-        assert np.abs(moved).sum(axis=2).max() <= block.moves("l1", "replace")
-        assert (moved**2).sum(axis=2).max() <= block.moves("l2", "replace")
+        assert np.abs(moved).sum(axis=2).max() <= block.sensitivity("l1", "replace")
+        assert (moved**2).sum(axis=2).max() <= block.sensitivity("l2", "replace")
     assert (lifted[:, : len(centres)].sum(axis=1) == 1).all()
     if len(centres) == 1 and reach == 10_000:
         assert np.abs(part).sum(axis=1).max() == block.l1
 
 
-@pytest.mark.skipif(not compiled.available(), reason="Numba is not installed")
+@pytest.mark.skipif(not kernel_loader.available(), reason="Numba is not installed")
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_kernel_and_numpy_give_the_same_offsets(monkeypatch, norm):
     draw = np.random.default_rng(4)
@@ -105,7 +105,7 @@ def test_a_tie_goes_to_the_lowest_number():
     assert half_way.nearest(x).tolist() == [1, 1, 0, 0, 0]
 
 
-@pytest.mark.skipif(not compiled.available(), reason="Numba is not installed")
+@pytest.mark.skipif(not kernel_loader.available(), reason="Numba is not installed")
 def test_kernel_and_numpy_give_the_same_integers(monkeypatch):
     """Coordinates near the limit of exactness, many ties."""
     draw = np.random.default_rng(2)
@@ -261,7 +261,7 @@ def test_whether_a_centre_moves_is_judged_by_its_noisy_count():
     ask = Clusters(PLANE, ((0, 0), (10, 10)))
     bound = Central(1.0).plan(ask).bound
     before = np.array([[0.5, 0.5], [-0.5, 0.25]])
-    found = ask.read(Noisy(ask.blocks, np.array([-3, 400, 99, 990, -49, 10**6], np.int64), bound.laws))
+    found = ask.interpret(NoisySum(ask.blocks, np.array([-3, 400, 99, 990, -49, 10**6], np.int64), bound.laws))
     centres = found.centres(before)
 
     assert (centres[0] == before[0]).all()

@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks import check_statistic
-from murmure.certify.sensitivity_checks import check_protected
+from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.sensitivity import check_protected
 from murmure.core.errors import InvalidParameter
-from murmure.learn.least_squares import clear_of_noise, solve, spread_of
+from murmure.learn.least_squares import clear_of_noise, solve, weight_covariance
 from murmure.learn.linear import EXAMPLES, LinearRegression, lecture_cost
 from murmure.learn.local_sums import _Readings, unbiased_products
 from murmure.local.spl import SPL
-from murmure.privacy import Central, Clear, Local
-from murmure.statistics import gram
-from murmure.statistics.design import Axis, most_sum
-from murmure.statistics.gram import Gram
+from murmure.plan.privacy import Central, Clear, Local
+from murmure.statistics.base.grid_design import Axis, most_sum
+from murmure.statistics.learning import gram
+from murmure.statistics.learning.gram import Gram
 
 ONE = mu.Schema({"x": mu.Integers(0, 8), "y": mu.Integers(0, 2)})
 TWO = mu.Schema({"x": mu.Integers(0, 4), "z": mu.Integers(0, 4), "y": mu.Integers(0, 4)})
@@ -59,8 +59,8 @@ def test_no_row_of_a_small_grid_moves_the_sums_farther_than_stated(schema, shape
 
     assert np.abs(lifted).sum(axis=1).max() <= block.l1
     assert (lifted**2).sum(axis=1).max() <= block.l2
-    assert np.abs(moved).sum(axis=2).max() <= block.moves("l1", "replace")
-    assert (moved**2).sum(axis=2).max() <= block.moves("l2", "replace")
+    assert np.abs(moved).sum(axis=2).max() <= block.sensitivity("l1", "replace")
+    assert (moved**2).sum(axis=2).max() <= block.sensitivity("l2", "replace")
     if shape in ("box", "unit"):
         assert np.abs(lifted).sum(axis=1).max() == block.l1
         assert (lifted**2).sum(axis=1).max() == block.l2
@@ -73,7 +73,7 @@ def test_exchanging_rows_of_the_box_moves_the_sums_no_farther_than_adding_one():
         lifted = ask.lift(every_row(schema))
         worst = max(int(np.abs(lifted - row).sum(axis=1).max()) for row in lifted)
 
-        assert worst == ask.blocks[0].moves("l1", "replace") == ask.blocks[0].l1
+        assert worst == ask.blocks[0].sensitivity("l1", "replace") == ask.blocks[0].l1
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8])
@@ -87,7 +87,7 @@ def test_delta_is_that_of_the_papers(d):
     assert Gram(schema, "y", shape="diamond", radius=0.5).sensitivity() == pytest.approx(2.5**2, rel=1e-6)
     two = Gram(schema, "y", shape="ball", radius=1.0, norm="l2").blocks[0]
     assert two.l2 <= 25 * (3 * 2**28) ** 2
-    assert two.moves("l2", "replace") == 2 * two.l2
+    assert two.sensitivity("l2", "replace") == 2 * two.l2
 
 
 def test_rows_end_up_inside_their_shape_to_the_last_unit():
@@ -129,7 +129,7 @@ def test_a_label_that_nobody_holds_takes_its_whole_row_out():
     ask = Gram(LABELS, "y")
     kept = {name: [values[0], values[2]] for name, values in rows.items()}
 
-    assert (ask.tally(ask.stand(rows)) == ask.tally(ask.encode(kept))).all()
+    assert (ask.tally(ask.encode_lenient(rows)) == ask.tally(ask.encode(kept))).all()
 
 
 def test_values_go_to_the_grid_and_back_exactly():
@@ -392,7 +392,7 @@ def test_the_covariance_of_the_noise_is_the_exact_one_to_first_order():
         N = np.triu(g.normal(size=(4, 4)) * np.sqrt(noise))
         N = N + np.triu(N, 1).T
         found.append(np.linalg.solve((Z + N)[:3, :3], (Z + N)[:3, 3]))
-    cov = spread_of(Z, noise, rows, outcome, w)
+    cov = weight_covariance(Z, noise, rows, outcome, w)
     floor = math.sqrt(2 * (c**2 @ noise @ c**2) - c**4 @ np.diag(noise)) / (Z[0, 0] - 3)
     cov = cov - floor * np.linalg.inv(Z[:3, :3])  # the cautious floor of a residual that noise has hidden
     assert np.allclose(np.sqrt(np.diag(cov)), np.std(found, axis=0), rtol=0.08)
@@ -425,7 +425,7 @@ def test_sums_from_reports_lie_around_the_true_sums():
     """Within 5 of their standard errors, squares too, which products of reports would miss by hundreds. One seed."""
     rows = some_people(4000)
     ask = Gram(PEOPLE, "y", shape="box")
-    truth = ask.clear(ask.tally(ask.encode(rows)), 4000).sums
+    truth = ask.interpret_exact(ask.tally(ask.encode(rows)), 4000).sums
     got, _ = unbiased_products(ask, rows, Local(12.0), mu.Random.seeded(4))
 
     assert (np.abs(got.sums - truth) <= 5 * np.sqrt(got.noise) + 1e-9).all()

@@ -9,11 +9,11 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.learn.local_rows import BINS, binned, class_tables, row_mechanism, sanitised
+from murmure.learn.local_rows import BINS, binned, class_tables, row_mechanism, sanitised_rows
 from murmure.learn.naive_bayes import NaiveBayes
-from murmure.privacy import Clear, Local
-from murmure.statistics.class_moments import ClassMoments, summary_of_tables
-from murmure.statistics.class_pairs import ClassPairs
+from murmure.plan.privacy import Clear, Local
+from murmure.statistics.learning.class_moments import ClassMoments, summary_of_tables
+from murmure.statistics.learning.class_pairs import ClassPairs
 
 SCHEMA = Schema(
     {
@@ -55,7 +55,7 @@ def test_the_lecture_s_choice_is_staircase_and_randomised_response():
 
 @pytest.mark.parametrize("mechanism", [None, "BoundedLaplace", "Piecewise", "Duchi", {"x": "SquareWave"}])
 def test_sanitised_rows_fit_the_schema_and_cost_what_was_asked_for(mechanism):
-    table, guarantees = sanitised(SCHEMA, people(500), Local(2.0, mechanism), Random.seeded(1))
+    table, guarantees = sanitised_rows(SCHEMA, people(500), Local(2.0, mechanism), Random.seeded(1))
     codes = SCHEMA.encode(table)  # refuses what lies outside
 
     assert len(codes[0]) == 500
@@ -90,10 +90,10 @@ def test_exact_tables_give_the_exact_moments():
     rows = {"n": draw.integers(0, 5, 500), "c": draw.integers(0, 3, 500), "y": draw.integers(0, 2, 500)}
     ask, pairs = ClassMoments(schema, "y"), ClassPairs(schema, "y")
     codes = schema.encode(rows)
-    shares = pairs.clear(pairs.tally(codes), 500)
+    shares = pairs.interpret_exact(pairs.tally(codes), 500)
     tables = {name: 500 * shares[name].mean.reshape(2, -1) for name in ("n", "c")}
     got = summary_of_tables(ask, tables, {name: np.zeros_like(t) for name, t in tables.items()})
-    wanted = ask.clear(ask.tally(codes), 500)
+    wanted = ask.interpret_exact(ask.tally(codes), 500)
 
     assert np.allclose(got.counts, wanted.counts)
     assert np.allclose(got.theta, wanted.theta)
@@ -105,7 +105,7 @@ def test_exact_tables_give_the_exact_moments():
 def test_tables_are_unbiased_and_their_noise_is_known(mechanism):
     """Means of 40 runs lie within 4.5 of their own standard errors: 12 figures, failure rate below 1e-4. Seeded."""
     ask = ClassMoments(SCHEMA, "y")
-    exact = ask.clear(ask.tally(SCHEMA.encode(people(3000))), 3000)
+    exact = ask.interpret_exact(ask.tally(SCHEMA.encode(people(3000))), 3000)
     runs = [class_tables(ask, people(3000), Local(6.0, mechanism), Random.seeded(s))[0] for s in range(40)]
     counts = np.array([run.counts for run in runs])
     table = np.array([run.tables[0] for run in runs])

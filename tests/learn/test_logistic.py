@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks import check_statistic
-from murmure.certify.sensitivity_checks import check_protected
+from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.sensitivity import check_protected
 from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression
-from murmure.privacy import Central, Clear, Local
-from murmure.statistics import class_sums, gradient, scatter, taylor
-from murmure.statistics.class_sums import ClassSums
-from murmure.statistics.gradient import FAR, STEPS, Gradient, H, Q, _sigma
-from murmure.statistics.scatter import Scatter
-from murmure.statistics.taylor import Taylor
+from murmure.plan.privacy import Central, Clear, Local
+from murmure.statistics.learning import class_sums, gradient, scatter, taylor
+from murmure.statistics.learning.class_sums import ClassSums
+from murmure.statistics.learning.gradient import FAR, STEPS, Gradient, H, Q, _sigma
+from murmure.statistics.learning.scatter import Scatter
+from murmure.statistics.learning.taylor import Taylor
 
 TWO = mu.Schema({"a": mu.Integers(0, 4), "b": mu.Integers(0, 4), "y": mu.Categories(["no", "yes"])})
 THREE = mu.Schema({"a": mu.Integers(0, 4), "b": mu.Categories(3), "y": mu.Categories(3)})
@@ -44,8 +44,8 @@ def check_blocks(ask, attained):
         moved = part[:, None] - part[None]
         assert np.abs(part).sum(axis=1).max() <= block.l1
         assert (part**2).sum(axis=1).max() <= block.l2
-        assert np.abs(moved).sum(axis=2).max() <= block.moves("l1", "replace")
-        assert (moved**2).sum(axis=2).max() <= block.moves("l2", "replace")
+        assert np.abs(moved).sum(axis=2).max() <= block.sensitivity("l1", "replace")
+        assert (moved**2).sum(axis=2).max() <= block.sensitivity("l2", "replace")
         if attained:
             assert np.abs(part).sum(axis=1).max() == block.l1
             assert (part**2).sum(axis=1).max() == block.l2
@@ -145,7 +145,7 @@ def test_the_gradient_is_that_of_the_loss():
     w = np.array([0.5, -2.0, 1.25])
     ask = Gradient(schema, "y", tuple(int(v) for v in w * 2**16), shape="box", curvature=True)
     x = ask.encode(rows)
-    slope = ask.clear(ask.tally(x), 500)
+    slope = ask.interpret_exact(ask.tally(x), 500)
     held = np.stack([rows["a"], schema["b"].numbers()[x[1]]], axis=1)
     v = np.c_[np.ones(500), (held - ask.design.middles) / ask.design.units]
     p = 1 / (1 + np.exp(-v @ w))
@@ -216,7 +216,7 @@ def test_the_parabola_is_twice_the_least_squares_of_plus_and_minus_one():
     ask = Taylor(SCHEMA, "y", shape="box")
     x = ask.encode({**{f"x{j}": X[:, j] for j in range(4)}, "y": y})
     m = LogisticRegression(SCHEMA, "y", Clear())
-    learned = m._learned(ask, *m._least(ask.clear(ask.tally(x), 3000)))
+    learned = m._learned(ask, *m._least(ask.interpret_exact(ask.tally(x), 3000)))
 
     assert np.allclose(learned["coef_"][0], 2 * line.coef_, atol=0.01)
     assert learned["intercept_"][0] == pytest.approx(2 * line.intercept_, abs=0.01)

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from murmure.certify.checks import check_statistic
-from murmure.core.blocks import Noisy
+from murmure.certify.checks.promises import check_statistic
+from murmure.core.blocks import NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.naive_bayes import NaiveBayes, vaidya_cost
-from murmure.privacy import Central, Clear
-from murmure.statistics import class_moments
-from murmure.statistics.class_moments import NOISE_RATIO, OFFSET, ClassMoments, Moments
+from murmure.plan.privacy import Central, Clear
+from murmure.statistics.learning import class_moments
+from murmure.statistics.learning.class_moments import NOISE_RATIO, OFFSET, ClassMoments, MomentCoding
 
 MIXED = Schema(
     {
@@ -81,7 +81,7 @@ def test_bounds_of_one_row_hold_for_every_row_and_are_attained(ask):
 
 def test_both_moments_in_one_block_cost_a_quarter_less_than_apart():
     """The formula at the top of the module, on a fine grid; apart they cost x + 1/2 in units of 1 / b2."""
-    moments = Moments(20_000, True)
+    moments = MomentCoding(20_000, True)
     A, B, _ = moments.factors
     l1, _ = moments.reach(0, 1)
     cost = l1 / (B * moments.top**2)  # at b2 = 1
@@ -136,7 +136,7 @@ def test_a_class_that_is_not_listed_adds_nothing_and_a_category_only_where_it_is
     row = dict(zip(names, ([1], [4], [2], [6]), strict=True))
 
     def tally(**other):
-        return Noisy.exact(ask.blocks, ask.tally(tuple(np.array({**row, **other}[name]) for name in names)))
+        return NoisySum.exact(ask.blocks, ask.tally(tuple(np.array({**row, **other}[name]) for name in names)))
 
     assert not tally(sick=[2]).sum.any()
     unknown = tally(smoker=[3])
@@ -152,7 +152,7 @@ def test_classes_are_counted_by_their_tables_where_that_is_as_good():
     assert [block.name for block in few.blocks] == ["a: values", "b: values"]
     assert many.blocks[0].name == "count"
     total = few.tally((np.array([0, 1, 1]), np.array([0, 1, 0]), np.array([1, 1, 0])))
-    assert few.clear(total, 3).counts.tolist() == [1, 2]
+    assert few.interpret_exact(total, 3).counts.tolist() == [1, 2]
 
 
 def test_squares_of_fine_grids_lose_bits_and_no_accuracy():
@@ -162,7 +162,7 @@ def test_squares_of_fine_grids_lose_bits_and_no_accuracy():
     assert ask.largest < 2**31
     codes = draw.integers(0, 2, 5000), draw.integers(0, 10**6, 5000)
 
-    assert np.allclose(ask.clear(ask.tally(codes), 5000).mean, ask.reference(codes), rtol=1e-7)
+    assert np.allclose(ask.interpret_exact(ask.tally(codes), 5000).mean, ask.reference(codes), rtol=1e-7)
     moments = ask.moments["x"]
     assert moments.reach(0, 1)[0] == np.abs(moments.table()).sum(axis=0).max()
 
@@ -307,7 +307,7 @@ def test_any_noisy_sum_gives_a_finite_model(sign, shrink):
     ask = ClassMoments(MIXED, "sick")
     bound = Central(0.1).plan(ask).bound
     for fill in (1, 10**4):
-        summary = ask.read(Noisy(ask.blocks, np.full(ask.width, sign * fill, np.int64), bound.laws))
+        summary = ask.interpret(NoisySum(ask.blocks, np.full(ask.width, sign * fill, np.int64), bound.laws))
         learned = NaiveBayes(MIXED, "sick", shrink=shrink)._learned(summary, ask)
 
         assert (learned["class_prior_"] > 0).all()
@@ -320,7 +320,7 @@ def test_any_noisy_sum_gives_a_finite_model(sign, shrink):
 def test_shrinking_moves_nothing_where_there_is_no_noise_and_all_of_it_where_there_is_only_noise():
     ask = ClassMoments(MIXED, "sick")
     total = ask.tally(MIXED.encode(people()))
-    exact = ask.clear(total, 2000)
+    exact = ask.interpret_exact(total, 2000)
     assert np.allclose(exact.shrunk().theta, exact.theta)
     assert np.allclose(exact.shrunk().var, exact.var)
     assert np.allclose(exact.shrunk().tables[0], exact.tables[0])

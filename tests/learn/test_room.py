@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.audit import replay_audit
-from murmure.central.gate import Gate
+from murmure.attacks.replay_audit import replay_audit
+from murmure.central.base.gate import Gate
 from murmure.core.errors import InvalidParameter
 from murmure.learn import KMeans, LogisticRegression, NaiveBayes
-from murmure.learn.discriminant import Means as Found
+from murmure.learn.affordable_sums import FOR_MEANS, FOR_SQUARES, FOR_STEPS, AffordableSums, affordable_sums
+from murmure.learn.discriminant import ClassMeans as Found
 from murmure.learn.discriminant import covariance, scores, shares_of
-from murmure.learn.room import FOR_MEANS, FOR_SQUARES, FOR_STEPS, Room, room_for
-from murmure.statistics.class_sums import Counted
-from murmure.statistics.scatter import Spread
+from murmure.statistics.learning.class_sums import ClassCountsEstimate
+from murmure.statistics.learning.scatter import ScatterEstimate
 
 
 def schema_of(columns: int, classes: int = 2) -> mu.Schema:
@@ -44,14 +44,14 @@ def people(
 
 def test_room_grows_with_people_and_never_otherwise() -> None:
     for sums, squares, classes in ((1.0, 1.0, 2), (3.0, 40.0, 2), (8.0, 2.0, 5)):
-        found = [room_for(n, sums, squares, classes) for n in np.geomspace(0.1, 1e6, 400)]
+        found = [affordable_sums(n, sums, squares, classes) for n in np.geomspace(0.1, 1e6, 400)]
         asked = [(r.means, r.squares, r.curvature, r.steps) for r in found]
 
         assert asked == sorted(asked)
-        last = Room(True, True, 2, True) if classes == 2 else Room(True, True)
-        assert found[0] == Room(False) and found[-1] == last
-    assert room_for(-5.0, 1.0, 1.0, 2) == Room(False)
-    assert room_for(4000.0, 1.0, 1.0, 2) == Room(True, True, 3)
+        last = AffordableSums(True, True, 2, True) if classes == 2 else AffordableSums(True, True)
+        assert found[0] == AffordableSums(False) and found[-1] == last
+    assert affordable_sums(-5.0, 1.0, 1.0, 2) == AffordableSums(False)
+    assert affordable_sums(4000.0, 1.0, 1.0, 2) == AffordableSums(True, True, 3)
     assert FOR_MEANS < FOR_SQUARES < FOR_STEPS[0] < FOR_STEPS[1] < FOR_STEPS[2]
 
 
@@ -237,7 +237,7 @@ def test_exact_sums_give_the_textbook_discriminant() -> None:
     share = np.bincount(y) / len(y)
     centre = x.mean(axis=0)
     found = Found(share, float(len(y)), means, centre, 1.0, np.zeros(2))
-    exact = Spread(("a", "b", "c", "d"), (x - centre).T @ (x - centre), np.zeros((4, 4)))
+    exact = ScatterEstimate(("a", "b", "c", "d"), (x - centre).T @ (x - centre), np.zeros((4, 4)))
     total, kept = covariance(exact, float(len(y)), np.zeros(4))
     weights = scores(found, total)
     within = sum(share[c] * np.cov(x[y == c].T, bias=True) for c in (0, 1))
@@ -251,7 +251,7 @@ def test_exact_sums_give_the_textbook_discriminant() -> None:
 
 
 def test_shares_are_positive_whatever_the_noise() -> None:
-    shares, whole = shares_of(Counted(["a", "b", "c"], np.array([-40.0, 0.0, 90.0]), 100.0))
+    shares, whole = shares_of(ClassCountsEstimate(["a", "b", "c"], np.array([-40.0, 0.0, 90.0]), 100.0))
 
     assert (shares > 0).all() and shares.sum() == pytest.approx(1) and whole > 0
 
@@ -266,7 +266,7 @@ def test_a_split_that_is_unknown_is_refused_before_any_row_is_read() -> None:
 
 def test_offsets_whose_squares_are_not_exact_are_refused() -> None:
     """Squared lengths beyond 2**53 would depend on the rows beside, and pass the bound."""
-    from murmure.statistics.cluster_moves import ClusterMoves
+    from murmure.statistics.learning.cluster_moves import ClusterMoves
 
     d = 600
     schema = mu.Schema({f"x{j}": mu.Integers(0, 1) for j in range(d)})
@@ -296,8 +296,8 @@ def test_public_mistakes_are_found_before_anything_is_asked() -> None:
 
 def test_two_counts_without_noise_are_one() -> None:
     from murmure.learn.discriminant import added_up
-    from murmure.statistics.class_sums import Counted
+    from murmure.statistics.learning.class_sums import ClassCountsEstimate
 
-    one = Counted(("a", "b"), np.array([3.0, 4.0]), 0.0)
+    one = ClassCountsEstimate(("a", "b"), np.array([3.0, 4.0]), 0.0)
 
     assert added_up(one, one).mean.tolist() == [3.0, 4.0]

@@ -12,7 +12,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import CannotWrite, InvalidParameter
-from murmure.learn import KMeans, LinearRegression, LogisticRegression, NaiveBayes, load_model, save_model, saved
+from murmure.learn import KMeans, LinearRegression, LogisticRegression, NaiveBayes, load_model, model_file, save_model
 
 SCHEMA = mu.Schema(
     {
@@ -54,12 +54,12 @@ def test_what_is_loaded_is_what_was_saved(which: int, privacy: Any, tmp_path: Pa
     table = {name: rows()[name] for name in made.schema}
     made.fit(table)
     path = save_model(made, tmp_path / "model.json")
-    read: Any = load_model(path)
+    loaded: Any = load_model(path)
 
-    assert (read.predict(table) == made.predict(table)).all()
-    assert read.rng is None and read.seeded_ == made.seeded_ and read.spent_ == made.spent_
-    assert read.summary() == made.set_params(rng=None).summary()
-    assert save_model(read, tmp_path / "again.json").read_text() == path.read_text()
+    assert (loaded.predict(table) == made.predict(table)).all()
+    assert loaded.rng is None and loaded.seeded_ == made.seeded_ and loaded.spent_ == made.spent_
+    assert loaded.summary() == made.set_params(rng=None).summary()
+    assert save_model(loaded, tmp_path / "again.json").read_text() == path.read_text()
     assert b"labels_" not in path.read_bytes() and b"answers_" not in path.read_bytes()
 
 
@@ -99,7 +99,7 @@ def changed(held: dict[str, Any], *place: str, to: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def model() -> dict[str, Any]:
     made = learners(mu.Central(2.0))[0].fit(rows())
-    return json.loads(json.dumps(saved.model_to_dict(made)))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(model_file.learner_to_dict(made)))  # type: ignore[no-any-return]
 
 
 HOSTILE: dict[str, Any] = {
@@ -128,7 +128,10 @@ HOSTILE: dict[str, Any] = {
     "a whole number too large": (("learned", "class_count_"), {"array": [10**30, 1], "type": "i"}),
     "many long texts": (("learned", "classes_"), {"array": ["x" * 10_000, *["y"] * 10_000], "type": "U"}),
     "an empty value": (("learned", "theta_"), {}),
-    "an array of many numbers": (("learned", "class_prior_"), {"array": [0] * (saved.MOST_CELLS + 1), "type": "f"}),
+    "an array of many numbers": (
+        ("learned", "class_prior_"),
+        {"array": [0] * (model_file.MAX_ARRAY_CELLS + 1), "type": "f"},
+    ),
     "a nested array": (("learned", "theta_"), {"array": json.loads("[" * 200 + "]" * 200), "type": "f"}),
     "guarantees that are a list": (("guarantees",), []),
     "a guarantee of another relation": (("guarantees", "reader", "relation"), "none"),
@@ -157,9 +160,12 @@ def test_a_hostile_file_is_refused(name: str, model: dict[str, Any], tmp_path: P
 
 def test_arrays_are_bounded_before_they_are_made() -> None:
     """One long text would make every cell of an array as long: 10 001 cells of 10 000 letters are 400 MB."""
-    for cells, kind in ((["x" * 10_000, *["y"] * 10_000], np.str_), ([0] * (saved.MOST_CELLS + 1), np.float64)):
+    for cells, kind in (
+        (["x" * 10_000, *["y"] * 10_000], np.str_),
+        ([0] * (model_file.MAX_ARRAY_CELLS + 1), np.float64),
+    ):
         with pytest.raises(ValueError, match="array"):
-            saved._array(cells, kind)
+            model_file._array(cells, kind)
 
 
 def test_what_is_no_json_is_refused(model: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +184,6 @@ def test_what_is_no_json_is_refused(model: dict[str, Any], tmp_path: Path, monke
         load_model(tmp_path / "none.json")
     path.write_text(text)
     load_model(path)
-    monkeypatch.setattr(saved, "MOST_BYTES", 1000)
+    monkeypatch.setattr(model_file, "MOST_BYTES", 1000)
     with pytest.raises(InvalidParameter, match="more than 1_000 bytes"):
         load_model(path)

@@ -141,11 +141,11 @@ def test_a_ledger_is_charged_for_noise_between_parties(tmp_path: Path) -> None:
 def test_a_model_of_parties_is_saved_and_read(name: str, privacy: Any, tmp_path: Path) -> None:
     """With how many there were, and what was hidden from whom."""
     made = MAKERS[name](privacy).fit(TABLES)
-    read: Any = load_model(save_model(made, tmp_path / "model.json"))
+    loaded: Any = load_model(save_model(made, tmp_path / "model.json"))
 
-    assert read.summary() == made.summary() and read.parties_ == 4 and read.privacy == privacy
-    assert read.predict(TABLES[0]).tolist() == made.predict(TABLES[0]).tolist()
-    assert read.guarantees_["coordinator"].hides == made.guarantees_["coordinator"].hides
+    assert loaded.summary() == made.summary() and loaded.parties_ == 4 and loaded.privacy == privacy
+    assert loaded.predict(TABLES[0]).tolist() == made.predict(TABLES[0]).tolist()
+    assert loaded.guarantees_["coordinator"].hides == made.guarantees_["coordinator"].hides
 
 
 def test_what_is_no_list_of_tables_is_refused() -> None:

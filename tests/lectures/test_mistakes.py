@@ -5,9 +5,9 @@ import math
 import pytest
 
 import murmure as mu
-from murmure.certify.checks import CheckFailed, check_coverage, check_law
+from murmure.certify.checks.promises import CheckFailed, check_coverage, check_law
 from murmure.certify.divergence import max_loss
-from murmure.core import intervals
+from murmure.core.estimates import intervals
 from murmure.lectures import mistakes
 
 # math.md section 3: eps exact of the staircase redrawn until inside, for gamma1 (library) and gamma2 (lecture)

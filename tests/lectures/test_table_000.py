@@ -9,7 +9,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
-from murmure.lectures.table_000 import sanitised_as_in_the_lecture
+from murmure.lectures.lecture_000 import sanitised_as_in_the_lecture
 
 PIMA = Path(__file__).parents[2].parent / "shared" / "data" / "diabetes.csv"
 FRAME = {

@@ -15,7 +15,7 @@ import pytest
 
 from murmure.core.blocks import Cost
 from murmure.core.errors import LedgerFailed, MurmureError
-from murmure.ledger import Account, Ledger
+from murmure.ledger.ledger import Account, Ledger
 
 
 def pay(account: Account, epsilon: float = 0.01) -> int:

@@ -20,7 +20,7 @@ import pytest
 
 from murmure.core.blocks import Cost
 from murmure.core.errors import BudgetExhausted, LedgerFailed
-from murmure.ledger import Account, Ledger
+from murmure.ledger.ledger import Account, Ledger
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 SMALL = Cost(0.125, 0.0078125)

@@ -13,8 +13,8 @@ import pytest
 import murmure as mu
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, LedgerFailed
-from murmure.ledger import Ledger
-from murmure.ledger.entries import seal
+from murmure.ledger.entries import row_checksum
+from murmure.ledger.ledger import Ledger
 from murmure.ledger.tables import COLUMNS
 
 PLAN = mu.Plan(mu.Count(mu.Integers(0, 9, column="age")), curator=mu.DiscreteLaplace(0.1))
@@ -60,7 +60,7 @@ def test_a_row_that_was_sealed_again_is_damage(tmp_path: Path, column: str, valu
         names = ", ".join(f'"{name}"' for name in COLUMNS)
         row = list(connection.execute(f'SELECT {names} FROM "{ENTRIES}" ORDER BY "number" DESC').fetchone())
         row[COLUMNS.index(column)] = value
-        row[-1] = seal(row[:-1])
+        row[-1] = row_checksum(row[:-1])
         for name in (column, COLUMNS[-1]):
             connection.execute(f'UPDATE "{ENTRIES}" SET "{name}" = ? WHERE "number" = 2', (row[COLUMNS.index(name)],))
     with pytest.raises(LedgerFailed, match="damaged"):
@@ -136,7 +136,7 @@ def test_no_hint_repeats_a_password(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         def budget(self, name: str) -> None:
             return None
 
-    monkeypatch.setattr("murmure.ledger.Ledger", Held)
+    monkeypatch.setattr("murmure.ledger.ledger.Ledger", Held)
     asked = "query mean rows.csv --column age --schema schema.toml --epsilon 1 --json --ledger"
     said = CliRunner().invoke(main, [*asked.split(), "postgresql://me:s3cret@here/people"])
 

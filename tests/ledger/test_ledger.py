@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from murmure.core.blocks import Cost
-from murmure.core.concentrated import epsilon_of, rho_of
 from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed
-from murmure.ledger import Account, Ledger, default_ledger
-from murmure.ledger.entries import seal
-from murmure.ledger.figures import down, largest_gaussian, largest_pure, up
-from murmure.ledger.sums import Budget, Left, total_of
+from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
+from murmure.ledger.entries import row_checksum
+from murmure.ledger.figures import largest_gaussian, largest_pure, rounded_down, rounded_up
+from murmure.ledger.ledger import Account, Ledger, default_ledger
+from murmure.ledger.sums import Budget, Remaining, total_of
 from murmure.ledger.tables import TABLES
 
 CERTIFICATE = {"relation": "add/remove", "epsilon": 1.0, "delta": 0.0}
@@ -98,7 +98,7 @@ def test_with_delta_the_better_of_two_counts(place: str) -> None:
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0, 1e-6)
     account = ledger.account("patients")
-    most = rho_of(1.0, 1e-6)
+    most = rho_from_epsilon(1.0, 1e-6)
     pay(account, 0.9, rho=10.0)  # pure covers it
     with pytest.raises(BudgetExhausted):
         pay(account, 0.2, rho=0.0001)  # neither does
@@ -133,7 +133,7 @@ def test_what_the_filter_accepts_is_covered(costs: list[tuple[float, float]], de
     finite = all(c.epsilon < math.inf for c in held)
     rho = float(sum((Fraction(c.rho) for c in held), Fraction(0)))
 
-    assert (finite and pure <= Fraction(0.5)) or (delta > 0 and epsilon_of(rho, delta) <= 0.5 * (1 + 1e-9))
+    assert (finite and pure <= Fraction(0.5)) or (delta > 0 and epsilon_from_rho(rho, delta) <= 0.5 * (1 + 1e-9))
 
 
 def test_budgets_move_and_are_remembered(place: str) -> None:
@@ -291,21 +291,21 @@ def test_the_same_bytes_under_another_name_are_seen(
 )
 def test_figures_in_words(value: float, cost: str, left: str) -> None:
     """Six digits: costs rounded up, what is left rounded down."""
-    assert (up(value), down(value)) == (cost, left)
-    assert float(up(value)) >= value >= float(down(value))
+    assert (rounded_up(value), rounded_down(value)) == (cost, left)
+    assert float(rounded_up(value)) >= value >= float(rounded_down(value))
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
 @pytest.mark.parametrize("rho", [1e-6, 0.0123456789, 0.7, 30.0])
 def test_what_may_be_asked_may_be_paid(rho: float, delta: float) -> None:
-    budget, left = Budget(100.0, delta, "add/remove"), Left(0.0, rho)
-    pure, gaussian = float(down(largest_pure(left))), largest_gaussian(budget, left)
+    budget, left = Budget(100.0, delta, "add/remove"), Remaining(0.0, rho)
+    pure, gaussian = float(rounded_down(largest_pure(left))), largest_gaussian(budget, left)
 
     assert pure**2 / 2 <= rho < (1.0001 * pure) ** 2 / 2
     if gaussian == 0:  # so little that no epsilon is needed for it at this delta
-        assert rho < rho_of(1e-9, delta)
+        assert rho < rho_from_epsilon(1e-9, delta)
     else:
-        assert rho_of(gaussian, delta) <= rho < rho_of(1.001 * gaussian, delta)
+        assert rho_from_epsilon(gaussian, delta) <= rho < rho_from_epsilon(1.001 * gaussian, delta)
 
 
 def test_nothing_but_the_release_is_written(tmp_path: Path) -> None:
@@ -438,7 +438,10 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
     for _ in range(2):
         pay(ledger.account("patients"))
     second = replace(ledger.history()[1], epsilon=0.01)
-    change(place, f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{seal(second.row())}' WHERE number = 2""")
+    change(
+        place,
+        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.row())}' WHERE number = 2""",
+    )
     with pytest.raises(LedgerFailed, match="entry 3"):
         ledger.verify()
     with pytest.raises(LedgerFailed, match="entry 3"):

@@ -18,24 +18,24 @@ from murmure.core.random import fresh_key
 from murmure.secure import masks, shamir
 from murmure.secure.errors import ForgedMessage, ProtocolRefused, SharesDoNotFit
 from murmure.secure.in_process import session_in_process
-from murmure.secure.joined import Joined, shared_secret
+from murmure.secure.joined import JoinedParties, shared_secret
 from murmure.secure.messages import (
     FROM_COORDINATOR,
-    SHARE,
-    SIGNATURE,
-    Alive,
+    SHARE_BYTES,
+    SIGNATURE_BYTES,
+    AliveBody,
     Kind,
-    Masked,
-    Reveal,
-    Sealed,
-    before_signature,
+    MaskedBody,
+    RevealBody,
+    SealedBody,
     pack_parties,
     pack_signatures,
-    read,
-    write,
+    parse_message,
+    sign_message,
+    signed_bytes,
 )
 from murmure.secure.party import KEY, SELF_MASK, Party, commitment_to
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.sharing import PairwiseMasks
 
 ENTRIES = 2
@@ -47,7 +47,7 @@ class Liar:
     def __init__(self, sharing: PairwiseMasks, colluders: Iterable[int] = (), party: type[Party] = Party) -> None:
         n = sharing.parties
         self.sharing, self.colluders = sharing, frozenset(colluders)
-        self.encoder = Encoder(ENTRIES, 10**6, n)
+        self.encoder = RingEncoder(ENTRIES, 10**6, n)
         self.session, self.head, self.identities = session_in_process(sharing, self.encoder)
         self.everybody = frozenset(range(n))
         self.honest = self.everybody - self.colluders
@@ -58,11 +58,13 @@ class Liar:
         for one in self.parties.values():
             one.keys()
         self.refused: dict[int, Exception] = {}
-        self.joined: dict[int, Joined] = {}  # what each honest party was told: who joined, who shared, who is alive
+        self.joined: dict[
+            int, JoinedParties
+        ] = {}  # what each honest party was told: who joined, who shared, who is alive
         self.shared: dict[int, frozenset[int]] = {}
-        self.lists: dict[int, Alive] = {}
+        self.lists: dict[int, AliveBody] = {}
         self._sealed: dict[tuple[bytes, int], dict[int, bytes]] = {}  # by roster and sender
-        self._masked: dict[int, Masked] = {}
+        self._masked: dict[int, MaskedBody] = {}
         self._shown: dict[int, bytes] = {}  # the digest that each party signed
         self._signed: dict[bytes, dict[int, bytes]] = defaultdict(dict)  # by digest
         self._shares: dict[tuple[int, int], dict[int, bytes]] = defaultdict(dict)  # by owner and secret
@@ -81,15 +83,15 @@ class Liar:
         """The order of the sparse graph, known as soon as the keys are."""
         return [int(i) for i in self._joined_of(members or self.everybody)._order]
 
-    def _joined_of(self, members: Collection[int]) -> Joined:
-        return Joined(self.session, {i: read(self._keys[i]) for i in sorted(members)})
+    def _joined_of(self, members: Collection[int]) -> JoinedParties:
+        return JoinedParties(self.session, {i: parse_message(self._keys[i]) for i in sorted(members)})
 
     def _tell(self, to: int, kind: Kind, body: bytes) -> bytes | None:
         """The party's answer; None also where it refuses, which is kept."""
         if to in self.refused:
             return None
         try:
-            return self.parties[to].hear(write(kind, self.session.digest, FROM_COORDINATOR, body, self.head))
+            return self.parties[to].hear(sign_message(kind, self.session.digest, FROM_COORDINATOR, body, self.head))
         except ProtocolRefused as error:
             self.refused[to] = error
             return None
@@ -98,7 +100,7 @@ class Liar:
 
     def roster(self, to: int, members: Collection[int]) -> None:
         joined = self._joined_of(members)
-        raw = write(Kind.ROSTER, self.session.digest, FROM_COORDINATOR, joined.pack(), self.head)
+        raw = sign_message(Kind.ROSTER, self.session.digest, FROM_COORDINATOR, joined.pack(), self.head)
         for colluder in self.colluders & set(members):
             if (joined.digest, colluder) not in self._sealed:
                 machine = self.machine(colluder)
@@ -110,19 +112,19 @@ class Liar:
             self._keep_boxes(joined, answer)
             self._open_for_colluders(joined, to)
 
-    def _keep_boxes(self, joined: Joined, answer: bytes | None) -> None:
+    def _keep_boxes(self, joined: JoinedParties, answer: bytes | None) -> None:
         assert answer is not None
-        message = read(answer)
-        sealed = Sealed.of(message)
+        message = parse_message(answer)
+        sealed = SealedBody.of(message)
         self._sealed[joined.digest, message.sender] = dict(zip(sealed.places, sealed.boxes, strict=True))
 
-    def _open_for_colluders(self, joined: Joined, owner: int) -> None:
+    def _open_for_colluders(self, joined: JoinedParties, owner: int) -> None:
         for colluder in self.colluders & set(self._sealed[joined.digest, owner]):
             secret = shared_secret(self.machine(colluder)._box_key, joined.keys[owner].box, "x")
             box = self._sealed[joined.digest, owner][colluder]
             opened = masks.box_open(masks.box_key(secret, joined.digest, owner, colluder), box, joined.digest)
-            self._shares[owner, SELF_MASK][colluder] = opened[:SHARE]
-            self._shares[owner, KEY][colluder] = opened[SHARE:]
+            self._shares[owner, SELF_MASK][colluder] = opened[:SHARE_BYTES]
+            self._shares[owner, KEY][colluder] = opened[SHARE_BYTES:]
 
     def deliver(
         self, to: int, shared: Collection[int], sealed: Collection[int] = (), spoiled: Collection[int] = ()
@@ -133,13 +135,13 @@ class Liar:
         joined = self.joined[to]
         listed = {*shared, *sealed}
         near = tuple(i for i in joined.neighbours(to) if i in listed)
-        no_box = bytes(2 * SHARE + 16)
+        no_box = bytes(2 * SHARE_BYTES + 16)
         boxes = [no_box if i in spoiled else self._sealed.get((joined.digest, i), {}).get(to, no_box) for i in near]
-        self._tell(to, Kind.DELIVERY, Sealed(near, boxes, tuple(sorted(listed))).pack(delivery=True))
+        self._tell(to, Kind.DELIVERY, SealedBody(near, boxes, tuple(sorted(listed))).pack(delivery=True))
         self._tell(to, Kind.SHARED, pack_parties(shared))
         if to not in self.refused:
             self.shared[to] = frozenset(shared)
-            self._masked[to] = Masked.of(read(self.parties[to].mask(self.values[to])), self.encoder.words)
+            self._masked[to] = MaskedBody.of(parse_message(self.parties[to].mask(self.values[to])), self.encoder.words)
 
     def alive(self, to: int, alive: Collection[int]) -> None:
         """Tells whose vectors came, of those it said had shared, with the signatures as they are."""
@@ -150,17 +152,17 @@ class Liar:
         signatures = []
         for i in sorted(alive):
             if i in self.colluders:  # who signs whatever is wanted
-                said = before_signature(Kind.MASKED_FOR, self.session.digest, i, told)
+                said = signed_bytes(Kind.MASKED_FOR, self.session.digest, i, told)
                 signatures.append(self.identities[i].sign(said))
             else:
-                signatures.append(self._masked[i].signature if i in self._masked else bytes(SIGNATURE))
-        lists = Alive(tuple(sorted(alive)), tuple(sorted(self.shared[to] - set(alive))), tuple(signatures))
+                signatures.append(self._masked[i].signature if i in self._masked else bytes(SIGNATURE_BYTES))
+        lists = AliveBody(tuple(sorted(alive)), tuple(sorted(self.shared[to] - set(alive))), tuple(signatures))
         answer = self._tell(to, Kind.ALIVE, lists.pack())
         if to not in self.refused:
             self.lists[to] = lists
         if answer is not None:
-            self._shown[to] = read(answer).body
-            self._signed[self._shown[to]][to] = read(answer).raw[-SIGNATURE:]
+            self._shown[to] = parse_message(answer).body
+            self._signed[self._shown[to]][to] = parse_message(answer).raw[-SIGNATURE_BYTES:]
 
     def agreed_and_revealed(self, to: int) -> None:
         """Gives it every signature under what it signed, and takes the shares that it then reveals."""
@@ -171,12 +173,12 @@ class Liar:
             shown = self._shown[to]
             signatures = dict(self._signed[shown])
             for i in self.colluders & set(self.lists[to].alive):
-                said = before_signature(Kind.AGREE, self.session.digest, i, shown)
+                said = signed_bytes(Kind.AGREE, self.session.digest, i, shown)
                 signatures[i] = self.identities[i].sign(said)
             listed = {i: one for i, one in signatures.items() if i in self.lists[to].alive}
             self._tell(to, Kind.AGREED, pack_signatures(listed))
         if to not in self.refused and party.stage == "reveal":
-            revealed = Reveal.of(read(party.reveal()))
+            revealed = RevealBody.of(parse_message(party.reveal()))
             for owner, (what, share) in zip(revealed.places, revealed.shares, strict=True):
                 self._shares[owner, what][to] = share
 

@@ -9,10 +9,20 @@ from murmure.core.random import fresh_key
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.errors import ProtocolRefused
 from murmure.secure.in_process import session_in_process
-from murmure.secure.joined import Joined
-from murmure.secure.messages import SEALED, SHARE, SIGNATURE, Kind, Reveal, Sealed, pack_parties, read, write
+from murmure.secure.joined import JoinedParties
+from murmure.secure.messages import (
+    SEALED_BYTES,
+    SHARE_BYTES,
+    SIGNATURE_BYTES,
+    Kind,
+    RevealBody,
+    SealedBody,
+    pack_parties,
+    parse_message,
+    sign_message,
+)
 from murmure.secure.party import Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.sharing import PairwiseMasks
 
 SENT = (Kind.KEYS, Kind.SHARES, Kind.OPENED, Kind.MASKED, Kind.AGREE, Kind.REVEAL)
@@ -24,7 +34,7 @@ class Crowd:
 
     def __init__(self, sharing: PairwiseMasks, party: dict[int, type[Party]] | None = None) -> None:
         n = sharing.parties
-        self.sharing, self.encoder = sharing, Encoder(2, 10**6, n)
+        self.sharing, self.encoder = sharing, RingEncoder(2, 10**6, n)
         self.session, head, self.identities = session_in_process(sharing, self.encoder)
         self.coordinator = Coordinator(self.session, head)
         self.values = [[7 * i + 1, -i] for i in range(n)]
@@ -42,7 +52,7 @@ class Crowd:
             for i in sorted(self.coordinator.expected):
                 for raw in self._says(i):
                     kind, spoil = liars.get(i, (None, None))
-                    self._send(i, spoil(self, i, raw) if spoil and read(raw).kind is kind else raw)
+                    self._send(i, spoil(self, i, raw) if spoil and parse_message(raw).kind is kind else raw)
             try:
                 self.coordinator.close()
             except ProtocolRefused:
@@ -73,13 +83,13 @@ class Crowd:
             self.coordinator.receive(raw)
         except ProtocolRefused:
             assert i in self.liars, "an honest party's message is refused"
-        if i not in self.liars and read(raw).kind is Kind.REVEAL:
-            reveal = Reveal.of(read(raw))
+        if i not in self.liars and parse_message(raw).kind is Kind.REVEAL:
+            reveal = RevealBody.of(parse_message(raw))
             for place, (what, _) in zip(reveal.places, reveal.shares, strict=True):
                 self.revealed[place].add(what)
 
     def signed(self, i: int, raw: bytes, body: bytes) -> bytes:
-        return write(read(raw).kind, self.session.digest, i, body, self.identities[i])
+        return sign_message(parse_message(raw).kind, self.session.digest, i, body, self.identities[i])
 
     def total(self) -> list[int]:
         return [sum(self.values[i][k] for i in self.coordinator.cohort) for k in range(2)]
@@ -89,11 +99,11 @@ class Crowd:
 
 
 def cut(crowd: Crowd, i: int, raw: bytes) -> bytes:
-    return crowd.signed(i, raw, read(raw).body[:-1])
+    return crowd.signed(i, raw, parse_message(raw).body[:-1])
 
 
 def longer(crowd: Crowd, i: int, raw: bytes) -> bytes:
-    return crowd.signed(i, raw, read(raw).body + b"\0")
+    return crowd.signed(i, raw, parse_message(raw).body + b"\0")
 
 
 def empty(crowd: Crowd, i: int, raw: bytes) -> bytes:
@@ -102,11 +112,11 @@ def empty(crowd: Crowd, i: int, raw: bytes) -> bytes:
 
 def ones(crowd: Crowd, i: int, raw: bytes) -> bytes:
     """As long as it should be, and every bit set."""
-    return crowd.signed(i, raw, b"\xff" * len(read(raw).body))
+    return crowd.signed(i, raw, b"\xff" * len(parse_message(raw).body))
 
 
 def forged(crowd: Crowd, i: int, raw: bytes) -> bytes:
-    return raw[:-SIGNATURE] + bytes(SIGNATURE)
+    return raw[:-SIGNATURE_BYTES] + bytes(SIGNATURE_BYTES)
 
 
 def noise(crowd: Crowd, i: int, raw: bytes) -> bytes:
@@ -124,9 +134,9 @@ def seals_nonsense(for_whom: Callable[[int], bool]) -> Spoil:
     """Boxes that do not open, for some of its neighbours: the first, the second, ..."""
 
     def spoil(crowd: Crowd, i: int, raw: bytes) -> bytes:
-        sealed = Sealed.of(read(raw))
-        boxes = [b"\7" * SEALED if for_whom(k) else box for k, box in enumerate(sealed.boxes)]
-        return crowd.signed(i, raw, Sealed(sealed.places, boxes).pack())
+        sealed = SealedBody.of(parse_message(raw))
+        boxes = [b"\7" * SEALED_BYTES if for_whom(k) else box for k, box in enumerate(sealed.boxes)]
+        return crowd.signed(i, raw, SealedBody(sealed.places, boxes).pack())
 
     return spoil
 
@@ -146,8 +156,8 @@ def reveals(share: bytes) -> Spoil:
     """For everybody the same share, which is nobody's."""
 
     def spoil(crowd: Crowd, i: int, raw: bytes) -> bytes:
-        reveal = Reveal.of(read(raw))
-        return crowd.signed(i, raw, Reveal(reveal.places, [(what, share) for what, _ in reveal.shares]).pack())
+        reveal = RevealBody.of(parse_message(raw))
+        return crowd.signed(i, raw, RevealBody(reveal.places, [(what, share) for what, _ in reveal.shares]).pack())
 
     return spoil
 
@@ -155,13 +165,15 @@ def reveals(share: bytes) -> Spoil:
 class SealsNoShares(Party):
     """Its boxes open, and what is in them is not a share of anything."""
 
-    def _own_shares(self, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
+    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         right = super()._own_shares(joined)
-        return {place: shares if place == self.index else (b"\xff" * SHARE,) * 2 for place, shares in right.items()}
+        return {
+            place: shares if place == self.index else (b"\xff" * SHARE_BYTES,) * 2 for place, shares in right.items()
+        }
 
 
 class DealsOtherSecrets(Party):
     """Its boxes open, what is in them are shares, and they belong to nothing that it promised."""
 
-    def _own_shares(self, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
+    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         return {place: (bytes(32) + bytes([place + 1]),) * 2 for place in super()._own_shares(joined)}

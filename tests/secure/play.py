@@ -8,7 +8,7 @@ from typing import Any
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.identity import Card, Identity
 from murmure.secure.party import Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.session import Session
 from murmure.secure.sharing import PairwiseMasks
 
@@ -34,7 +34,7 @@ def session(trust: str = "curious", **changed: Any) -> Session:
         roster=tuple(identity(i).card(f"party {i}") for i in range(PARTIES)),
         coordinator=Card("coordinator", head.public),
         sharing=PairwiseMasks(PARTIES, dropouts=1, coordinator=trust),  # type: ignore[arg-type]
-        encoder=Encoder(3, 2**41, PARTIES),
+        encoder=RingEncoder(3, 2**41, PARTIES),
         members=tuple(range(PARTIES)),
     )
     return Session(**(held | changed))

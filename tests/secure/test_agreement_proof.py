@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from murmure.secure.graph import most_dropouts, quorum
+from murmure.secure.graph import max_dropouts, quorum
 
 Set = frozenset[int]
-SMALL = [(n, c) for n in range(3, 9) for c in range(n - 1) if most_dropouts(n, c) >= 0]
+SMALL = [(n, c) for n in range(3, 9) for c in range(n - 1) if max_dropouts(n, c) >= 0]
 
 
 def subsets(of: Iterable[int], least: int = 0) -> Iterator[Set]:
@@ -50,7 +50,7 @@ def both_signed(n: int, c: int, q: int, listed: int | None = None, times: int = 
 
 @pytest.mark.parametrize("n, c", SMALL)
 def test_two_lists_are_never_both_signed(n: int, c: int) -> None:
-    d = most_dropouts(n, c)
+    d = max_dropouts(n, c)
     q = quorum(n, c, d)
     assert not both_signed(n, c, q)
     if n <= 6:
@@ -101,7 +101,7 @@ def _can_be_in(
 
 @pytest.mark.parametrize("n, c", [(n, c) for n, c in SMALL if n <= 7])
 def test_one_list_opens_one_sum_on_the_complete_graph(n: int, c: int) -> None:
-    for d in range(most_dropouts(n, c) + 1):
+    for d in range(max_dropouts(n, c) + 1):
         q = quorum(n, c, d)
         for masked_for in (False, True):  # either rule is enough here
             assert not split_on_the_complete_graph(n, c, d, q, q, masked_for)

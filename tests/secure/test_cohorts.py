@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from murmure.core.errors import InvalidParameter
-from murmure.secure.cohorts import Cohorts, check_ratio, isolated
+from murmure.secure.cohorts import Cohorts, check_ratio, isolated_parties
 from murmure.secure.errors import CohortRefused
 
 
@@ -67,7 +67,7 @@ def test_the_guard_agrees_with_brute_force_on_random_cohorts():
         if not frozenset().union(*cohorts):
             continue
         expected = tells_about_few(cohorts, least)
-        few = isolated(cohorts, least)
+        few = isolated_parties(cohorts, least)
         assert (few is not None) == expected
         if few is not None:  # the fewest that there are
             assert 0 < len(few) < least and not tells_about_few(cohorts, len(few))
@@ -81,7 +81,7 @@ def test_the_guard_agrees_with_brute_force_on_every_pair_and_triple_of_cohorts_o
     for cohorts in itertools.chain(itertools.combinations(every, 2), itertools.combinations(every, 3)):
         for least in (1, 2, 3):
             expected = tells_about_few(list(cohorts), least)
-            assert (isolated(cohorts, least) is not None) == expected
+            assert (isolated_parties(cohorts, least) is not None) == expected
             assert small_combination(list(cohorts), least, 3) == expected
 
 

@@ -20,7 +20,7 @@ from murmure.secure.errors import OutOfOrder, ProtocolRefused, TooFewParties
 from murmure.secure.identity import Identity
 from murmure.secure.messages import Kind
 from murmure.secure.party import Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.session import Session
 from murmure.secure.sharing import PairwiseMasks
 
@@ -63,7 +63,7 @@ class World:
             roster=tuple(one.card(f"party {i}") for i, one in enumerate(identities)),
             coordinator=self.mine.card("coordinator"),
             sharing=sharing,
-            encoder=Encoder(3, bound, parties),
+            encoder=RingEncoder(3, bound, parties),
             members=tuple(range(parties)),
         )
         weather = rng.choice([0.0, 0.1, 0.3])  # how often something is damaged, lost or killed
@@ -115,7 +115,7 @@ class World:
         assert machine is not None
         answer = machine.hear(message)
         if answer is not None:
-            self.say(member, messages.read(answer).kind, answer)
+            self.say(member, messages.parse_message(answer).kind, answer)
         if machine.stage == "vector":
             if Kind.MASKED in member.sent:
                 machine.resume(member.sent[Kind.MASKED])
@@ -301,7 +301,7 @@ class World:
         what = defaultdict(set)
         for (_, kind), said in self.said.items():
             for message in said if kind is Kind.REVEAL else ():
-                reveal = messages.Reveal.of(messages.read(message))
+                reveal = messages.RevealBody.of(messages.parse_message(message))
                 for place, (which, _) in zip(reveal.places, reveal.shares, strict=True):
                     what[place].add(which)
         assert all(len(kinds) == 1 for kinds in what.values())

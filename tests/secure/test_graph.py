@@ -11,17 +11,17 @@ import pytest
 
 from murmure.core.errors import InvalidParameter
 from murmure.secure.graph import (
-    AGAINST_TRIES,
-    SECURITY,
+    SECURITY_AGAINST_TRIES,
+    SECURITY_BITS,
     _hangs_together,
     _most,
-    falls_apart,
-    most_colluders_in_gaps,
-    most_dropouts,
+    can_split,
+    graph_parameters,
+    max_colluders_in_gaps,
+    max_dropouts,
     neighbours,
-    order,
-    parameters,
     quorum,
+    ring_order,
 )
 from murmure.secure.sharing import PairwiseMasks
 
@@ -46,9 +46,9 @@ def test_degree_and_threshold_are_those_of_the_reference_or_above(n, corrupt, dr
     """2 t >= k + corrupt neighbours + 2; the reference asks for one less where their sum is odd, and has its t then."""
     if theirs is None:
         with pytest.raises(InvalidParameter, match=r"0\.9"):
-            parameters(n, corrupt, dropped)
+            graph_parameters(n, corrupt, dropped)
         return
-    assert parameters(n, corrupt, dropped) == ours
+    assert graph_parameters(n, corrupt, dropped) == ours
     k, t = theirs
     colluding = _most(n, corrupt, k, n << 41)
     assert t == -((5 - 4 * (colluding + k)) // 8) + 1  # the reference: ceil((c + k - 1.25) / 2) + 1
@@ -92,14 +92,14 @@ def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 20, 17), (20, 9, 9)])
 def test_where_no_sparse_graph_is_safe_it_says_so(n, corrupt, dropped):
     with pytest.raises(InvalidParameter, match="complete"):
-        parameters(n, corrupt, dropped)
+        graph_parameters(n, corrupt, dropped)
 
 
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 4, 8), (64, 1, 10), (200, 20, 0), (500, 0, 100)])
-@pytest.mark.parametrize("security", [SECURITY, AGAINST_TRIES])
+@pytest.mark.parametrize("security", [SECURITY_BITS, SECURITY_AGAINST_TRIES])
 def test_the_threshold_stands_between_the_corrupt_and_the_surviving_neighbours(n, corrupt, dropped, security):
     """Recomputed from the hypergeometric law in fractions."""
-    k, t = parameters(n, corrupt, dropped, security=security)
+    k, t = graph_parameters(n, corrupt, dropped, security=security)
 
     def tail(marked, x):  # P[at least x of k neighbours are marked]
         ways = sum(math.comb(marked, i) * math.comb(n - marked, k - i) for i in range(x, k + 1))
@@ -129,12 +129,12 @@ QUORUMS = {
 def test_quorums_and_the_most_dropouts(n):
     for c, row in zip((0, 1, 2, n // 3), QUORUMS[n], strict=True):
         if row is None:
-            assert most_dropouts(n, c) < 0
+            assert max_dropouts(n, c) < 0
             with pytest.raises(InvalidParameter):
                 PairwiseMasks(n, colluders=c)
             continue
         q, most = row
-        assert (quorum(n, c, most), most_dropouts(n, c)) == (q, most)
+        assert (quorum(n, c, most), max_dropouts(n, c)) == (q, most)
         masks = PairwiseMasks(n, most, c, graph="complete")
         assert masks.quorum == masks.threshold == q
         with pytest.raises(InvalidParameter):
@@ -152,7 +152,7 @@ def test_no_setting_is_weaker_than_a_quorum(trust):
                 PairwiseMasks(n, d, c, trust)
             continue
         masks = PairwiseMasks(n, d, c, trust)
-        assert masks.quorum == masks.threshold == allowed[0] and d <= most_dropouts(n, c)
+        assert masks.quorum == masks.threshold == allowed[0] and d <= max_dropouts(n, c)
 
 
 def test_a_refusal_says_how_many_may_vanish():
@@ -167,17 +167,17 @@ def test_a_refusal_says_how_many_may_vanish():
 def test_a_sparse_graph_has_the_quorum_of_all_and_the_bits_against_tries(n, c, d, trust):
     masks = PairwiseMasks(n, d, c, trust, graph="sparse")
     assert not masks.complete and masks.quorum == (n + c) // 2 + 1
-    most = _most(n, c, masks.degree, n << AGAINST_TRIES)
+    most = _most(n, c, masks.degree, n << SECURITY_AGAINST_TRIES)
     assert 2 * masks.threshold >= masks.degree + most + 2
     assert "2**64" in masks.assumption
 
 
 def test_the_order_depends_on_the_keys_and_on_who_takes_part_only():
     members = [5, 1, 9, 30, 2]
-    held = order(DIGEST, members)
+    held = ring_order(DIGEST, members)
     assert sorted(held.tolist()) == sorted(members)
-    assert (held == order(DIGEST, sorted(members))).all()
-    assert (order(DIGEST, range(100)) != order(bytes(32), range(100))).any()
+    assert (held == ring_order(DIGEST, sorted(members))).all()
+    assert (ring_order(DIGEST, range(100)) != ring_order(bytes(32), range(100))).any()
 
 
 def test_every_order_is_equally_likely():
@@ -185,7 +185,7 @@ def test_every_order_is_equally_likely():
     rng = np.random.default_rng(20)
     seen: dict[tuple[int, ...], int] = {}
     for _ in range(4800):
-        held = tuple(order(rng.bytes(32), range(4)).tolist())
+        held = tuple(ring_order(rng.bytes(32), range(4)).tolist())
         seen[held] = seen.get(held, 0) + 1
     assert len(seen) == 24
     assert sum((count - 200) ** 2 / 200 for count in seen.values()) < 72.3
@@ -193,7 +193,7 @@ def test_every_order_is_equally_likely():
 
 @pytest.mark.parametrize("n, degree", [(3, 2), (5, 2), (9, 4), (9, 6), (100, 12), (9, 8), (9, 20), (2, 1), (1, 0)])
 def test_neighbours_are_symmetric_distinct_and_as_many_as_said(n, degree):
-    ring = order(DIGEST, range(0, 3 * n, 3))
+    ring = ring_order(DIGEST, range(0, 3 * n, 3))
     around = neighbours(ring, degree)
     assert set(around) == set(ring.tolist())
     for member, others in around.items():
@@ -209,13 +209,13 @@ def test_neighbours_are_the_next_ones_on_the_ring():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: order(DIGEST[:-1], [1, 2]),
-        lambda: order(DIGEST, [1, 1]),
-        lambda: order(DIGEST, [-1, 1]),
-        lambda: order(DIGEST, []),
+        lambda: ring_order(DIGEST[:-1], [1, 2]),
+        lambda: ring_order(DIGEST, [1, 1]),
+        lambda: ring_order(DIGEST, [-1, 1]),
+        lambda: ring_order(DIGEST, []),
         lambda: neighbours(np.arange(9), 3),
         lambda: neighbours(np.arange(9), -2),
-        lambda: parameters(100, 100, 0),
+        lambda: graph_parameters(100, 100, 0),
         lambda: quorum(5, -1, 0),
         lambda: quorum(5, 0, 5),
     ],
@@ -255,7 +255,7 @@ def test_a_ring_that_passes_the_check_hangs_together_whoever_colludes() -> None:
         places = np.flatnonzero(living).tolist()
         ways = itertools.combinations(places, min(limit, len(places)))
         parted = any(_split(living.tolist(), degree, [i not in chosen for i in range(n)]) for chosen in ways)
-        if falls_apart(living, degree, limit):
+        if can_split(living, degree, limit):
             refused += 1
         else:
             passed += 1
@@ -266,12 +266,12 @@ def test_a_ring_that_passes_the_check_hangs_together_whoever_colludes() -> None:
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 2, 5), (100, 5, 33), (300, 30, 60), (1000, 50, 330)])
 def test_chance_alone_passes_the_check(n: int, corrupt: int, dropped: int) -> None:
     """200 lists of survivors, dropped by chance: fails for one in 5,000 if the degree were at its bound of 2**-20."""
-    degree, threshold = parameters(n, corrupt, dropped, True, AGAINST_TRIES)
-    least = parameters(n, corrupt, dropped)
-    limit = most_colluders_in_gaps(n, corrupt, degree, AGAINST_TRIES)
+    degree, threshold = graph_parameters(n, corrupt, dropped, True, SECURITY_AGAINST_TRIES)
+    least = graph_parameters(n, corrupt, dropped)
+    limit = max_colluders_in_gaps(n, corrupt, degree, SECURITY_AGAINST_TRIES)
     rng = np.random.default_rng(7)
     for _ in range(200):
         living = np.ones(n, bool)
         living[rng.choice(n, dropped, replace=False)] = False
-        assert not falls_apart(living, degree, limit)
+        assert not can_split(living, degree, limit)
     assert degree >= least[0] and threshold >= 2

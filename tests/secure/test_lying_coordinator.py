@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from liar import Liar, World
 
 from murmure.secure.errors import ForgedMessage, ProtocolRefused
-from murmure.secure.graph import most_dropouts
+from murmure.secure.graph import max_dropouts
 from murmure.secure.identity import Card
-from murmure.secure.joined import Joined
-from murmure.secure.messages import FROM_COORDINATOR, Alive, Kind, Message, signatures_of, write
+from murmure.secure.joined import JoinedParties
+from murmure.secure.messages import FROM_COORDINATOR, AliveBody, Kind, Message, parse_signatures, sign_message
 from murmure.secure.party import Party
 from murmure.secure.session import digest_of
 from murmure.secure.sharing import PairwiseMasks
@@ -323,7 +323,7 @@ def test_a_result_over_others_is_refused() -> None:
     liar = Liar(PairwiseMasks(6))
     liar.play(dict.fromkeys(liar.honest, World(liar.everybody)))
     body = (5).to_bytes(4, "little") + b"".join(i.to_bytes(4, "little") for i in range(5)) + bytes(16)
-    raw = write(Kind.RESULT, liar.session.digest, FROM_COORDINATOR, body, liar.head)
+    raw = sign_message(Kind.RESULT, liar.session.digest, FROM_COORDINATOR, body, liar.head)
     with pytest.raises(ProtocolRefused, match="other parties"):
         liar.parties[0].hear(raw)
 
@@ -334,7 +334,7 @@ def test_a_result_over_others_is_refused() -> None:
 class BelievesDelivery(Party):
     """Does not ask for whom its peers masked their vectors."""
 
-    def _masked_for_the_same(self, lists: Alive) -> None:
+    def _masked_for_the_same(self, lists: AliveBody) -> None:
         pass
 
 
@@ -357,7 +357,7 @@ class CountsNeighbours(BelievesDelivery):
     def _hear_agreed(self, message: Message) -> bytes | None:
         assert self._joined is not None
         holders = set(self._joined.holders(self.index))
-        if len(set(signatures_of(message)) & holders) >= self._joined.threshold:
+        if len(set(parse_signatures(message)) & holders) >= self._joined.threshold:
             self._stage = "reveal"
         return None
 
@@ -366,11 +366,11 @@ class SignsTheRosterOnly(Party):
     """Its digest has nothing about who is alive."""
 
     def hear(self, raw: bytes) -> bytes | None:
-        def agreement(joined: Joined, shared: tuple[int, ...], lists: Alive) -> bytes:
+        def agreement(joined: JoinedParties, shared: tuple[int, ...], lists: AliveBody) -> bytes:
             return digest_of(b"murmure agree", joined.digest)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Joined, "agreement", agreement)
+            patch.setattr(JoinedParties, "agreement", agreement)
             return super().hear(raw)
 
 
@@ -435,7 +435,7 @@ def test_version_0_5_0_opened_an_arc_against_its_own_rule_for_lying_coordinators
 @pytest.mark.parametrize("n", [10, 12, 30])
 def test_without_agreement_more_vanish_than_may(n: int) -> None:
     """2 t > n + c, and everybody masked for the same: many lists open a sum over fewer than promised all the same."""
-    sharing = PairwiseMasks(n, dropouts=most_dropouts(n, 1))
+    sharing = PairwiseMasks(n, dropouts=max_dropouts(n, 1))
     for party in (DoesNotAgree, SignsTheRosterOnly):
         few = opens(sharing, many_lists, party)
         assert few is not None and few < sharing.honest

@@ -30,7 +30,7 @@ from lying_parties import (
     seals_nonsense,
 )
 
-from murmure.secure.disputes import left_out
+from murmure.secure.disputes import excluded_parties
 from murmure.secure.messages import Kind
 from murmure.secure.sharing import PairwiseMasks
 
@@ -232,18 +232,18 @@ def test_a_copied_key_blames_nobody() -> None:
 def test_who_is_in_most_pairs_goes_first() -> None:
     """A star has its middle in common; of a pair it is the accused; who has gone accuses nobody."""
     everybody = range(10)
-    assert left_out({}, everybody) == {}
-    assert left_out({1: [4], 2: [4], 3: [4]}, everybody) == {4: (1, 2, 3)}
-    assert left_out({4: [1, 2, 3]}, everybody) == {4: (1, 2, 3)}
-    assert left_out({1: [4]}, everybody) == {4: (1,)} and left_out({4: [1]}, everybody) == {1: (4,)}
-    assert left_out({1: [4], 4: [1, 2]}, everybody) == {4: (1, 2)}
-    assert left_out({1: [4], 2: [4], 3: [5]}, {1, 2, 3, 5}) == {5: (3,)}
+    assert excluded_parties({}, everybody) == {}
+    assert excluded_parties({1: [4], 2: [4], 3: [4]}, everybody) == {4: (1, 2, 3)}
+    assert excluded_parties({4: [1, 2, 3]}, everybody) == {4: (1, 2, 3)}
+    assert excluded_parties({1: [4]}, everybody) == {4: (1,)} and excluded_parties({4: [1]}, everybody) == {1: (4,)}
+    assert excluded_parties({1: [4], 4: [1, 2]}, everybody) == {4: (1, 2)}
+    assert excluded_parties({1: [4], 2: [4], 3: [5]}, {1, 2, 3, 5}) == {5: (3,)}
     for liar in everybody:  # whatever one party seals and says, it costs one party
         for sealed in range(1, 10):
             for said in range(10):
                 others = [i for i in everybody if i != liar]
                 told = {liar: others[:said]} | {i: [liar] for i in others[-sealed:]}
-                assert len(left_out(told, everybody)) == 1
+                assert len(excluded_parties(told, everybody)) == 1
 
 
 @pytest.mark.parametrize("liars", range(1, 7))
@@ -257,7 +257,7 @@ def test_liars_that_share_their_victims_put_out_no_more_than_themselves(liars: i
                 complaints[1000 + j].append(victim)
             victim += 1
 
-    gone = left_out(complaints, [*range(victim), *complaints])
+    gone = excluded_parties(complaints, [*range(victim), *complaints])
     assert len(gone) <= liars
     assert all({by, of} & gone.keys() for by, whom in complaints.items() for of in whom)
 

@@ -25,10 +25,10 @@ from murmure.secure.errors import (
 )
 from murmure.secure.identity import Card, Identity
 from murmure.secure.in_process import session_in_process, sum_in_process
-from murmure.secure.joined import Joined
-from murmure.secure.messages import FROM_COORDINATOR, Kind, Masked, Reveal, read, write
+from murmure.secure.joined import JoinedParties
+from murmure.secure.messages import FROM_COORDINATOR, Kind, MaskedBody, RevealBody, parse_message, sign_message
 from murmure.secure.party import KEY, SELF_MASK, Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.sharing import EXAMPLES, PairwiseMasks
 
 STAGES = ("keys", "shares", "opened", "vectors", "agree", "reveal")
@@ -52,7 +52,7 @@ def test_the_sum_over_the_survivors_is_exact(sharing: PairwiseMasks, stage: Any)
     values = [[(i + 1) ** 3, -i, 10**15 + i] for i in range(sharing.parties)]
     first = sharing.parties // 3
     vanish = dict.fromkeys(range(first, first + sharing.dropouts), stage)
-    encoder = Encoder(3, 2 * 10**15, sharing.parties)
+    encoder = RingEncoder(3, 2 * 10**15, sharing.parties)
     done = sum_in_process(sharing, encoder, values, vanish)
 
     alive = tuple(i for i in range(sharing.parties) if i not in vanish or stage in ("agree", "reveal"))
@@ -67,12 +67,12 @@ def test_one_more_than_may_vanish_gives_no_sum(trust: Any, stage: Any) -> None:
     sharing = PairwiseMasks(7, dropouts=2, colluders=2, coordinator=trust)
     vanish = dict.fromkeys(range(7 - (sharing.threshold - 1)), stage)
     with pytest.raises(TooFewParties):
-        sum_in_process(sharing, Encoder(1, 1, 7), [[1]] * 7, vanish)
+        sum_in_process(sharing, RingEncoder(1, 1, 7), [[1]] * 7, vanish)
 
 
 def test_everyone_is_not_no_one() -> None:
     """The lecture's protocol returns 0 where every party holds the largest value; here it is their number."""
-    done = sum_in_process(PairwiseMasks(5), Encoder(2, 1, 5), [[1, 0]] * 5)
+    done = sum_in_process(PairwiseMasks(5), RingEncoder(2, 1, 5), [[1, 0]] * 5)
 
     assert done.result == [5, 0]
 
@@ -80,7 +80,7 @@ def test_everyone_is_not_no_one() -> None:
 def test_wide_sums_are_exact() -> None:
     """Numbers of 300 bits, of both signs, in limbs."""
     values = [[(-1) ** i * (3**180 + i), i - 2] for i in range(5)]
-    encoder = Encoder(2, 3**181, 5)
+    encoder = RingEncoder(2, 3**181, 5)
     done = sum_in_process(PairwiseMasks(5), encoder, values, {2: "vectors"})
 
     assert encoder.limbs is not None and encoder.limbs == 5
@@ -105,7 +105,7 @@ def test_too_few_shares_close_nothing_and_everybody_is_told() -> None:
 
 def test_a_survivor_reveals_one_share_of_each_peer_and_never_both() -> None:
     play = Play().finish()
-    revealed = [Reveal.of(m) for _, raw in play.lines if (m := read(raw)).kind is Kind.REVEAL]
+    revealed = [RevealBody.of(m) for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.REVEAL]
 
     assert len(revealed) == 3
     for reveal in revealed:
@@ -121,10 +121,10 @@ def test_one_wrong_share_spoils_nothing_and_two_give_no_number() -> None:
             play.listen(i)
             message = play.parties[i].reveal()
             if i in liars:
-                reveal = Reveal.of(read(message))
+                reveal = RevealBody.of(parse_message(message))
                 wrong = [(what, bytes(32) + bytes([7 + i])) for what, _ in reveal.shares]
-                body = Reveal(reveal.places, wrong).pack()
-                message = write(Kind.REVEAL, play.session.digest, i, body, identity(i))
+                body = RevealBody(reveal.places, wrong).pack()
+                message = sign_message(Kind.REVEAL, play.session.digest, i, body, identity(i))
             play.say(i, message)
         if ends == "done":
             play.coordinator.close()
@@ -140,7 +140,7 @@ def test_a_party_starts_again_from_its_seed_and_says_the_same() -> None:
     for trust in ("curious", "lying"):
         play = Play(trust, vanishes=()).finish()
         heard = [raw for to, raw in play.lines if to == "party 1"]
-        said = [raw for _, raw in play.lines if read(raw).sender == 1]
+        said = [raw for _, raw in play.lines if parse_message(raw).sender == 1]
         for crash in range(len(heard) + 1):
             party = Party(play.session, identity(1), 1, fixed("seed", 1))
             again: list[bytes | None] = [party.keys()]
@@ -151,18 +151,18 @@ def test_a_party_starts_again_from_its_seed_and_says_the_same() -> None:
                     _hear_all(party, heard[:number], said)
                 again.append(party.hear(raw))
                 if party.stage == "vector":
-                    party.resume(next(m for m in said if read(m).kind is Kind.MASKED))
+                    party.resume(next(m for m in said if parse_message(m).kind is Kind.MASKED))
                 if party.stage == "reveal":
                     again.append(party.reveal())
             assert party.result == play.coordinator.result
-            assert [m for m in again if m is not None] == [m for m in said if read(m).kind is not Kind.MASKED]
+            assert [m for m in again if m is not None] == [m for m in said if parse_message(m).kind is not Kind.MASKED]
 
 
 def _hear_all(party: Party, heard: list[bytes], said: list[bytes]) -> None:
     for raw in heard:
         party.hear(raw)
         if party.stage == "vector":
-            party.resume(next(m for m in said if read(m).kind is Kind.MASKED))
+            party.resume(next(m for m in said if parse_message(m).kind is Kind.MASKED))
         if party.stage == "reveal":
             party.reveal()
 
@@ -187,16 +187,16 @@ def test_a_value_beyond_its_bound_stops_at_the_party() -> None:
 def test_whoever_vanishes_after_its_vector_and_before_signing_is_in_the_sum(trust: Any) -> None:
     """As many as may: those who are left are a quorum. With one more nothing is revealed."""
     sharing = PairwiseMasks(8, dropouts=3, coordinator=trust)
-    done = sum_in_process(sharing, Encoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 7), "agree"))
+    done = sum_in_process(sharing, RingEncoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 7), "agree"))
     assert done.result == [8] and sharing.quorum == 5
     with pytest.raises(TooFewParties, match="4 parties signed the lists, and 5 must"):
-        sum_in_process(sharing, Encoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 5, 7), "agree"))
+        sum_in_process(sharing, RingEncoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 5, 7), "agree"))
 
 
 def test_an_agreement_is_a_quorum_of_all_who_were_invited_however_few_are_listed() -> None:
     """Eleven invited, eight join: seven must sign and seven shares rebuild, where eight invited would need five."""
     sharing = PairwiseMasks(11, dropouts=4)
-    here, head, identities = session_in_process(sharing, Encoder(1, 1, 11))
+    here, head, identities = session_in_process(sharing, RingEncoder(1, 1, 11))
     coordinator = Coordinator(here, head)
     for i, who in enumerate(identities[:8]):
         coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
@@ -213,7 +213,7 @@ def test_an_agreement_is_a_quorum_of_all_who_were_invited_however_few_are_listed
 )
 def test_neighbours_who_were_split_in_two_never_give_both_secrets(sharing: PairwiseMasks) -> None:
     """Even without agreement: t shares of either secret, colluding holders giving both, need 2 t <= holders + c."""
-    here, head, identities = session_in_process(sharing, Encoder(1, 1, sharing.parties))
+    here, head, identities = session_in_process(sharing, RingEncoder(1, 1, sharing.parties))
     coordinator = Coordinator(here, head)
     for i, who in enumerate(identities):
         coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
@@ -234,7 +234,7 @@ def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeyp
     A thousand parties, of whom so many may vanish that the gaps could be made; a party asks before it signs the lists.
     """
     sharing = PairwiseMasks(1000, dropouts=300)
-    here, head, identities = session_in_process(sharing, Encoder(1, 1, 1000))
+    here, head, identities = session_in_process(sharing, RingEncoder(1, 1, 1000))
     coordinator = Coordinator(here, head)
     for i, who in enumerate(identities):
         coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
@@ -248,11 +248,11 @@ def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeyp
     with pytest.raises(TooFewParties, match="two sums"):
         joined.hang_together(set(ring) - gaps)
 
-    def apart(self: Joined, alive: Any) -> None:
+    def apart(self: JoinedParties, alive: Any) -> None:
         raise TooFewParties("two sums")
 
     play = Play(vanishes=()).until("agree")
-    monkeypatch.setattr(Joined, "hang_together", apart)
+    monkeypatch.setattr(JoinedParties, "hang_together", apart)
     with pytest.raises(TooFewParties, match="two sums"):
         play.listen(0)
     assert play.parties[0].stage == "failed"
@@ -261,7 +261,7 @@ def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeyp
 def test_the_graph_is_that_of_those_who_joined() -> None:
     """Who never joins makes the ring shorter, and colluders weigh more in it: degree and threshold follow."""
     sharing = PairwiseMasks(60, dropouts=20, colluders=4)
-    here, head, identities = session_in_process(sharing, Encoder(1, 1, 60))
+    here, head, identities = session_in_process(sharing, RingEncoder(1, 1, 60))
     coordinator = Coordinator(here, head)
     for i, who in enumerate(identities[:42]):
         coordinator.receive(Party(here, who, i, fixed("seed", i)).keys())
@@ -270,7 +270,7 @@ def test_the_graph_is_that_of_those_who_joined() -> None:
     assert joined is not None
     assert joined.sharing == PairwiseMasks(42, dropouts=2, colluders=4)
     assert joined.sharing.minimum == sharing.minimum and joined.sharing.honest == sharing.honest
-    done = sum_in_process(sharing, Encoder(1, 1, 60), [[1]] * 60, dict.fromkeys(range(20), "keys"))
+    done = sum_in_process(sharing, RingEncoder(1, 1, 60), [[1]] * 60, dict.fromkeys(range(20), "keys"))
     assert done.result == [40]
 
 
@@ -282,7 +282,7 @@ def test_a_party_that_refuses_is_left_out_and_not_heard_again() -> None:
 
     assert play.coordinator.expected == {0, 1, 2} and play.coordinator.gone == {3}
     with pytest.raises(OutOfOrder, match="refused"):
-        play.coordinator.receive(write(Kind.SHARES, play.session.digest, 3, b"", identity(3)))
+        play.coordinator.receive(sign_message(Kind.SHARES, play.session.digest, 3, b"", identity(3)))
     with pytest.raises(Declined):
         play.parties[3].hear(play.coordinator.inbox(0)[0])
     play.vanishes = ()
@@ -311,8 +311,8 @@ def test_a_survivor_that_refuses_stops_the_sum(trust: str) -> None:
         {"study": fixed("another")},
         {"round": 2},
         {"query": fixed("another")},
-        {"encoder": Encoder(3, 2**41 + 1, PARTIES)},
-        {"encoder": Encoder(3, 2**41, PARTIES, limbs=2)},
+        {"encoder": RingEncoder(3, 2**41 + 1, PARTIES)},
+        {"encoder": RingEncoder(3, 2**41, PARTIES, limbs=2)},
         {"members": (0, 1, 2)},
         {"sharing": PairwiseMasks(PARTIES, dropouts=0)},
         {"sharing": PairwiseMasks(PARTIES, dropouts=1, rows=5)},
@@ -327,7 +327,7 @@ def test_nothing_said_in_one_session_means_anything_in_another(changed: dict[str
 
     assert one.digest != other.digest
     said = [Party(s, identity(0), 0, fixed("seed", 0)).keys() for s in (one, other)]
-    assert read(said[0]).body != read(said[1]).body
+    assert parse_message(said[0]).body != parse_message(said[1]).body
 
 
 def test_the_same_values_under_two_seeds_look_unrelated() -> None:
@@ -337,7 +337,7 @@ def test_the_same_values_under_two_seeds_look_unrelated() -> None:
         play = Play(vanishes=())
         play.parties = [Party(play.session, identity(i), i, fixed(label, i)) for i in range(PARTIES)]
         play.until("reveal")
-        vectors += [Masked.of(m, 3).words for _, raw in play.lines if (m := read(raw)).kind is Kind.MASKED]
+        vectors += [MaskedBody.of(m, 3).words for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.MASKED]
 
     assert len(np.unique(np.concatenate(vectors))) == 8 * 3
 
@@ -345,7 +345,7 @@ def test_the_same_values_under_two_seeds_look_unrelated() -> None:
 def test_no_secret_stands_in_a_repr() -> None:
     play = Play().finish()
     seeds = [fixed("seed", i) for i in range(PARTIES)] + [fixed("identity", i) for i in range(PARTIES)]
-    shown = repr([play.parties, play.coordinator, identity(0), play.session, read(play.lines[0][1])])
+    shown = repr([play.parties, play.coordinator, identity(0), play.session, parse_message(play.lines[0][1])])
 
     assert not any(seed.hex() in shown or repr(seed)[2:-1] in shown for seed in seeds)
 
@@ -390,7 +390,7 @@ def test_a_sum_that_is_known_stays_known() -> None:
     play = Play(vanishes=()).finish()
     head = Identity.from_bytes(fixed("coordinator"))
     party = play.parties[0]
-    assert party.hear(write(Kind.END, play.session.digest, FROM_COORDINATOR, b"late", head)) is None
+    assert party.hear(sign_message(Kind.END, play.session.digest, FROM_COORDINATOR, b"late", head)) is None
     with pytest.raises(OutOfOrder):
         party.refuse()
     assert party.stage == "done" and party.result == sums(VALUES, (0, 1, 2, 3))

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from play import Play
 
 import murmure.secure.errors as errors
-from murmure.secure.messages import read
+from murmure.secure.messages import parse_message
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "secure_messages.json").read_text())
 BAD = [
@@ -67,7 +67,7 @@ def _replay(play: Play, lines: list[dict[str, Any]]) -> None:
     for line in lines:
         raw = bytes.fromhex(line["message"])
         if line["to"] == "coordinator":
-            sender = play.parties[read(raw).sender]
+            sender = play.parties[parse_message(raw).sender]
             if sender.stage == "keys":
                 sender.keys()
             elif sender.stage == "vector":

@@ -22,14 +22,14 @@ from typing import Any
 
 from murmure.core.domain import Integers
 from murmure.core.schema import Schema
-from murmure.plan import Plan
+from murmure.parties.coordinator import folders
+from murmure.parties.coordinator.store import read_progress
+from murmure.parties.party.folder import PartyFolder
+from murmure.parties.party.local_sums import compute_local_sums
+from murmure.parties.study.document import Study
+from murmure.plan.plan import Plan
 from murmure.secure.sharing import PairwiseMasks
-from murmure.service import folders
-from murmure.service.coordinator_store import read_standing
-from murmure.service.home import Home
-from murmure.service.own import own_sums
 from murmure.statistics.sums import Sums
-from murmure.study import Study
 
 SCHEMA = Schema({"age": Integers(0, 120), "stay": Integers(0, 60)})
 ASKED = (("age", "stay"), ("age * stay",))
@@ -122,8 +122,8 @@ class Studied:
         self.folder = folder
         parties = rng.randint(4, 5)
         sharing = PairwiseMasks(parties, dropouts=1, coordinator=rng.choice(["curious", "lying"]))  # type: ignore[arg-type]
-        self.office = folders.Home.create(folder / "office", "Office")
-        self.homes = [Home.create(folder / f"party-{i}", f"Party {i}") for i in range(parties)]
+        self.office = folders.CoordinatorFolder.create(folder / "office", "Office")
+        self.homes = [PartyFolder.create(folder / f"party-{i}", f"Party {i}") for i in range(parties)]
         plans = tuple(Plan(Sums(SCHEMA, e), parties=sharing) for e in ASKED[: rng.randint(1, 2)])
         self.study = Study("Stay", "To be killed.", self.office.card, tuple(one.card for one in self.homes), plans)
         self.place = folders.StudyFolder.create(self.office, self.study)
@@ -132,7 +132,7 @@ class Studied:
             rows = {"age": [rng.randint(0, 120) for _ in range(10)], "stay": [rng.randint(0, 60) for _ in range(10)]}
             pairs = zip(rows["age"], rows["stay"], strict=True)
             (home.folder / "rows.csv").write_text("age,stay\n" + "".join(f"{a},{s}\n" for a, s in pairs))
-            self.values.append([one.values for one in own_sums(self.study, rows)])
+            self.values.append([one.values for one in compute_local_sums(self.study, rows)])
         self.fault = rng.choice([0.0, 0.2, 0.4])
         self.murders = rng.randint(1, 6)
         self.one_for_good = rng.random() < 0.4
@@ -194,7 +194,7 @@ class Studied:
                     raise AssertionError(f"no end: {one.words[:3]}, {one.errors.read_text()[-300:]}") from None
 
     def _verdict(self, everybody: list[Process]) -> str:
-        standing, results = read_standing(self.place.log, self.study.digest)
+        standing, results = read_progress(self.place.log, self.study.digest)
         assert standing is not None and standing["ended"] is not None, f"the coordinator has no end: {standing}"
         kind = standing["ended"][0]
         assert kind in ("", "TooFewParties"), f"{kind} among honest parties"
@@ -207,7 +207,7 @@ class Studied:
             self._check_party(i, home, results, everybody[1 + i])
         return kind or "sum"
 
-    def _check_party(self, i: int, home: Home, results: Any, process: Process) -> None:
+    def _check_party(self, i: int, home: PartyFolder, results: Any, process: Process) -> None:
         held = home.store.results(self.study.digest)
         assert len(held) <= len(results)
         for one, (sums, cohort) in zip(results, held, strict=False):

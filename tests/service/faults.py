@@ -22,24 +22,25 @@ from typing import Any
 from murmure.core.domain import Integers
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
-from murmure.plan import Plan
+from murmure.parties.coordinator import folders
+from murmure.parties.coordinator.broker import MessageBroker
+from murmure.parties.coordinator.errors import StudyOver
+from murmure.parties.coordinator.release_log import ReleaseLog
+from murmure.parties.coordinator.runner import CoordinatorRunner as Coordinator
+from murmure.parties.coordinator.store import CoordinatorStore
+from murmure.parties.http import routes
+from murmure.parties.http.client import Address, Client
+from murmure.parties.party.folder import PartyFolder
+from murmure.parties.party.invitation import Invitation, join_study
+from murmure.parties.party.local_sums import LocalSums, compute_local_sums
+from murmure.parties.party.policy import Policy
+from murmure.parties.party.runner import RoundSums
+from murmure.parties.study.document import Study
+from murmure.plan.plan import Plan
 from murmure.secure.errors import BadMessage, ForgedMessage, OutOfOrder, ProtocolRefused, WrongSession
-from murmure.secure.messages import Kind, Reveal, read
+from murmure.secure.messages import Kind, RevealBody, parse_message
 from murmure.secure.sharing import PairwiseMasks
-from murmure.service import folders, web
-from murmure.service.client import Address, Client
-from murmure.service.coordinator import Runner as Coordinator
-from murmure.service.coordinator_store import CoordinatorStore
-from murmure.service.desk import Desk
-from murmure.service.errors import StudyOver
-from murmure.service.home import Home
-from murmure.service.joining import Terms, finish
-from murmure.service.own import Own, own_sums
-from murmure.service.party import Outcome
-from murmure.service.policy import Policy
-from murmure.service.released import ReleasedCohorts
 from murmure.statistics.sums import Sums
-from murmure.study import Study
 
 SCHEMA = Schema({"age": Integers(0, 120), "stay": Integers(0, 60)})
 ASKED = (("age", "stay"), ("age * stay",), ("stay ** 2", "age ** 2"))
@@ -60,14 +61,14 @@ class Seat:
 
     place: int
     policy: Policy
-    own: list[Own]
+    own: list[LocalSums]
     requests_left: int | None  # so many it makes, and vanishes for good
     go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     asked: tuple[str, bytes] | None = None  # what it waits for
     not_before: float = 0.0
     polls: tuple[int, int] | None = None  # held open: whose inbox, and after how many
     answer: Any = None
-    outcomes: list[Outcome] | None = None
+    outcomes: list[RoundSums] | None = None
     ended: str | None = None  # done, gone, or the name of a refusal
     broken: BaseException | None = None
 
@@ -104,8 +105,8 @@ class Run:
         sharing = PairwiseMasks(parties, coordinator=rng.choice(["curious", "curious", "lying"]))  # type: ignore[arg-type]
         weather = rng.choice([0.0, 0.1, 0.25])
         self.fault, self.kill, vanish = weather, weather / 8, rng.choice([0.0, 0.1, 0.3])
-        home = folders.Home.create(folder / "office", "Office")
-        homes = [Home.create(folder / f"party {i}", f"Party {i}") for i in range(parties)]
+        home = folders.CoordinatorFolder.create(folder / "office", "Office")
+        homes = [PartyFolder.create(folder / f"party {i}", f"Party {i}") for i in range(parties)]
         plans = tuple(Plan(Sums(SCHEMA, e), parties=sharing) for e in ASKED[: rng.randint(1, 3)])
         self.study = Study("Stay", "To be disturbed.", home.card, tuple(one.card for one in homes), plans)
         self.place = folders.StudyFolder.create(home, self.study)
@@ -119,7 +120,7 @@ class Run:
     def _seat(self, place: int, vanish: float) -> Seat:
         rng = self.rng
         rows = {"age": [rng.randint(0, 120) for _ in range(10)], "stay": [rng.randint(0, 60) for _ in range(10)]}
-        own = own_sums(self.study, rows)
+        own = compute_local_sums(self.study, rows)
         least = rng.choice([3, 3, 3, self.study.sharing.minimum])
         return Seat(place, Policy(minimum_parties=least), own, rng.randrange(12) if rng.random() < vanish else None)
 
@@ -142,11 +143,11 @@ class Run:
     def _live(self, seat: Seat) -> None:
         try:
             while seat.ended is None:
-                home = Home(self.folder / f"party {seat.place}")
+                home = PartyFolder(self.folder / f"party {seat.place}")
                 self._may_die(home.store.file)
-                terms = Terms(home, self.study, self.place.signed, URL, seat.policy)
+                terms = Invitation(home, self.study, self.place.signed, URL, seat.policy)
                 try:
-                    seat.outcomes = finish(terms, Line(self, seat), seat.own, "a test")  # type: ignore[arg-type]
+                    seat.outcomes = join_study(terms, Line(self, seat), seat.own, "a test")  # type: ignore[arg-type]
                     seat.ended = "done"
                 except Killed:
                     self.kills += 1
@@ -201,12 +202,12 @@ class Run:
             self.study,
             self.place.home.identity,
             self.store,
-            ReleasedCohorts(self.place.home.released),
+            ReleaseLog(self.place.home.released),
             WAIT,
             PATIENCE,
             lambda: self.now,
         )
-        self.desk = Desk(self.coordinator)
+        self.desk = MessageBroker(self.coordinator)
         if before is not None:  # what was served stands; what was written and not served yet may be there too
             for place in range(len(self.seats)):
                 held = before.inbox(place)
@@ -239,7 +240,7 @@ class Run:
         """The error as the client raises it, once the web has turned it into a status."""
         if isinstance(error, HTTPException):
             return error
-        status = next((number for kind, number in web.STATUS if isinstance(error, kind)), 400)
+        status = next((number for kind, number in routes.STATUS if isinstance(error, kind)), 400)
         said = json.dumps({"error": type(error).__name__, "message": str(error).splitlines()[0]}).encode()
         try:
             Client(Address.of(URL))._refused(status, said)
@@ -305,7 +306,7 @@ class Run:
         assert not isinstance(outcome, WrongSession), "a message of this study is taken for another's"
 
     def _spoken(self, body: bytes) -> None:
-        message = read(body)
+        message = parse_message(body)
         self.said[message.session, message.sender, message.kind].add(body)
 
     # -- a whole run --------------------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ class Run:
         return ended.kind or "sum"
 
     def _check_party(self, seat: Seat, failed: bool) -> None:
-        held = Home(self.folder / f"party {seat.place}").store.results(self.study.digest)
+        held = PartyFolder(self.folder / f"party {seat.place}").store.results(self.study.digest)
         results = self.coordinator.results
         for one, (sums, cohort) in zip(results, held, strict=False):
             assert (tuple(sums), tuple(cohort)) == (one.sums, one.cohort), f"party {seat.place} holds another sum"
@@ -370,7 +371,7 @@ class Run:
 
     def _why(self, seat: Seat) -> str | None:
         """Killed after it gave up, a party finds in its file why."""
-        joined = Home(self.folder / f"party {seat.place}").store.study(self.study.digest)
+        joined = PartyFolder(self.folder / f"party {seat.place}").store.study(self.study.digest)
         given_up = seat.ended == "StudyEnded" and joined is not None and joined.reason
         return str(given_up).split(":")[0] if given_up else seat.ended
 
@@ -379,7 +380,7 @@ class Run:
         what = defaultdict(set)
         for (session, _, kind), bodies in self.said.items():
             for body in bodies if kind is Kind.REVEAL else ():
-                reveal = Reveal.of(read(body))
+                reveal = RevealBody.of(parse_message(body))
                 for place, (which, _) in zip(reveal.places, reveal.shares, strict=True):
                     what[session, place].add(which)
         assert all(len(kinds) == 1 for kinds in what.values())

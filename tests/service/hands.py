@@ -14,17 +14,17 @@ import numpy as np
 
 from murmure.core.domain import Categories, Integers
 from murmure.core.schema import Schema
-from murmure.plan import Plan
+from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
+from murmure.parties.coordinator.status_view import StatusView
+from murmure.parties.http.server import ServerSettings, ServerUrls, serve
+from murmure.parties.study.document import Study
+from murmure.parties.study.freshness import AskCounter
+from murmure.plan.plan import Plan
 from murmure.secure.identity import Identity
-from murmure.secure.messages import Kind, write
+from murmure.secure.messages import Kind, sign_message
 from murmure.secure.party import Party
 from murmure.secure.sharing import PairwiseMasks
-from murmure.service.asking import Numbers
-from murmure.service.folders import Home, StudyFolder
-from murmure.service.seen import Seen
-from murmure.service.server import Addresses, Serving, serve
 from murmure.statistics.sums import Sums
-from murmure.study import Study
 
 SCHEMA = Schema({"age": Integers(0, 120), "stay": Integers(0, 60), "smoker": Categories(["no", "yes"])})
 NAMES = ("Hôpital Nord", "Hôpital Sud", "Clinique du Parc", "Hôpital de l'Est", "Clinique des Lilas")
@@ -35,7 +35,7 @@ class Hands:
 
     def __init__(self, folder: Path, n: int = 5, rounds: int = 1, name: str = "Stay 2026", **sharing: Any) -> None:
         home = folder / "office"
-        self.home = Home(home) if home.exists() else Home.create(home, "Statistics office")
+        self.home = CoordinatorFolder(home) if home.exists() else CoordinatorFolder.create(home, "Statistics office")
         self.identities = [Identity.from_bytes(bytes([i + 1]) * 32) for i in range(n)]
         names = NAMES if n <= len(NAMES) else [f"Party {i + 1}" for i in range(n)]
         roster = tuple(one.card(names[i]) for i, one in enumerate(self.identities))
@@ -61,7 +61,7 @@ class Hand:
 
     def __init__(self, hands: Hands, place: int) -> None:
         self.hands, self.place, self.identity = hands, place, hands.identities[place]
-        self.after, self.numbers = 0, Numbers()
+        self.after, self.numbers = 0, AskCounter()
         self.heard: list[bytes] = []
         self.results: list[list[int]] = []
         self.begin(1, tuple(range(len(hands.study.roster))))
@@ -73,7 +73,7 @@ class Hand:
 
     def ask(self, after: int | None = None) -> bytes:
         body = self.numbers.body(self.after if after is None else after)
-        return write(Kind.ASK, self.hands.study.digest, self.place, body, self.identity)
+        return sign_message(Kind.ASK, self.hands.study.digest, self.place, body, self.identity)
 
     def answer(self, message: bytes) -> list[bytes]:
         """What is said to one message of the coordinator."""
@@ -174,11 +174,11 @@ class Served:
     """A coordinator in a thread of this process."""
 
     def __init__(self, folder: StudyFolder, **how: Any) -> None:
-        self.where: Addresses | None = None
-        self.seen: Seen | None = None
+        self.where: ServerUrls | None = None
+        self.seen: StatusView | None = None
         self.raised: BaseException | None = None
         self._up = threading.Event()
-        self._folder, self._how = folder, Serving(**{"patience": 5.0, "wait": 30.0, **how})
+        self._folder, self._how = folder, ServerSettings(**{"patience": 5.0, "wait": 30.0, **how})
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
@@ -188,7 +188,7 @@ class Served:
             self.raised = error
         self._up.set()
 
-    def _started(self, where: Addresses) -> None:
+    def _started(self, where: ServerUrls) -> None:
         self.where = where
         self._up.set()
 
@@ -202,7 +202,7 @@ class Served:
         self.where.stop()
         self._thread.join(20)
 
-    def ended(self) -> Seen:
+    def ended(self) -> StatusView:
         self._thread.join(40)
         assert not self._thread.is_alive(), "the coordinator did not stop"
         if self.raised is not None:

@@ -19,11 +19,11 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from murmure.cli import main
-from murmure.service import party as at_work
-from murmure.service.coordinator_store import read_standing
-from murmure.service.folders import Home, StudyFolder
-from murmure.service.home import Home as PartyHome
-from murmure.study import Study
+from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
+from murmure.parties.coordinator.store import read_progress
+from murmure.parties.party import runner as at_work
+from murmure.parties.party.folder import PartyFolder as PartyHome
+from murmure.parties.study.document import Study
 
 TOML = """
 name = "Stay"
@@ -118,7 +118,7 @@ class Town:
         for i in range(parties):
             (folder / f"r{i}.csv").write_text(rows_of(i))
         (folder / "study.toml").write_text(toml.format(dropouts=dropouts))
-        self.office = Home.create(folder / "office", "Office")
+        self.office = CoordinatorFolder.create(folder / "office", "Office")
         cards = tuple(one.card for one in self.homes)
         self.study = Study.from_toml(folder / "study.toml", cards, self.office.card)
         self.served = StudyFolder.create(self.office, self.study)
@@ -126,7 +126,7 @@ class Town:
     @contextmanager
     def serving(self, wait: float = 20, patience: float = 2, *more: Any) -> Iterator[tuple[str, Child]]:
         """The address, and the process of the office."""
-        from murmure.service import server
+        from murmure.parties.http import server
 
         here, there = os.pipe()
         tell = server.addresses
@@ -160,11 +160,11 @@ class Town:
         return self._children[-1]
 
     def states(self) -> list[str]:
-        from murmure.service.standing import Standing
+        from murmure.parties.coordinator.progress import Progress
 
-        held, _ = read_standing(self.served.log, self.study.digest)
+        held, _ = read_progress(self.served.log, self.study.digest)
         assert held is not None
-        return [Standing.from_dict(held).of(i) for i in range(self.parties)]
+        return [Progress.from_dict(held).of(i) for i in range(self.parties)]
 
     def total(self, cohort: Any) -> list[str]:
         rows = [line.split(",") for i in cohort for line in rows_of(i).splitlines()[1:]]
@@ -176,13 +176,13 @@ def stops(kind: str, how: signal.Signals) -> Callable[[], None]:
     """A party that is killed, or hangs, right before it sends this message."""
 
     def change() -> None:
-        send = at_work.Round._send
+        send = at_work.RoundRunner._send
 
         def sends(one: Any) -> None:
             if any(what == kind for what, _ in one.unsent):
                 os.kill(os.getpid(), how)
             send(one)
 
-        at_work.Round._send = sends  # type: ignore[method-assign]
+        at_work.RoundRunner._send = sends  # type: ignore[method-assign]
 
     return change

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from murmure.core.errors import InvalidParameter
+from murmure.parties.http import client as module
+from murmure.parties.http.client import Address, Client
+from murmure.parties.party.refusals import StudyEnded, Unreachable, Untrusted
 from murmure.secure.errors import BadMessage, Equivocation, ForgedMessage
-from murmure.service import client as module
-from murmure.service.client import Address, Client
-from murmure.service.refusals import StudyEnded, Unreachable, Untrusted
 
 Answer = Callable[[Any], None]
 

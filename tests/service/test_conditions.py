@@ -15,16 +15,16 @@ from tests.service.test_party import AGE, LAX, World, ended, release_first
 import murmure as mu
 from murmure.cli import main, party_join
 from murmure.core.errors import RareCondition
+from murmure.parties.http.address import Address
+from murmure.parties.http.client import Client
+from murmure.parties.party.folder import PartyFolder
+from murmure.parties.party.history import earlier_disclosures
+from murmure.parties.party.invitation import Invitation, check_invitation, decline
+from murmure.parties.party.policy import Policy
+from murmure.parties.study.document import Study
 from murmure.secure.errors import CohortRefused
-from murmure.secure.messages import Kind, read
+from murmure.secure.messages import Kind, parse_message
 from murmure.secure.party import Party
-from murmure.service.address import Address
-from murmure.service.before import remembered
-from murmure.service.client import Client
-from murmure.service.home import Home
-from murmure.service.joining import Terms, check, decline
-from murmure.service.policy import Policy
-from murmure.study import Study
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 SCHEMA = mu.Schema({"age": mu.Integers(0, 99), "x": mu.Integers(0, 50)})
@@ -36,8 +36,8 @@ def asking(world: World, *texts: str, name: str = "Ages", rows: int = 120) -> St
     return Study(name, "to know", world.identity.card("Office"), roster, (plan,), rows)
 
 
-def terms_of(world: World, study: Study, policy: Policy = LAX, url: str = "http://127.0.0.1:1") -> Terms:
-    return Terms(world.homes[0], study, study.signed(world.identity), url, policy)
+def terms_of(world: World, study: Study, policy: Policy = LAX, url: str = "http://127.0.0.1:1") -> Invitation:
+    return Invitation(world.homes[0], study, study.signed(world.identity), url, policy)
 
 
 def test_a_rule_refuses_before_anything_is_read_or_sent(tmp_path: Path) -> None:
@@ -47,26 +47,26 @@ def test_a_rule_refuses_before_anything_is_read_or_sent(tmp_path: Path) -> None:
     with world.hub() as url:
         for policy in (LAX, Policy(3, minimum_cell=2)):
             with pytest.raises(RareCondition, match="age == 97"):
-                check(terms_of(world, world.study, policy, url))
+                check_invitation(terms_of(world, world.study, policy, url))
         assert world.came() == {}
     assert [one["decision"] for one in world.homes[0].store.decisions()] == ["refused"] * 2
-    check(terms_of(world, world.study, Policy(3, minimum_cell=1)))
-    check(terms_of(world, world.study, Policy(3, rows_are_public=True)))
+    check_invitation(terms_of(world, world.study, Policy(3, minimum_cell=1)))
+    check_invitation(terms_of(world, world.study, Policy(3, rows_are_public=True)))
 
 
 def test_a_study_approved_before_is_compared(tmp_path: Path) -> None:
     """Two studies, each of them broad, whose difference is one age; said before, and refused by the rule."""
     world = World(tmp_path, parties=3)
     first, second = asking(world, "x * (age <= 40)", name="First"), asking(world, "x * (age <= 41)", name="Second")
-    check(terms_of(world, first))
-    check(terms_of(world, second))
+    check_invitation(terms_of(world, first))
+    check_invitation(terms_of(world, second))
     release_first(world, first, [0, 1, 2])
     with pytest.raises(RareCondition, match=r"'age <= 41' and 'age <= 40' of an earlier study differ in about 1.2 of"):
-        check(terms_of(world, second))
-    check(terms_of(world, second, Policy(3, minimum_cell=1)))
-    check(terms_of(world, asking(world, "x * (age <= 40)", name="Third")))
+        check_invitation(terms_of(world, second))
+    check_invitation(terms_of(world, second, Policy(3, minimum_cell=1)))
+    check_invitation(terms_of(world, asking(world, "x * (age <= 40)", name="Third")))
     for language, mark in (("en", "of an earlier study"), ("fr", "d’une étude précédente")):
-        assert any(mark in line for line in remembered(world.homes[0].store, second, language))  # type: ignore[arg-type]
+        assert any(mark in line for line in earlier_disclosures(world.homes[0].store, second, language))  # type: ignore[arg-type]
 
 
 def test_a_no_is_the_same_bytes_whether_a_rule_or_a_person_said_it(
@@ -89,11 +89,11 @@ def test_a_no_is_the_same_bytes_whether_a_rule_or_a_person_said_it(
     by_person: list[bytes] = []
     with Client(Address.of("http://127.0.0.1:9"), patience=0.0) as client:
         monkeypatch.setattr(client, "send", by_person.append)
-        terms = Terms(Home(tmp_path / "twin"), world.study, b"", client.address.url, LAX)
+        terms = Invitation(PartyFolder(tmp_path / "twin"), world.study, b"", client.address.url, LAX)
         decline(terms, client, "a reason of my own, which stays here")
 
     assert by_rule == by_person and len(by_rule) == 1
-    assert read(by_rule[0]).kind is Kind.REFUSE and read(by_rule[0]).body == b""
+    assert parse_message(by_rule[0]).kind is Kind.REFUSE and parse_message(by_rule[0]).body == b""
 
 
 def test_a_no_depends_on_nothing_but_the_round_and_the_party(tmp_path: Path) -> None:

@@ -18,14 +18,14 @@ import numpy as np
 import pytest
 
 from murmure.central.discrete_laplace import DiscreteLaplace
+from murmure.parties.coordinator.errors import AlreadyServed, LogFailed, StudyOver
+from murmure.parties.coordinator.progress import Progress
+from murmure.parties.coordinator.release_log import ReleaseLog, plan_sum_names
+from murmure.parties.coordinator.runner import CoordinatorRunner
+from murmure.parties.coordinator.store import CoordinatorStore, read_progress
+from murmure.parties.study.document import Study
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, WrongSession
-from murmure.secure.messages import Kind, read
-from murmure.service.coordinator import Runner
-from murmure.service.coordinator_store import CoordinatorStore, read_standing
-from murmure.service.errors import AlreadyServed, LogFailed, StudyOver
-from murmure.service.released import ReleasedCohorts, questions
-from murmure.service.standing import Standing
-from murmure.study import Study
+from murmure.secure.messages import Kind, parse_message
 
 
 class Desk:
@@ -41,11 +41,11 @@ class Desk:
         """As a process does that starts, or starts again."""
         folder = self.hands.folder
         self.store = CoordinatorStore(folder.log, self.hands.study.digest)
-        self.runner = Runner(
+        self.runner = CoordinatorRunner(
             self.hands.study,
             self.hands.home.identity,
             self.store,
-            ReleasedCohorts(self.hands.home.released),
+            ReleaseLog(self.hands.home.released),
             self.wait,
             self.patience,
             lambda: self.now,
@@ -167,7 +167,7 @@ def test_the_first_stage_ends_when_the_wait_is_over(place: Path, joined: int, de
     assert standing.ended.kind == "TooFewParties" and desk.runner.seconds_left is None
     said = {0: "", 1: f"{declined} declined", 2: f"{declined} declined"}[declined]
     assert f"{silent} vanished" in standing.ended.words and said in standing.ended.words
-    assert all(read(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
+    assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
     desk.again()
     assert desk.runner.standing == standing
 
@@ -201,7 +201,7 @@ def test_too_many_decline(place: Path) -> None:
 
     assert desk.runner.standing.state == "failed" and desk.runner.standing.ended.kind == "TooFewParties"
     assert not desk.runner.results
-    assert all(read(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
+    assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
 
 
 def test_nobody_waits_once_the_minimum_is_out_of_reach(place: Path) -> None:
@@ -213,7 +213,10 @@ def test_nobody_waits_once_the_minimum_is_out_of_reach(place: Path) -> None:
     desk.say(desk.parties[4].party.refuse())
 
     assert desk.runner.standing.ended.kind == "TooFewParties"
-    assert read(desk.runner.inbox(0)[-1]).kind is Kind.END and read(desk.runner.inbox(1)[-1]).kind is Kind.END
+    assert (
+        parse_message(desk.runner.inbox(0)[-1]).kind is Kind.END
+        and parse_message(desk.runner.inbox(1)[-1]).kind is Kind.END
+    )
     assert [desk.runner.standing.of(p) for p in (1, 2, 3, 4)] == ["left out", "left out", "declined", "declined"]
 
 
@@ -235,7 +238,7 @@ def test_the_cohort_is_frozen(place: Path, refuses: bool) -> None:
     assert desk.runner.standing.ended.kind == "TooFewParties"
     assert "Clinique des Lilas took part in the first round" in desk.runner.standing.ended.words
     assert len(desk.runner.results) == 1
-    assert all(read(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(4))
+    assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(4))
     desk.again()
     assert desk.runner.standing.ended.kind == "TooFewParties"
 
@@ -255,7 +258,7 @@ def test_the_same_sum_over_one_fewer_is_not_unmasked(place: Path) -> None:
     assert second.runner.standing.ended.kind == "CohortRefused" and not second.runner.results
     assert "(Clinique des Lilas)" in second.runner.standing.ended.words
     # the parties were never told whose vectors came, so no share left any of them
-    assert all(Kind.ALIVE not in {read(m).kind for m in second.runner.inbox(p)} for p in range(4))
+    assert all(Kind.ALIVE not in {parse_message(m).kind for m in second.runner.inbox(p)} for p in range(4))
     third = Desk(hands_of.Hands(place, name="Third"))
     third.join(0, 1, 2, 3, 4)
     third.finish()
@@ -267,7 +270,7 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
 
     But the number of rows comes with each: over one party less, no other exact sum is unmasked either.
     """
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
     from murmure.secure.sharing import PairwiseMasks
     from murmure.statistics.sums import Sums
 
@@ -277,10 +280,10 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
     def study(*expressions: str) -> Study:
         return replace(hands_of.Hands(place, name=str(expressions)).study, plans=(plan(*expressions),))
 
-    (age,) = questions(plan("age"))
-    assert age in questions(plan("age", "2 * age", dropouts=0))
-    assert age not in questions(plan("age ** 2"))
-    released = ReleasedCohorts(place / "released.db")
+    (age,) = plan_sum_names(plan("age"))
+    assert age in plan_sum_names(plan("age", "2 * age", dropouts=0))
+    assert age not in plan_sum_names(plan("age ** 2"))
+    released = ReleaseLog(place / "released.db")
     first = study("age")
     released.check(first, 1, range(5), record=True)
     with pytest.raises(CohortRefused, match="round 1 is not unmasked") as refusal:
@@ -295,7 +298,7 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
 
 def test_a_difference_hides_more_than_the_colluders(place: Path) -> None:
     """With two who may collude, three parties more or less are one party's own sum, and four are two."""
-    office = ReleasedCohorts(place / "released.db")
+    office = ReleaseLog(place / "released.db")
 
     def study(name: str, colluders: int) -> Study:
         return hands_of.Hands(place, 12, name=name, dropouts=4, colluders=colluders).study
@@ -314,7 +317,7 @@ def test_a_difference_hides_more_than_the_colluders(place: Path) -> None:
 
 def test_a_small_study_is_no_obstacle_to_a_large_one(place: Path) -> None:
     """Over few parties, under its own terms; nor is a large one, where many may collude, to a small one."""
-    office = ReleasedCohorts(place / "released.db")
+    office = ReleaseLog(place / "released.db")
     small = hands_of.Hands(place, 4, name="Small", dropouts=0, colluders=1).study
     large = hands_of.Hands(place, 12, name="Large", dropouts=1, colluders=6).study
     office.check(small, 1, range(4), record=True)
@@ -325,7 +328,7 @@ def test_a_small_study_is_no_obstacle_to_a_large_one(place: Path) -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 60.0])
 def test_noise_that_hides_no_row_is_held_like_none(place: Path, epsilon: float) -> None:
     """A sum with almost no noise can be subtracted like an exact one."""
-    office, study = ReleasedCohorts(place / "released.db"), hands_of.Hands(place).study
+    office, study = ReleaseLog(place / "released.db"), hands_of.Hands(place).study
     plans = tuple(replace(plan, curator=DiscreteLaplace(epsilon)) for plan in study.plans)
     office.check(replace(study, plans=plans), 1, range(5), record=True)
     if epsilon > 6:
@@ -406,8 +409,8 @@ def test_started_again_after_every_event(place: Path) -> None:
         held = [desk.runner.inbox(p) for p in range(5)], desk.runner.standing, desk.runner.results
         desk.again()
         assert ([desk.runner.inbox(p) for p in range(5)], desk.runner.standing, desk.runner.results) == held
-        standing, results = read_standing(desk.hands.folder.log, desk.hands.study.digest)
-        assert standing is not None and Standing.from_dict(standing) == desk.runner.standing
+        standing, results = read_progress(desk.hands.folder.log, desk.hands.study.digest)
+        assert standing is not None and Progress.from_dict(standing) == desk.runner.standing
         assert tuple(results) == desk.runner.results
 
     for party in desk.parties[:4]:

@@ -23,10 +23,10 @@ from click.testing import CliRunner
 
 from murmure import GRR, Schema, econometrics
 from murmure.cli import main
-from murmure.service.folders import Home, StudyFolder
-from murmure.service.home import Home as PartyHome
-from murmure.study import Study
-from murmure.study.model_examples import COLUMNS, EXAMPLES, examples_of
+from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
+from murmure.parties.party.folder import PartyFolder as PartyHome
+from murmure.parties.study.document import Study
+from murmure.parties.study.model_examples import COLUMNS, EXAMPLES, examples_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -85,14 +85,14 @@ def played(folder: Path, toml: str, tables: Tables) -> list[Any]:
     for k, held in enumerate(tables):
         lines = [",".join(held), *(",".join(map(str, row)) for row in zip(*held.values(), strict=True))]
         (folder / f"r{k}.csv").write_text("\n".join(lines) + "\n")
-    office = Home.create(folder / "office", "Office")
+    office = CoordinatorFolder.create(folder / "office", "Office")
     study = Study.from_toml(folder / "study.toml", tuple(one.card for one in homes), office.card)
     served = StudyFolder.create(office, study)
 
     def serves(pipe: int) -> None:
-        from murmure.service.server import Serving, serve
+        from murmure.parties.http.server import ServerSettings, serve
 
-        how = Serving(port=0, once=False, patience=60.0)
+        how = ServerSettings(port=0, once=False, patience=60.0)
         serve(served, how, lambda where: (os.write(pipe, where.parties.encode()), None)[1])
 
     def joins(k: int) -> Callable[[int], None]:

@@ -42,11 +42,11 @@ def test_runs_under_faults_end_in_the_exact_sum_or_in_a_named_refusal(tmp_path: 
 
 def test_a_sum_that_is_wrong_by_one_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The harness itself can fail."""
-    from murmure.secure.ring import Encoder
+    from murmure.secure.ring import RingEncoder
 
-    decode = Encoder.decode
+    decode = RingEncoder.decode
     monkeypatch.setattr(
-        Encoder, "decode", lambda self, total, n: [decode(self, total, n)[0] + 1, *decode(self, total, n)[1:]]
+        RingEncoder, "decode", lambda self, total, n: [decode(self, total, n)[0] + 1, *decode(self, total, n)[1:]]
     )
     with pytest.raises(AssertionError, match="a wrong sum"):
         FAULTS.disturbed(0, tmp_path)

@@ -18,20 +18,20 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
+from murmure.parties.coordinator.errors import LogFailed
+from murmure.parties.coordinator.folders import StudyFolder
+from murmure.parties.coordinator.store import read_progress
+from murmure.parties.http import connections
+from murmure.parties.http.address import Address
+from murmure.parties.http.client import Client, Deadline
+from murmure.parties.party.folder import PartyFolder
+from murmure.parties.party.policy import Policy, exact_columns, sum_request
+from murmure.parties.party.refusals import TooManySums, Unreachable
+from murmure.parties.study.document import Study
+from murmure.parties.study.freshness import AskCounter, ReplayFilter
+from murmure.parties.study.visible_text import visible
 from murmure.secure.errors import WrongSession
 from murmure.secure.identity import Identity
-from murmure.service import connections
-from murmure.service.address import Address
-from murmure.service.asking import Fresh, Numbers
-from murmure.service.client import Client, Deadline
-from murmure.service.coordinator_store import read_standing
-from murmure.service.errors import LogFailed
-from murmure.service.folders import StudyFolder
-from murmure.service.home import Home
-from murmure.service.policy import Policy, asked_of, exact_columns
-from murmure.service.refusals import TooManySums, Unreachable
-from murmure.service.shown import visible
-from murmure.study import Study
 
 pytest.importorskip("starlette")
 
@@ -93,8 +93,8 @@ def test_an_ask_is_heard_once(hands: Any) -> None:
 
 
 def test_numbers_grow_and_a_clock_that_was_put_back_is_caught_up() -> None:
-    before, now = Numbers(lambda: 2000.0), Numbers(lambda: 1000.0)
-    fresh = Fresh()
+    before, now = AskCounter(lambda: 2000.0), AskCounter(lambda: 1000.0)
+    fresh = ReplayFilter()
     assert [fresh.after(0, before.body(k)) for k in (3, 4)] == [3, 4]
     tries = 0
     while True:
@@ -113,12 +113,12 @@ def test_numbers_grow_and_a_clock_that_was_put_back_is_caught_up() -> None:
 
 def test_a_no_is_kept_until_it_is_told(tmp_path: Path) -> None:
     """It is in the file with the end of the study, and gone when the coordinator has it; no secret stays beside it."""
-    home = Home.create(tmp_path / "p", "P")
+    home = PartyFolder.create(tmp_path / "p", "P")
     store, card = home.store, Identity.fresh().card("Office")
     store.join(bytes(32), "http://x", card, "S", b"", bytes(32), "test")
     store.begin(bytes(32), 1, lambda seed: b"keys")
     store.fail(bytes(32), "S", "CohortRefused: no", 1, b"no")
-    again = Home(tmp_path / "p").store
+    again = PartyFolder(tmp_path / "p").store
     assert again.unsaid_no(bytes(32)) == [(1, b"no")]
     assert not again.needs_rows(bytes(32), 1)  # what is left to say needs none
     again.said_no(bytes(32), 1)
@@ -128,7 +128,7 @@ def test_a_no_is_kept_until_it_is_told(tmp_path: Path) -> None:
 
 
 def test_opening_a_home_wipes_what_a_killed_process_left(tmp_path: Path) -> None:
-    home = Home.create(tmp_path / "p", "P")
+    home = PartyFolder.create(tmp_path / "p", "P")
     home.store.join(bytes(32), "http://x", Identity.fresh().card("Office"), "S", b"", bytes(32), "test")
     assert any(home.store.file.journal.read_bytes())
     home.store.file.look()
@@ -140,7 +140,7 @@ def test_opening_a_home_wipes_what_a_killed_process_left(tmp_path: Path) -> None
 
 def test_many_studies_together_ask_no_more_than_one_may(tmp_path: Path) -> None:
     """Ten rows of three parties allow ten exact sums: six, and four more; the eleventh is refused, unless allowed."""
-    home = Home.create(tmp_path / "p", "P")
+    home = PartyFolder.create(tmp_path / "p", "P")
     office, others = Identity.fresh().card("Office"), [Identity.fresh().card(f"Q{i}") for i in range(2)]
     schema = mu.Schema({"age": mu.Integers(0, 120), "stay": mu.Integers(0, 60)})
 
@@ -156,7 +156,7 @@ def test_many_studies_together_ask_no_more_than_one_may(tmp_path: Path) -> None:
         ask(one)
         home.store.join(one.digest, "http://x", office, one.name, b"", bytes(32), "test")
         with home.store.step(one.digest, 1) as step:
-            step.release(asked_of(one, 1), frozenset({"a"}))
+            step.release(sum_request(one, 1), frozenset({"a"}))
 
     let_go(study("First", *(f"(age == {k}) * 1" for k in range(6))))
     let_go(study("Second", *(f"(age == {k}) * 1" for k in range(6, 10))))
@@ -190,14 +190,14 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
 def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More connections than there is room for, each with half a request: the oldest go, and parties are heard."""
     monkeypatch.setattr(connections, "many_files", lambda: None)
-    monkeypatch.setattr(connections.OnTime, "most", 20)
+    monkeypatch.setattr(connections.TimedProtocol, "most", 20)
     with hands_of.serving(hands.folder) as (line, _):
         held = []
         for _ in range(60):
             held.append(socket.create_connection((line.host, line.port)))
             held[-1].sendall(b"POST /messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
         time.sleep(0.3)
-        assert len(connections.OnTime.opened) <= 20
+        assert len(connections.TimedProtocol.opened) <= 20
         assert line.send(hands.hand(0).party.keys())[0] == 200
         for one in held:
             one.close()
@@ -205,12 +205,12 @@ def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: 
 
 def test_half_of_the_files_are_for_connections() -> None:
     resource = pytest.importorskip("resource")
-    most = connections.OnTime.most
+    most = connections.TimedProtocol.most
     try:
-        connections.many_files()
-        assert connections.OnTime.most <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
+        connections.raise_file_limit()
+        assert connections.TimedProtocol.most <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
     finally:
-        connections.OnTime.most = most
+        connections.TimedProtocol.most = most
 
 
 def test_an_answer_that_flows_is_not_cut() -> None:
@@ -223,7 +223,7 @@ def test_an_answer_that_flows_is_not_cut() -> None:
     for before, now, ends in ((10**6, 10**6 - 20_000, False), (10**6, 0, False), (10**6, 10**6, True), (0, 0, True)):
         waits.clear()
         line._unsent, line._late = now, None
-        connections.OnTime._late(line, before)
+        connections.TimedProtocol._late(line, before)
         assert (waits == ["cut"]) == ends
 
 
@@ -301,4 +301,4 @@ def test_a_damaged_standing_has_a_name(hands: Any) -> None:
             connection.execute("UPDATE murmure_meta SET value = ? WHERE key = 'standing'", (damaged,))
         connection.close()
         with pytest.raises(LogFailed, match="cannot be read in it"):
-            read_standing(hands.folder.log, hands.study.digest)
+            read_progress(hands.folder.log, hands.study.digest)

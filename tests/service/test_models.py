@@ -19,11 +19,11 @@ from click.testing import CliRunner
 
 from murmure.cli import main
 from murmure.econometrics import nist
-from murmure.service import party as at_work
-from murmure.service.coordinator_store import CoordinatorStore, read_standing
-from murmure.service.folders import Home, StudyFolder
-from murmure.service.home import Home as PartyHome
-from murmure.study import Study
+from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
+from murmure.parties.coordinator.store import CoordinatorStore, read_progress
+from murmure.parties.party import runner as at_work
+from murmure.parties.party.folder import PartyFolder as PartyHome
+from murmure.parties.study.document import Study
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -101,15 +101,15 @@ class Town:
             lines = [",".join(table), *(",".join(row) for row in zip(*table.values(), strict=True))]
             (folder / f"r{i}.csv").write_text("\n".join(lines) + "\n")
         (folder / "study.toml").write_text(toml)
-        self.home = Home.create(folder / "office", "Office")
+        self.home = CoordinatorFolder.create(folder / "office", "Office")
         self.study = Study.from_toml(folder / "study.toml", tuple(one.card for one in homes), self.home.card)
         self.served = StudyFolder.create(self.home, self.study)
 
     def serve(self, port: int = 0, before: Callable[[], None] = lambda: None) -> tuple[int, int]:
         """The coordinator: its process, and a pipe on which it says its address."""
-        from murmure.service.server import Serving, serve
+        from murmure.parties.http.server import ServerSettings, serve
 
-        how = Serving(port=port, once=False, patience=20.0)
+        how = ServerSettings(port=port, once=False, patience=20.0)
 
         def work(pipe: int) -> None:
             before()
@@ -150,7 +150,7 @@ class Town:
         return said
 
     def state(self) -> tuple[str, str | None]:
-        standing, _ = read_standing(self.served.log, self.study.digest)
+        standing, _ = read_progress(self.served.log, self.study.digest)
         assert standing is not None
         return standing["state"], standing["ended"] and standing["ended"][0]
 
@@ -174,7 +174,7 @@ def coefficients(said: Any) -> dict[str, tuple[float, float]]:
     return {row[0]: (row[at], row[error]) for row in table["rows"]}
 
 
-def check_certified(said: Any, one: nist.Set) -> None:
+def check_certified(said: Any, one: nist.ReferenceSet) -> None:
     """At least 13 of NIST's 15 digits, of every coefficient and of its standard error."""
     found = coefficients(said)
     for (name, values), *certified in zip(found.items(), one.params, one.errors, strict=True):
@@ -205,7 +205,7 @@ def test_norris_between_three(tmp_path: Path) -> None:
     assert result["models"][0]["result"]["how"]["present"] == 3
 
 
-def public_study(folder: Path, one: nist.Set) -> Town:
+def public_study(folder: Path, one: nist.ReferenceSet) -> Town:
     """A reference set between three parties: more sums than rows, which are public."""
     model = f'[[models]]\nmodel = "ols"\nformula = "{one.formula}"\n'
     toml = head(least_rows=1, ratio=1000) + nist.schema_of(one).to_toml() + model
@@ -297,16 +297,16 @@ def test_a_party_that_is_killed_between_two_rounds(tmp_path: Path, when: str) ->
 
     def dies() -> None:
         if when == "before":
-            play = at_work.Runner._round
+            play = at_work.PartyRunner._round
 
             def round(runner: Any, turn: Any, done: Any) -> Any:
                 if turn.round == 3:
                     os.kill(os.getpid(), signal.SIGKILL)
                 return play(runner, turn, done)
 
-            at_work.Runner._round = round  # type: ignore[method-assign]
+            at_work.PartyRunner._round = round  # type: ignore[method-assign]
         else:
-            send = at_work.Round._send
+            send = at_work.RoundRunner._send
 
             def sends(one: Any) -> None:
                 masked = one.number == 3 and any(kind == "masked" for kind, _ in one.unsent)
@@ -314,7 +314,7 @@ def test_a_party_that_is_killed_between_two_rounds(tmp_path: Path, when: str) ->
                 if masked:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-            at_work.Round._send = sends  # type: ignore[method-assign]
+            at_work.RoundRunner._send = sends  # type: ignore[method-assign]
 
     with town.serving() as url:
         others = [town.child(i, url) for i in (1, 2)]
@@ -352,7 +352,7 @@ def test_a_coordinator_that_is_killed_in_the_middle_of_a_model(tmp_path: Path) -
     others = [town.child(i, url) for i in range(3)]
     assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
     os.close(pipe)
-    assert len(read_standing(town.served.log, town.study.digest)[1]) == 2
+    assert len(read_progress(town.served.log, town.study.digest)[1]) == 2
     pid, pipe = town.serve(int(url.rpartition(":")[2]))
     try:
         assert os.read(pipe, 100).decode() == url
@@ -370,7 +370,7 @@ def test_a_coordinator_that_is_killed_in_the_middle_of_a_model(tmp_path: Path) -
 def test_a_party_whose_rows_fail_later_tells_the_others(tmp_path: Path) -> None:
     """What it cannot add up in a later round, it says no to: nobody waits, and the study ends for all."""
     from murmure.core.errors import OutsideDomain
-    from murmure.service.own import OwnSums
+    from murmure.parties.party.local_sums import AllLocalSums
 
     town = Town(tmp_path, PATIENTS + LOGIT, [patients(k) for k in range(3)])
 
@@ -378,7 +378,7 @@ def test_a_party_whose_rows_fail_later_tells_the_others(tmp_path: Path) -> None:
         def later(own: Any, plan: Any) -> Any:
             raise OutsideDomain("row 7 is too far from the others.")
 
-        OwnSums.later = later  # type: ignore[method-assign]
+        AllLocalSums.later = later  # type: ignore[method-assign]
 
     began = time.monotonic()
     with town.serving() as url:

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 from processes import TOML, Child, Town, invoke, stops
 
-from murmure.secure.joined import Joined
-from murmure.secure.messages import Kind, read
+from murmure.parties.party import invitation
+from murmure.parties.party import runner as at_work
+from murmure.secure.joined import JoinedParties
+from murmure.secure.messages import Kind, parse_message
 from murmure.secure.party import Party
-from murmure.service import joining
-from murmure.service import party as at_work
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 KINDS = ("keys", "shares", "opened", "masked", "agree", "reveal")
@@ -116,7 +116,7 @@ def test_an_office_that_does_not_go_on(tmp_path: Path) -> None:
 
         assert said is not None and said["code"] == 2
         assert said["out"]["error"]["type"] == "TooFewParties" and "1 seconds" in said["out"]["error"]["message"]
-        assert [read(raw).kind for raw in events(town)] == [Kind.KEYS, Kind.REFUSE]
+        assert [parse_message(raw).kind for raw in events(town)] == [Kind.KEYS, Kind.REFUSE]
         again = town.join(0, url).ended()
     assert again is not None and again["out"]["error"]["type"] == "StudyEnded"
 
@@ -170,7 +170,7 @@ def test_whatever_stops_a_party_it_declines_and_gives_no_reason(tmp_path: Path) 
         told = [invoke(*town.words(i, url, *more), "--json") for i, more in enumerate(options)]
         raws, states = events(town), town.states()
 
-    assert [(read(raw).kind, len(raw)) for raw in raws] == [(Kind.REFUSE, 108)] * len(options)
+    assert [(parse_message(raw).kind, len(raw)) for raw in raws] == [(Kind.REFUSE, 108)] * len(options)
     assert states == ["declined"] * len(options) + ["awaited"] * (40 - len(options))
     for i, ran in enumerate(told):
         error = json.loads(ran.stdout)["error"]["type"]
@@ -204,17 +204,17 @@ def test_when_a_party_declines_tells_an_order_of_magnitude(monkeypatch: pytest.M
     """2, 4, 8, 16 ... seconds after the study came, however long the rules and the rows took."""
     slept: list[float] = []
     now = [0.0]
-    monkeypatch.setattr(joining, "EVERY", 2.0)
-    monkeypatch.setattr(joining.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(joining.time, "sleep", slept.append)
-    monkeypatch.setattr(joining, "decline", lambda terms, client, why: None)
+    monkeypatch.setattr(invitation, "EVERY", 2.0)
+    monkeypatch.setattr(invitation.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(invitation.time, "sleep", slept.append)
+    monkeypatch.setattr(invitation, "decline", lambda terms, client, why: None)
 
     store = SimpleNamespace(study=lambda digest: None)
     terms: Any = SimpleNamespace(home=SimpleNamespace(store=store), study=SimpleNamespace(digest=b""))
     client: Any = SimpleNamespace(patience=5.0)
     for took in (0.001, 0.5, 1.999, 2.001, 3.0, 17.3):
         now[0] = 100.0 + took
-        assert joining.decline_by_itself(terms, client, 100.0)
+        assert invitation.decline_automatically(terms, client, 100.0)
         assert math.log2(took + slept[-1]) == pytest.approx(max(1, math.ceil(math.log2(took))))
 
 
@@ -251,7 +251,7 @@ def test_the_others_go_on_and_the_result_counts_who_declined_and_who_vanished(tm
 def seals_nonsense() -> None:
     own = Party._own_shares
 
-    def wrong(party: Party, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
+    def wrong(party: Party, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         return {i: one if i == party.index else (b"\xff" * 33,) * 2 for i, one in own(party, joined).items()}
 
     Party._own_shares = wrong  # type: ignore[method-assign]
@@ -259,22 +259,22 @@ def seals_nonsense() -> None:
 
 def cuts(kind: str) -> Any:
     """Signs a body that is cut short."""
-    from murmure.secure.messages import write
+    from murmure.secure.messages import sign_message
 
     def change() -> None:
-        send = at_work.Round._send
+        send = at_work.RoundRunner._send
 
         def sends(one: Any) -> None:
             for k, (what, raw) in enumerate(one.unsent):
                 if what == kind:
-                    message = read(raw)
-                    short = write(
+                    message = parse_message(raw)
+                    short = sign_message(
                         message.kind, message.session, message.sender, message.body[:-1], one.machine.identity
                     )
                     one.unsent[k] = what, short
             send(one)
 
-        at_work.Round._send = sends  # type: ignore[method-assign]
+        at_work.RoundRunner._send = sends  # type: ignore[method-assign]
 
     return change
 
@@ -307,6 +307,6 @@ def test_one_that_sends_nonsense_is_left_out_and_named(tmp_path: Path, lie: str)
 
 
 def joined_standing(town: Town) -> Any:
-    from murmure.service.coordinator_store import read_standing
+    from murmure.parties.coordinator.store import read_progress
 
-    return read_standing(town.served.log, town.study.digest)
+    return read_progress(town.served.log, town.study.digest)

@@ -16,17 +16,17 @@ import pytest
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.domain import Integers
-from murmure.plan import Plan
+from murmure.parties.coordinator.page import live_page, page_file
+from murmure.parties.coordinator.page_words import PARTY_STATES, REASONS, STAGES, STATES
+from murmure.parties.coordinator.progress import Departure, Ending, Progress
+from murmure.parties.coordinator.status_view import StatusView
+from murmure.parties.coordinator.store import RoundResult
+from murmure.parties.http.routes import language_of
+from murmure.parties.study.document import Study
+from murmure.parties.study.round_figures import exact_text, figures_of
+from murmure.plan.plan import Plan
 from murmure.secure.sharing import PairwiseMasks
-from murmure.service.coordinator_store import Summed
-from murmure.service.figures import figures_of, said
-from murmure.service.page import served, standing_alone
-from murmure.service.page_words import PARTY, REASONS, STAGES, STATES
-from murmure.service.seen import Seen
-from murmure.service.standing import Ended, Left, Standing
-from murmure.service.web import language_of
 from murmure.statistics.mean import Mean
-from murmure.study import Study
 
 EVERYBODY = (0, 1, 2, 3, 4)
 
@@ -108,10 +108,10 @@ def test_nothing_from_outside_and_no_script(hands: Any) -> None:
 
 
 def test_it_asks_again_while_the_study_runs(hands: Any) -> None:
-    running, done = Standing(awaited=EVERYBODY), Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY)
+    running, done = Progress(awaited=EVERYBODY), Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY)
 
-    assert '<meta http-equiv="refresh"' in served(Seen(hands.study, running), "en")
-    assert "refresh" not in served(Seen(hands.study, done), "en")
+    assert '<meta http-equiv="refresh"' in live_page(StatusView(hands.study, running), "en")
+    assert "refresh" not in live_page(StatusView(hands.study, done), "en")
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ def test_the_language_over_http(hands: Any) -> None:
 @pytest.mark.parametrize("state", ["gathering", "running", "done", "failed"])
 def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
     """Roster with fingerprints, progress, who left and when, what is asked, the result, and who learns what."""
-    left = {3: Left("declined", 1, "keys"), 4: Left("vanished", 1, "vectors")}
+    left = {3: Departure("declined", 1, "keys"), 4: Departure("vanished", 1, "vectors")}
     closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
     standing = {
-        "gathering": Standing(answered=(0, 1), awaited=(2, 4), left={3: left[3]}),
-        "running": Standing(stage="reveal", answered=(0,), awaited=(1, 2), left=left, closed=closed),
-        "done": Standing(stage="done", left=left, closed=closed, cohort=(0, 1, 2), ended=Ended("", ""), results=1),
-        "failed": Standing(stage="failed", left=left, closed=closed, ended=Ended("TooFewParties", "2 of 5.")),
+        "gathering": Progress(answered=(0, 1), awaited=(2, 4), left={3: left[3]}),
+        "running": Progress(stage="reveal", answered=(0,), awaited=(1, 2), left=left, closed=closed),
+        "done": Progress(stage="done", left=left, closed=closed, cohort=(0, 1, 2), ended=Ending("", ""), results=1),
+        "failed": Progress(stage="failed", left=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")),
     }[state]
-    results = (Summed(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
-    page = served(Seen(hands.study, standing, results), language)
+    results = (RoundResult(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
+    page = live_page(StatusView(hands.study, standing, results), language)
     Tags(page)
     text = words_of(page)
     french = language == "fr"
@@ -161,7 +161,7 @@ def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
     assert STATES[state][french] in text
     for card in hands.study.roster:
         assert card.fingerprint in text
-    assert PARTY["declined"][french] in text
+    assert PARTY_STATES["declined"][french] in text
     assert all(STAGES[stage][french] in text for stage in STAGES if stage != "agree")
     assert "age * stay" in text
     if state == "done":
@@ -180,19 +180,19 @@ def test_names_cannot_write_html(hands: Any) -> None:
     evil = '<script>alert("x")</script>'
     roster = (hands.identities[0].card(evil), *hands.study.roster[1:])
     study = Study(evil, f"{evil} & co", hands.study.coordinator, roster, hands.study.plans)
-    standing = Standing(awaited=EVERYBODY, ended=Ended("TooFewParties", evil))
-    for page in (served(Seen(study, standing), "fr"), standing_alone(Seen(study, standing))):
+    standing = Progress(awaited=EVERYBODY, ended=Ending("TooFewParties", evil))
+    for page in (live_page(StatusView(study, standing), "fr"), page_file(StatusView(study, standing))):
         assert "<script" not in page and "&lt;script&gt;" in page
         Tags(page)
 
 
 def test_a_page_that_stands_alone(hands: Any) -> None:
-    seen = Seen(
+    seen = StatusView(
         hands.study,
-        Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1),
-        (Summed(1, EVERYBODY, (50, 1, 2, 3)),),
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, (50, 1, 2, 3)),),
     )
-    page = standing_alone(seen)
+    page = page_file(seen)
     Tags(page)
 
     assert "What came out" in page and "Ce qui en est sorti" in page
@@ -205,10 +205,12 @@ def test_with_noise_it_says_so(hands: Any) -> None:
     plan = Plan(Mean(hands_of.SCHEMA["age"]), parties=masks, curator=DiscreteLaplace(epsilon=1.0))
     study = Study("Noisy", "To see.", hands.study.coordinator, hands.study.roster, (plan,))
     sums = (50, 10, 40_000)
-    seen = Seen(
-        study, Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1), (Summed(1, EVERYBODY, sums),)
+    seen = StatusView(
+        study,
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, sums),),
     )
-    page = words_of(served(seen, "en"))
+    page = words_of(live_page(seen, "en"))
 
     assert "noisy" in page and "epsilon = 1" in page and "95\u202f% interval" in page
     figures = figures_of(plan, sums)
@@ -235,15 +237,15 @@ def test_a_sum_that_cannot_be_read_is_shown_as_it_is(hands: Any) -> None:
     ],
 )
 def test_exact_figures_are_written_exactly(value: Fraction, text: str) -> None:
-    assert said(value) == text and Fraction(text) == value
+    assert exact_text(value) == text and Fraction(text) == value
 
 
 def test_status_for_machines(hands: Any) -> None:
     """Sums as text, since most readers of JSON lose digits beyond 2**53."""
-    seen = Seen(
+    seen = StatusView(
         hands.study,
-        Standing(stage="done", ended=Ended("", ""), cohort=EVERYBODY, results=1),
-        (Summed(1, EVERYBODY, (50, 2**60 + 1, 2, 3)),),
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, (50, 2**60 + 1, 2, 3)),),
     )
     held = json.loads(json.dumps(seen.to_dict()))
 

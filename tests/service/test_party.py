@@ -25,20 +25,13 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain
-from murmure.secure.coordinator import Coordinator
-from murmure.secure.errors import CohortRefused, Declined, ForgedMessage, OutOfBound, OutOfOrder, TooFewParties
-from murmure.secure.identity import Card, Identity
-from murmure.secure.messages import FROM_COORDINATOR, Kind, read, write
-from murmure.service.before import remembered
-from murmure.service.client import Address, Client
-from murmure.service.home import Home
-from murmure.service.joining import Terms, check, decline, finish
-from murmure.service.own import Own, own_sums
-from murmure.service.paid import Charge, charges_of, sums
-from murmure.service.party import Outcome
-from murmure.service.party_file import PartyFile
-from murmure.service.policy import Policy, asked_of
-from murmure.service.refusals import (
+from murmure.parties.http.client import Address, Client
+from murmure.parties.party.folder import PartyFolder
+from murmure.parties.party.history import earlier_disclosures
+from murmure.parties.party.invitation import Invitation, check_invitation, decline, join_study
+from murmure.parties.party.local_sums import LocalSums, compute_local_sums
+from murmure.parties.party.policy import Policy, sum_request
+from murmure.parties.party.refusals import (
     AlreadyRunning,
     ForbiddenColumn,
     NoiseRequired,
@@ -54,7 +47,14 @@ from murmure.service.refusals import (
     TooFewRows,
     Unreachable,
 )
-from murmure.study import Study
+from murmure.parties.party.runner import RoundSums
+from murmure.parties.party.sqlite_file import PartyFile
+from murmure.parties.study.costs import StudyCharge, charges_of, spending_by_column
+from murmure.parties.study.document import Study
+from murmure.secure.coordinator import Coordinator
+from murmure.secure.errors import CohortRefused, Declined, ForgedMessage, OutOfBound, OutOfOrder, TooFewParties
+from murmure.secure.identity import Card, Identity
+from murmure.secure.messages import FROM_COORDINATOR, Kind, parse_message, sign_message
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 SCHEMA = mu.Schema({"age": mu.Integers(0, 120)})
@@ -83,7 +83,7 @@ class Hub:
             self.file.write(len(raw).to_bytes(4, "little") + raw)
             now = self.rounds[-1]
             of = {one.session.digest: one for one in self.rounds}
-            of.get(read(raw).session, now).receive(raw)
+            of.get(parse_message(raw).session, now).receive(raw)
             self.began = time.monotonic()  # late: since the last message, however slow the machine is
             if not now.waiting:
                 self.close()
@@ -106,7 +106,7 @@ class Hub:
         self.changed.notify_all()
 
     def inbox(self, ask: bytes, wait: float = 2.0) -> list[bytes]:
-        message = read(ask).check(self.study.digest, self.study.roster[read(ask).sender])
+        message = parse_message(ask).check(self.study.digest, self.study.roster[parse_message(ask).sender])
         after, end = int.from_bytes(message.body[:4], "little"), time.monotonic() + wait
         with self.changed:
             while True:
@@ -204,7 +204,9 @@ class World:
         self.folder = folder
         self.identity = Identity.fresh()
         self.homes = [
-            Home(folder / f"p{i}") if (folder / f"p{i}").exists() else Home.create(folder / f"p{i}", f"Party {i}")
+            PartyFolder(folder / f"p{i}")
+            if (folder / f"p{i}").exists()
+            else PartyFolder.create(folder / f"p{i}", f"Party {i}")
             for i in range(parties)
         ]
         self.masks = mu.PairwiseMasks(parties, **({"dropouts": 0, "rows": 1000} | sharing))
@@ -215,8 +217,8 @@ class World:
         roster = tuple(home.card for home in self.homes)
         return Study(name, "to know", self.identity.card("Office"), roster, tuple(plans), 10)
 
-    def own(self, i: int, rows: Any = None) -> list[Own]:
-        return own_sums(self.study, {"age": rows or ROWS[i]})
+    def own(self, i: int, rows: Any = None) -> list[LocalSums]:
+        return compute_local_sums(self.study, {"age": rows or ROWS[i]})
 
     @contextmanager
     def hub(self, kind: type[Hub] = Hub, **more: Any) -> Iterator[str]:
@@ -232,12 +234,12 @@ class World:
 
     def join(
         self, i: int, url: str, policy: Policy = LAX, own: Any = None, study: Study | None = None
-    ) -> list[Outcome]:
+    ) -> list[RoundSums]:
         study = study or self.study
         with Client(Address.of(url), patience=10.0) as client:
-            terms = Terms(self.homes[i], study, study.signed(self.identity), client.address.url, policy)
-            check(terms)
-            return finish(terms, client, own or self.own(i), "test")
+            terms = Invitation(self.homes[i], study, study.signed(self.identity), client.address.url, policy)
+            check_invitation(terms)
+            return join_study(terms, client, own or self.own(i), "test")
 
     def child(self, i: int, url: str, **more: Any) -> tuple[int, int]:
         own = self.own(i)
@@ -248,7 +250,7 @@ class World:
         raw, out, at = self.log.read_bytes(), defaultdict(set), 0
         while at < len(raw):
             size = int.from_bytes(raw[at : at + 4], "little")
-            one = read(raw[at + 4 : at + 4 + size])
+            one = parse_message(raw[at + 4 : at + 4 + size])
             out[one.kind.name, one.sender, one.session].add(one.raw)
             at += 4 + size
         return dict(out)
@@ -442,7 +444,7 @@ def test_killed_around_a_noisy_vector(tmp_path: Path, arrives: bool) -> None:
             send = Client.send
 
             def sent(client: Client, message: bytes) -> None:
-                if read(message).kind is Kind.MASKED:
+                if parse_message(message).kind is Kind.MASKED:
                     say(message.hex())
                     if arrives:
                         send(client, message)
@@ -461,7 +463,7 @@ def test_killed_around_a_noisy_vector(tmp_path: Path, arrives: bool) -> None:
     assert [raws for (kind, sender, _), raws in world.came().items() if (kind, sender) == ("MASKED", 0)] == [{*written}]
 
 
-def no_secrets(home: Home) -> bool:
+def no_secrets(home: PartyFolder) -> bool:
     """Every seed and message is gone from the tables, and the journal holds zeros."""
     with home.store.file.reading() as run:
         left = [
@@ -506,7 +508,9 @@ def test_what_leaves_is_written_before(world: World, monkeypatch: pytest.MonkeyP
 
     def sent(client: Client, message: bytes) -> None:
         with home.store.file.reading() as run:
-            found.append((read(message).kind.name, run("SELECT count(*) FROM sent WHERE message = ?", message)[0][0]))
+            found.append(
+                (parse_message(message).kind.name, run("SELECT count(*) FROM sent WHERE message = ?", message)[0][0])
+            )
         send(client, message)
 
     with world.hub() as url:
@@ -541,9 +545,11 @@ def refused(world: World, error: type[Exception], policy: Policy = LAX, i: int =
     """Refused with this error, before a single message reached the hub."""
     study = terms.pop("study", world.study)
     identity = terms.pop("identity", world.identity)
-    held = Terms(world.homes[i], study, study.signed(identity), terms.pop("url", "http://127.0.0.1:1"), policy, **terms)
+    held = Invitation(
+        world.homes[i], study, study.signed(identity), terms.pop("url", "http://127.0.0.1:1"), policy, **terms
+    )
     with pytest.raises(error) as caught:
-        check(held)
+        check_invitation(held)
         held.approval(True)
     return str(caught.value)
 
@@ -567,7 +573,7 @@ def test_veto(world: World) -> None:
     refused(world, NoiseRequired, Policy(3, require_noise=True))
     for epsilon, hides in ((60.0, False), (1.0, True)):
         study = world.asks([mu.Plan(AGE, parties=world.masks, curator=mu.DiscreteLaplace(epsilon))], f"At {epsilon}")
-        assert asked_of(study, 1).exact is not hides
+        assert sum_request(study, 1).exact is not hides
         if hides:
             Policy(3, require_noise=True).check(study)
         else:
@@ -581,8 +587,8 @@ def test_who_signed_and_what(world: World) -> None:
     refused(world, OtherStudy, approve="00" * 32)
     refused(world, InvalidParameter, approve="0012")
     refused(world, OtherCoordinator, fingerprint="00" * 16)
-    good = Terms(world.homes[0], world.study, b"", "http://127.0.0.1:1", LAX, world.study.digest.hex().upper())
-    check(good)
+    good = Invitation(world.homes[0], world.study, b"", "http://127.0.0.1:1", LAX, world.study.digest.hex().upper())
+    check_invitation(good)
     assert good.approval(False) == "approved by its digest"
     store.join(world.study.digest, good.url, world.study.coordinator, "Ages", b"", bytes(32), "test")
     forger = Identity.fresh()
@@ -600,9 +606,9 @@ def test_a_changed_study_is_forged(world: World) -> None:
 
 def test_not_on_the_roster(world: World, tmp_path: Path) -> None:
     """Another key under this name, this key under another name, or neither."""
-    stranger = Home.create(tmp_path / "stranger", "Party 0")
+    stranger = PartyFolder.create(tmp_path / "stranger", "Party 0")
     with pytest.raises(NotOnRoster, match=rf"{stranger.card.fingerprint}.*, but Party 0"):
-        check(Terms(stranger, world.study, b"", "http://127.0.0.1:1", LAX))
+        check_invitation(Invitation(stranger, world.study, b"", "http://127.0.0.1:1", LAX))
     mine = world.homes[0].card
     renamed = (type(mine)("Party X", mine.key), *world.study.roster[1:])
     assert "but Party X" in refused(world, NotOnRoster, study=replace(world.study, roster=renamed))
@@ -630,21 +636,21 @@ def test_other_rows_for_the_same_study(world: World) -> None:
 
 def test_a_study_that_was_declined(world: World) -> None:
     with world.hub() as url, Client(Address.of(url)) as client:
-        terms = Terms(world.homes[0], world.study, b"", url, LAX)
+        terms = Invitation(world.homes[0], world.study, b"", url, LAX)
         decline(terms, client, "test")
         assert [kind for kind, *_ in world.came()] == ["REFUSE"]
         with pytest.raises(Declined, match="this party said no to"):
-            check(terms)
+            check_invitation(terms)
     assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "refused"]
 
 
 def test_a_no_that_did_not_arrive(world: World) -> None:
     """The coordinator was never told, so the party may still say yes."""
     client = Client(Address.of("http://127.0.0.1:9"), patience=0.0)
-    terms = Terms(world.homes[0], world.study, b"", client.address.url, LAX)
+    terms = Invitation(world.homes[0], world.study, b"", client.address.url, LAX)
     with pytest.raises(Unreachable):
         decline(terms, client, "test")
-    check(terms)
+    check_invitation(terms)
     assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "not told"]
 
 
@@ -653,7 +659,7 @@ def leaves_at(moment: Callable[[Any], bool]) -> None:
     send = Client.send
 
     def sent(client: Client, raw: bytes) -> None:
-        if moment(read(raw)):
+        if moment(parse_message(raw)):
             os._exit(7)
         send(client, raw)
 
@@ -668,7 +674,7 @@ def release_first(world: World, study: Study, members: list[int]) -> None:
     )
     with store.step(study.digest, 1) as step:
         keys = frozenset(world.homes[i].card.key.hex() for i in members)
-        step.release(asked_of(study, 1), keys)
+        step.release(sum_request(study, 1), keys)
 
 
 @pytest.mark.parametrize("guard", ["columns", "question"])
@@ -802,9 +808,9 @@ def test_a_cohort_below_the_own_minimum(tmp_path: Path) -> None:
         own = world.own(0)
         policy = Policy(minimum_parties=4)
         with Client(Address.of(url), patience=10.0) as client:
-            terms = Terms(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
+            terms = Invitation(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
             with pytest.raises(TooFewParties, match="over 3 parties"):
-                finish(terms, client, own, "test")
+                join_study(terms, client, own, "test")
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
@@ -821,17 +827,17 @@ def test_a_no_is_told_after_a_kill(tmp_path: Path) -> None:
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(0)
         policy = Policy(minimum_parties=4)
-        terms = Terms(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
+        terms = Invitation(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
 
         def vanishes(say: Callable[[str], None]) -> None:
             leaves_at(lambda message: message.kind is Kind.REFUSE)
             with Client(Address.of(url), patience=10.0) as client:
-                finish(terms, client, own, "test")
+                join_study(terms, client, own, "test")
 
         assert ended(*forked(vanishes))[0] == 7
         assert "REFUSE" not in {kind for kind, *_ in world.came()}
         with Client(Address.of(url), patience=10.0) as client, pytest.raises(StudyEnded, match="TooFewParties"):
-            finish(terms, client, [], "test")
+            join_study(terms, client, [], "test")
         assert "REFUSE" in {kind for kind, *_ in world.came()}
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
@@ -844,7 +850,7 @@ class Denies(Hub):
 
     def receive(self, raw: bytes) -> None:
         super().receive(raw)
-        if read(raw).kind is Kind.MASKED:
+        if parse_message(raw).kind is Kind.MASKED:
             raise OutOfOrder("no")
 
 
@@ -926,7 +932,7 @@ def test_rhos_add_up_and_are_turned_into_epsilon_once(world: World) -> None:
         Policy(3, budget=2.5, delta=1e-6).check_budget(study(8), before)
     with pytest.raises(OverBudget, match="epsilon = inf"):
         Policy(3, budget=1e9, delta=0.0).check_budget(study(8), before)
-    (said,) = [one.to_dict() for one in sums(before)]
+    (said,) = [one.to_dict() for one in spending_by_column(before)]
     assert said["column"] == "age" and said["studies"] == 8 and said["delta"] == 1e-6 and said["pure_epsilon"] == "inf"
     assert 2.5 < said["epsilon"] < 4 and said["rho"] == pytest.approx(8 * before[0].cost.rho)
 
@@ -942,8 +948,8 @@ def test_what_no_budget_covers(world: World) -> None:
     ):
         Policy(3, budget=100.0).check_budget(new, before)
     Policy(3).check_budget(new, before)
-    assert "do not add up" in " ".join(remembered(world.homes[0].store, new))
-    assert "ne s’additionnent pas" in " ".join(remembered(world.homes[0].store, new, "fr"))
+    assert "do not add up" in " ".join(earlier_disclosures(world.homes[0].store, new))
+    assert "ne s’additionnent pas" in " ".join(earlier_disclosures(world.homes[0].store, new, "fr"))
     for wrong in ({"budget": 0.0}, {"budget": float("nan")}, {"budget": 1.0, "delta": 1.0}):
         with pytest.raises(InvalidParameter, match="Policy"):
             Policy(3, **wrong)
@@ -966,11 +972,11 @@ def test_two_studies_at_once_cannot_both_spend_what_is_left(tmp_path: Path) -> N
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(0)
         with Client(Address.of(url), patience=10.0) as client:
-            terms = Terms(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
-            check(terms)
+            terms = Invitation(world.homes[0], world.study, world.study.signed(world.identity), url, policy)
+            check_invitation(terms)
             pay(world, blurred(world, 1.0, "Meanwhile"))
             with pytest.raises(OverBudget):
-                finish(terms, client, own, "test")
+                join_study(terms, client, own, "test")
         for pid, pipe in others:
             os.kill(pid, signal.SIGKILL)
             ended(pid, pipe)
@@ -1004,23 +1010,25 @@ def test_a_vector_that_left_is_paid_for(tmp_path: Path) -> None:
 def test_what_was_paid_before_is_said_before(world: World) -> None:
     """In both languages; nothing where nothing was paid."""
     store, new = world.homes[0].store, blurred(world, 0.25, "New")
-    assert remembered(store, new) == remembered(store, world.study) == []
+    assert earlier_disclosures(store, new) == earlier_disclosures(store, world.study) == []
     for number in (1, 2):
         pay(world, blurred(world, 0.5, f"Earlier {number}"))
 
-    assert remembered(store, new) == [
+    assert earlier_disclosures(store, new) == [
         "Noisy totals of “age” have cost your rows epsilon = 1 before, in “Earlier 1” and “Earlier 2”.",
         "With this study it will be epsilon = 1.25.",
     ]
-    assert remembered(store, new, "fr")[1] == "Avec cette étude, ce sera epsilon = 1,25."
-    assert remembered(store, world.study) == remembered(store, new)[:1]  # exact: there is nothing to add
+    assert earlier_disclosures(store, new, "fr")[1] == "Avec cette étude, ce sera epsilon = 1,25."
+    assert (
+        earlier_disclosures(store, world.study) == earlier_disclosures(store, new)[:1]
+    )  # exact: there is nothing to add
     stay = mu.Sums(mu.Schema({"stay": mu.Integers(0, 60)}), ("stay",))
-    other, together = remembered(store, blurred(world, 0.25, "Stays", stay))
+    other, together = earlier_disclosures(store, blurred(world, 0.25, "Stays", stay))
     assert together == "All noisy studies together, with this one: epsilon = 1.25."
     assert "their cost comes on top, and a budget counts it." in other
-    said = remembered(store, new)
+    said = earlier_disclosures(store, new)
     pay(world, new)
-    assert remembered(store, new) == said  # what it paid itself is not before it
+    assert earlier_disclosures(store, new) == said  # what it paid itself is not before it
 
 
 def test_columns_and_their_sums(world: World) -> None:
@@ -1029,8 +1037,8 @@ def test_columns_and_their_sums(world: World) -> None:
     for name, expression in (("A", "age"), ("B", "stay"), ("C", "age * stay")):
         pay(world, blurred(world, 1.0, name, mu.Sums(both, (expression,))))
     charges = world.homes[0].store.charges()
-    assert [isinstance(one, Charge) for one in charges] == [True] * 3
-    assert {one.column: (len(one.charges), one.to_dict()["epsilon"]) for one in sums(charges)} == {
+    assert [isinstance(one, StudyCharge) for one in charges] == [True] * 3
+    assert {one.column: (len(one.charges), one.to_dict()["epsilon"]) for one in spending_by_column(charges)} == {
         "age": (2, 2.0),
         "stay": (2, 2.0),
         None: (3, 3.0),
@@ -1042,10 +1050,10 @@ def test_the_same_exact_sum_again_is_said_before(world: World) -> None:
     store, last = world.homes[0].store, world.asks([mu.Plan(AGE, parties=world.masks)], "Last year")
     release_first(world, last, [0, 1, 2])
 
-    (said,) = remembered(store, world.study)
-    assert remembered(store, last) == []
+    (said,) = earlier_disclosures(store, world.study)
+    assert earlier_disclosures(store, last) == []
     assert "“Last year”" in said and "If your rows have changed since" in said
-    assert remembered(store, world.asks([mu.Plan(SQUARE, parties=world.masks)], "Squares")) == []
+    assert earlier_disclosures(store, world.asks([mu.Plan(SQUARE, parties=world.masks)], "Squares")) == []
 
 
 # -- keys of the others ------------------------------------------------------------------------------------------------
@@ -1062,18 +1070,22 @@ def test_a_known_name_with_another_key(world: World) -> None:
     said = refused(world, OtherKey, study=later, identity=asker, approve=later.digest.hex())
 
     assert old.fingerprint in said and forged.fingerprint in said and "--accept-new-key 'PARTY 1'" in said
-    (told,) = [line for line in remembered(store, later) if "another key" in line]
+    (told,) = [line for line in earlier_disclosures(store, later) if "another key" in line]
     assert old.fingerprint in told and "telephone" in told
     assert "OtherKey" in store.decisions()[-1]["why"]
     with pytest.raises(OtherKey):  # not by another name, and not in the transaction of joining either
         store.join(later.digest, "http://b", later.coordinator, "L", b"", bytes(32), "t", roster, ("Party 2",))
     assert store.study(later.digest) is None
-    terms = Terms(world.homes[0], later, b"", "http://b", LAX, later.digest.hex(), None, accept_new_keys=("Party 1",))
-    check(terms)
+    terms = Invitation(
+        world.homes[0], later, b"", "http://b", LAX, later.digest.hex(), None, accept_new_keys=("Party 1",)
+    )
+    check_invitation(terms)
     store.join(later.digest, "http://b", later.coordinator, "L", b"", bytes(32), "t", roster, ("Party 1",))
     assert [one["decision"] for one in store.decisions()][-2:] == ["approved", "new key"]
     assert store.other_keys(roster) == [] and store.other_keys([old]) == [(old, forged.key)]
-    check(Terms(world.homes[0], known, b"", "http://a", LAX))  # a study that was joined goes on with its keys
+    check_invitation(
+        Invitation(world.homes[0], known, b"", "http://a", LAX)
+    )  # a study that was joined goes on with its keys
     assert store.other_keys([Card("Party 9", old.key)]) == []
 
 
@@ -1093,18 +1105,23 @@ class Forges(Lying):
     def lie(self, found: list[bytes]) -> list[bytes]:
         """The roster, signed by somebody else."""
         forger = Identity.fresh()
-        return [write(read(raw).kind, read(raw).session, FROM_COORDINATOR, read(raw).body, forger) for raw in found]
+        return [
+            sign_message(
+                parse_message(raw).kind, parse_message(raw).session, FROM_COORDINATOR, parse_message(raw).body, forger
+            )
+            for raw in found
+        ]
 
 
 class Repeats(Lying):
     def lie(self, found: list[bytes]) -> list[bytes]:
         """A second list of survivors, in which the last party has vanished."""
-        from murmure.secure.messages import Alive
+        from murmure.secure.messages import AliveBody
 
         for raw in found:
-            if read(raw).kind is Kind.ALIVE:
-                other = Alive((0, 1, 2), (3,), Alive.of(read(raw)).signatures[:3]).pack()
-                again = write(Kind.ALIVE, read(raw).session, FROM_COORDINATOR, other, self.identity)
+            if parse_message(raw).kind is Kind.ALIVE:
+                other = AliveBody((0, 1, 2), (3,), AliveBody.of(parse_message(raw)).signatures[:3]).pack()
+                again = sign_message(Kind.ALIVE, parse_message(raw).session, FROM_COORDINATOR, other, self.identity)
                 return [*found[: found.index(raw) + 1], again]
         return found
 
@@ -1171,12 +1188,12 @@ def test_damaged_or_open_files_are_refused(world: World) -> None:
     path.chmod(0o600)
     (home.folder / "identity.key").chmod(0o640)
     with pytest.raises(StoreFailed, match="others may read"):
-        _ = Home(home.folder).identity
+        _ = PartyFolder(home.folder).identity
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(StoreFailed):
         home.store.file.look()
     with pytest.raises(InvalidParameter, match="holds a party already"):
-        Home.create(home.folder, "Other")
+        PartyFolder.create(home.folder, "Other")
 
 
 def test_columns_are_explained(world: World) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import EmptySource, InvalidParameter
-from murmure.service.sources import open_rows
+from murmure.parties.party.row_sources import open_rows
 
 AGES, STAYS = [23, 41, 41, 87], [0.5, 1.25, 3.0, 0.0]
 SCHEMA = mu.Schema({"age": mu.Integers(0, 120, column="age"), "stay": mu.Interval(0.0, 4.0, cells=16, column="stay")})
@@ -20,7 +20,7 @@ SCHEMA = mu.Schema({"age": mu.Integers(0, 120, column="age"), "stay": mu.Interva
 
 def sums_of(rows: Any) -> tuple[int, list[int]]:
     """How many, and the sums of ages and stays (in quarters), through the engines that mu.run uses."""
-    from murmure.run import total
+    from murmure.run.totals import total
 
     found = [total(mu.Plan(mu.Mean(SCHEMA[name])), rows, None, mu.Random.secure()) for name in ("age", "stay")]
     return found[0].n, [int(one.sum[0]) for one in found]

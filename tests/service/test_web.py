@@ -16,14 +16,14 @@ import hands as hands_of
 import pytest
 
 from murmure.core.errors import InvalidParameter
+from murmure.parties.coordinator.errors import LogFailed
+from murmure.parties.http import connections, request_bodies
+from murmure.parties.http.address import Address
+from murmure.parties.http.client import Client
+from murmure.parties.party.refusals import Unreachable, Untrusted
 from murmure.secure import coordinator as machine
 from murmure.secure.identity import Identity
-from murmure.secure.messages import Kind, write
-from murmure.service import bodies, connections
-from murmure.service.address import Address
-from murmure.service.client import Client
-from murmure.service.errors import LogFailed
-from murmure.service.refusals import Unreachable, Untrusted
+from murmure.secure.messages import Kind, sign_message
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_refused_by_name(hands: Any, caplog: pytest.LogCaptureFixture) -> None:
     session = one.party.session.digest
     changed = bytearray(keys)
     changed[60] ^= 1
-    other = write(Kind.KEYS, session, 0, bytes(range(96)), one.identity)
+    other = sign_message(Kind.KEYS, session, 0, bytes(range(96)), one.identity)
     with hands_of.serving(hands.folder) as (line, _):
         assert line.send(keys) == (200, "") and line.send(keys) == (200, "")
         cases = {
@@ -88,23 +88,23 @@ def test_refused_by_name(hands: Any, caplog: pytest.LogCaptureFixture) -> None:
             b"": (400, "BadMessage"),
             b"\0" * 200: (400, "BadMessage"),
             bytes(changed): (403, "ForgedMessage"),
-            write(Kind.KEYS, session, 1, keys[44:140], stranger): (403, "ForgedMessage"),
-            write(Kind.KEYS, bytes(32), 1, bytes(96), two.identity): (409, "WrongSession"),
-            write(Kind.KEYS, session, 77, bytes(96), stranger): (409, "RosterDiffers"),
+            sign_message(Kind.KEYS, session, 1, keys[44:140], stranger): (403, "ForgedMessage"),
+            sign_message(Kind.KEYS, bytes(32), 1, bytes(96), two.identity): (409, "WrongSession"),
+            sign_message(Kind.KEYS, session, 77, bytes(96), stranger): (409, "RosterDiffers"),
             other: (409, "Equivocation"),
-            write(Kind.MASKED, session, 1, bytes(32), two.identity): (409, "OutOfOrder"),
-            write(Kind.REVEAL, session, 0, bytes(12), one.identity): (409, "OutOfOrder"),
-            write(Kind.ROSTER, session, 0xFFFFFFFF, b"", stranger): (409, "RosterDiffers"),
+            sign_message(Kind.MASKED, session, 1, bytes(32), two.identity): (409, "OutOfOrder"),
+            sign_message(Kind.REVEAL, session, 0, bytes(12), one.identity): (409, "OutOfOrder"),
+            sign_message(Kind.ROSTER, session, 0xFFFFFFFF, b"", stranger): (409, "RosterDiffers"),
             one.ask(): (400, "BadMessage"),
         }
         got = {raw: line.send(raw) for raw in cases}
         status, body, _ = line.request(
-            "POST", "/inbox", write(Kind.ASK, hands.study.digest, 0, bytes(12), two.identity)
+            "POST", "/inbox", sign_message(Kind.ASK, hands.study.digest, 0, bytes(12), two.identity)
         )
         assert (status, json.loads(body)["error"]) == (403, "ForgedMessage")
         status, body, _ = line.request("POST", "/inbox", keys)
         assert status == 413  # longer than any question for an inbox
-        status, body, _ = line.request("POST", "/inbox", write(Kind.ASK, bytes(32), 0, bytes(12), one.identity))
+        status, body, _ = line.request("POST", "/inbox", sign_message(Kind.ASK, bytes(32), 0, bytes(12), one.identity))
         assert (status, json.loads(body)["error"]) == (409, "WrongSession")
 
     assert got == cases
@@ -147,7 +147,7 @@ def test_the_longest_message_fits(hands: Any) -> None:
     longest = max(hands.study.session(1, range(5)).largest, 0)
     party = hands.hand(0)
     with hands_of.serving(hands.folder) as (line, _):
-        raw = write(Kind.KEYS, party.party.session.digest, 0, bytes(longest - 108), party.identity)
+        raw = sign_message(Kind.KEYS, party.party.session.digest, 0, bytes(longest - 108), party.identity)
         assert len(raw) == longest
         assert line.send(raw) == (400, "BadMessage")
         assert line.send(raw + b"\0") == (413, "TooLarge")
@@ -258,7 +258,7 @@ def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.Monkey
 def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection without a request, or whose header or body comes a letter at a time, is closed after a while."""
     monkeypatch.setattr(connections, "SILENCE", 0.4)
-    monkeypatch.setattr(bodies, "LATE", 0.4)
+    monkeypatch.setattr(request_bodies, "LATE", 0.4)
     with hands_of.serving(hands.folder) as (line, _):
         silent = socket.create_connection((line.host, line.port), timeout=5)
         slow = socket.create_connection((line.host, line.port), timeout=5)
@@ -286,7 +286,7 @@ def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPa
 
 def test_the_room_for_bodies_is_bounded(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """When strangers fill it with bodies that never end, those go, and a party's message comes through."""
-    monkeypatch.setattr(bodies, "ROOM", 2000)
+    monkeypatch.setattr(request_bodies, "ROOM", 2000)
     with hands_of.serving(hands.folder) as (line, _):
         longest = hands.study.session(1, range(5)).largest
         held = []
@@ -335,7 +335,7 @@ def test_unmasking_does_not_stop_the_others(hands: Any, monkeypatch: pytest.Monk
 
 def test_a_disk_that_fails_stops_the_coordinator(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message is not acknowledged (503: say it again later), and the process ends with the reason."""
-    from murmure.service.coordinator_store import CoordinatorStore
+    from murmure.parties.coordinator.store import CoordinatorStore
 
     def full(*args: Any) -> None:
         raise LogFailed("the disk is full.")

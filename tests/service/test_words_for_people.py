@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from murmure.cli.party import _in_order
-from murmure.cli.party_shared import show
+from murmure.cli.party_options import print_study
 from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain
+from murmure.parties.http.address import Address
+from murmure.parties.http.client import Client
+from murmure.parties.party.local_sums import compute_local_sums
+from murmure.parties.party.refusals import Untrusted
+from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.study.costs import study_cost_in_words
+from murmure.parties.study.document import Study
+from murmure.parties.study.round_figures import figures_of
 from murmure.secure.errors import CohortRefused
 from murmure.secure.identity import Card, Identity
-from murmure.service.address import Address
-from murmure.service.client import Client
-from murmure.service.figures import figures_of
-from murmure.service.guard import check_cohort
-from murmure.service.own import own_sums
-from murmure.service.paid import in_all
-from murmure.service.refusals import Untrusted
-from murmure.study import Study
 
 OFFICE = Identity.from_bytes(bytes([9]) * 32).card("Office")
 CARDS = tuple(Identity.from_bytes(bytes([i + 1]) * 32).card(f"Hospital {i}") for i in range(5))
@@ -76,7 +76,7 @@ def rows_of(folder: Path, wrong: str, header: str = "age,cost,ward") -> Path:
 def test_a_wrong_row_is_counted_as_people_count(tmp_path: Path, wrong: str, kind: Any, said: str, hint: str) -> None:
     """From 1, and in a CSV also by its line; the advice is one that a party can follow."""
     with pytest.raises(kind) as caught:
-        own_sums(study_of(tmp_path), rows_of(tmp_path, wrong))
+        compute_local_sums(study_of(tmp_path), rows_of(tmp_path, wrong))
     message = str(caught.value)
     assert "row 17 (the first is row 1; line 18 of the CSV with its header)" in message and said in message
     assert hint in caught.value.hint and caught.value.hint.endswith("nothing was sent")
@@ -86,12 +86,12 @@ def test_a_wrong_row_is_counted_as_people_count(tmp_path: Path, wrong: str, kind
 def test_rows_that_are_no_file_have_no_line(tmp_path: Path) -> None:
     columns = {"age": [20, 250], "cost": [1.0, 1.0], "ward": ["icu", "icu"]}
     with pytest.raises(OutsideDomain, match=r"row 2 \(the first is row 1\) holds 250"):
-        own_sums(study_of(tmp_path), columns)
+        compute_local_sums(study_of(tmp_path), columns)
 
 
 def test_a_missing_column_is_named_in_the_words_of_a_study(tmp_path: Path) -> None:
     with pytest.raises(MissingColumn) as caught:
-        own_sums(study_of(tmp_path), {"age": [20], "ward": ["icu"]})
+        compute_local_sums(study_of(tmp_path), {"age": [20], "ward": ["icu"]})
     assert "'cost'" in str(caught.value) and "the study reads this column" in caught.value.hint
     assert "domain" not in str(caught.value) and "mapping" not in str(caught.value)
 
@@ -113,7 +113,7 @@ def test_noisy_figures_say_what_their_ranges_are(tmp_path: Path) -> None:
     figures = figures_of(study.plans[0], [4000, 90])
     assert [("95 %" in line, "not told" in line) for line in figures.notes()] == [(True, False), (False, True)]
     assert figures.promise().startswith("differential privacy: epsilon = 0.5 for ")
-    assert in_all(study) == "epsilon = 1"
+    assert study_cost_in_words(study) == "epsilon = 1"
 
 
 def test_the_guard_names_a_party_of_an_earlier_roster(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_guard_names_a_party_of_an_earlier_roster(tmp_path: Path) -> None:
 def test_who_is_not_asked_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = study_of(tmp_path)
     for key, told in ((CARDS[0].key, False), (OFFICE.key, True), (None, False)):
-        show(study, "en", key, [])
+        print_study(study, "en", key, [])
         assert ("You are not among those who are asked" in capsys.readouterr().out) is told
 
 

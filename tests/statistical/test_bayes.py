@@ -11,7 +11,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.naive_bayes import NaiveBayes
-from murmure.privacy import Central, Clear
+from murmure.plan.privacy import Central, Clear
 
 PIMA = Path(__file__).parents[2].parent / "shared" / "data" / "diabetes.csv"
 

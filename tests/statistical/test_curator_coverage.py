@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.core.blocks import Noisy
-from murmure.core.noisy_reading import recalled
+from murmure.core.blocks import NoisySum
+from murmure.core.estimates.noisy_estimators import recalled
 
 AGE = mu.Integers(0, 99, "age")
 WEIGHT = mu.Interval(-1.0, 2.0, cells=64, column="weight")
@@ -94,10 +94,10 @@ def covered(name: str, n: int, epsilon: float, target: str, kind: str, repeats: 
     sums = statistic.from_counts(everybody(counts)) + np.concatenate(noise, axis=1)
     true, held = truth(name, statistic, shares, n), []
     laws = recalled(
-        Noisy(bound.blocks, sums[0], bound.laws)
+        NoisySum(bound.blocks, sums[0], bound.laws)
     ).laws  # quantiles of the tables once, not for every release
     for one in sums:
-        ends = statistic.read(Noisy(bound.blocks, one, laws)).interval(0.95, target)
+        ends = statistic.interpret(NoisySum(bound.blocks, one, laws)).interval(0.95, target)
         held.append((ends[:, 0] <= true + 1e-9) & (true <= ends[:, 1] + 1e-9))
     return float(np.min(np.mean(held, axis=0)))
 
@@ -162,7 +162,9 @@ def test_an_interval_without_its_noise_is_caught() -> None:
     rng, held = mu.Random.seeded(1), []
     for one in statistic.from_counts(everybody(counts)):
         noise = np.concatenate([law.draw_noise(1, rng) for law in bound.laws])
-        low, high = statistic.read(Noisy.exact(statistic.blocks, one + noise)).interval(0.95, "superpopulation")[0]
+        low, high = statistic.interpret(NoisySum.exact(statistic.blocks, one + noise)).interval(
+            0.95, "superpopulation"
+        )[0]
         held.append(low <= shares @ np.arange(100) <= high)
 
     assert np.mean(held) < enough(QUICK)

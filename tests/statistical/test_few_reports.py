@@ -15,8 +15,8 @@ import pytest
 from scipy import stats
 
 import murmure as mu
-from murmure.core import intervals
-from murmure.core.estimate import CellReading
+from murmure.core.estimates import intervals
+from murmure.core.estimates.estimate import CellEstimator
 
 LEVELS = [0.9, 0.95, 0.99, 1 - 0.05 / 20_000]
 SCHEMA = mu.Schema({"a": mu.Categories(50), "b": mu.Categories(3)})
@@ -49,7 +49,7 @@ def law(N: int, f: int, p: float, q: float) -> tuple[Any, Any]:
 def missed(N: int, f: int, p: float, q: float, level: float) -> float:
     """How often the interval of a cell that f of N people hold leaves f / N out."""
     o, mass = law(N, f, p, q)
-    reading = CellReading(o, N, np.full(len(o), p), np.full(len(o), q), lambda f: np.zeros((len(f), len(f))))
+    reading = CellEstimator(o, N, np.full(len(o), p), np.full(len(o), q), lambda f: np.zeros((len(f), len(f))))
     ends, _ = reading.interval(level, "fixed", False)
     return float(mass[(ends[:, 0] > f / N + 1e-12) | (ends[:, 1] < f / N - 1e-12)].sum())
 
@@ -60,7 +60,7 @@ def coins(part: Any) -> tuple[float, float]:
     if hasattr(part, "supports"):
         return float(part.supports.p), float(part.supports.q)
     n = 1000  # of hidden draws and of Warner's coins: people who all report the last cell, which may be
-    reading = part.estimate(np.array([0] * (k - 1) + [n]), n).reading
+    reading = part.estimate(np.array([0] * (k - 1) + [n]), n).estimator
     return float(reading.p[0]), float(reading.q[0])
 
 

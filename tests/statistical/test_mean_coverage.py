@@ -26,9 +26,9 @@ import pytest
 from scipy import stats
 
 import murmure as mu
-from murmure.core.estimate import FEWEST, CodeReading
-from murmure.core.report_means import ERRORS, EXACT_UP_TO, ReportLaw, dirichlet_below
-from murmure.core.share_means import CellMean, ShareMean
+from murmure.core.estimates.estimate import FEWEST, CodeEstimator
+from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, dirichlet_below
+from murmure.core.estimates.share_means import CellMeanEstimator, ShareMeanEstimator
 
 UNIT = mu.Interval(0.0, 1.0, cells=101)
 TEN = mu.Integers(0, 9)
@@ -80,9 +80,9 @@ def law_and_variance(mechanism: Any) -> tuple[ReportLaw, Any]:
     """What a report is worth, and the variance of one as a function of mean and mean square."""
     if isinstance(mechanism, mu.GRR):
         n = mechanism.domain.size
-        reading = mu.Mean(mechanism.domain).finish(mechanism.estimate(np.ones(n, np.int64), n)).reading
-        assert isinstance(reading, ShareMean)
-        return CellMean(reading.base, reading.matrix[0], 0.0, 0.0, n - 1.0)._law, None  # type: ignore[arg-type]
+        reading = mu.Mean(mechanism.domain).finish(mechanism.estimate(np.ones(n, np.int64), n)).estimator
+        assert isinstance(reading, ShareMeanEstimator)
+        return CellMeanEstimator(reading.base, reading.matrix[0], 0.0, 0.0, n - 1.0)._law, None  # type: ignore[arg-type]
     v0, v1, v2 = mechanism.variance_polynomial
     return mechanism.report_law, lambda m, s: v0 + v1 * m + v2 * s
 
@@ -290,8 +290,8 @@ def test_means_are_not_covered_by_wide_bars(name: str, target: str) -> None:
 
 def old_width(mechanism: Any, reports: Any, target: str) -> float:
     """Of the normal interval with variances as estimated: 0.5.0's, but for its ends."""
-    reading = mechanism.estimate(mechanism.tally(reports), len(reports)).reading
-    assert isinstance(reading, CodeReading)
+    reading = mechanism.estimate(mechanism.tally(reports), len(reports)).estimator
+    assert isinstance(reading, CodeEstimator)
     return 2 * Z * math.sqrt(reading.variance(target)[0])
 
 

@@ -176,7 +176,7 @@ PAIRED = {
 def paired(name: str, joint: str, n: int, target: str) -> tuple[Any, list[Any], Any]:
     """The pair oracle, the estimates of R surveys, and the truth."""
     mechanism, shares = PAIRED[name], JOINTS[joint].reshape(-1)
-    reader = mu.Plan(mu.Pair(mechanism.domain, "c0", "c1"), person=mechanism).reader
+    reader = mu.Plan(mu.Pair(mechanism.domain, "c0", "c1"), person=mechanism).tallier
     if target == "fixed":
         counts = np.floor(shares * n).astype(int)
         counts[0] += n - counts.sum()
@@ -195,7 +195,7 @@ def paired(name: str, joint: str, n: int, target: str) -> tuple[Any, list[Any], 
 def test_pairs_are_covered(name: str, joint: str, n: int, target: str) -> None:
     """Every combination, one by one and together; the mean and the printed variance fit too."""
     _, estimates, truth = paired(name, joint, n, target)
-    held = [e for e in estimates if e.reading is not None]
+    held = [e for e in estimates if e.estimator is not None]
     assert len(held) > 0.98 * R
     one, together = np.zeros(4), 0
     for estimate in held:
@@ -226,7 +226,7 @@ def test_pairs_have_the_variance_they_print(name: str) -> None:
 def test_pairs_in_turn_that_never_meet_have_no_figure() -> None:
     """Two of four in turn: columns 0 and 2 never stand in one report."""
     mechanism = mu.SMP(schema(2, 2, 2, 2), 2.0, oracle="GRR", sample=2, draw="round-robin")
-    reader = mu.Plan(mu.Pair(mechanism.domain, "c0", "c2"), person=mechanism).reader
+    reader = mu.Plan(mu.Pair(mechanism.domain, "c0", "c2"), person=mechanism).tallier
     records = mechanism.randomise([np.zeros(40, np.int64)] * 4, mu.Random.seeded(1))
     estimate = reader.estimate(reader.tally(records), 40)
     assert np.isnan(estimate.mean).all()

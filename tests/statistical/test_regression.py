@@ -13,7 +13,7 @@ import pytest
 import murmure as mu
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import LogisticRegression
-from murmure.privacy import Central
+from murmure.plan.privacy import Central
 
 PIMA = Path(__file__).parents[3] / "shared" / "data" / "diabetes.csv"
 

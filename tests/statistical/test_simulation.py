@@ -206,7 +206,7 @@ def test_what_post_processing_returns() -> None:
     nearest = mu.project_simplex(estimate).mean
     for way in (mu.clip_renormalise(estimate), mu.project_simplex(estimate), mu.em(mechanism, tally)):
         assert way.mean.min() >= 0 and way.mean.sum() == pytest.approx(1.0, abs=1e-9)
-        assert way.reading is None and "biased" in str(way.reason)
+        assert way.estimator is None and "biased" in str(way.reason)
         assert ((nearest - estimate.mean) ** 2).sum() <= ((way.mean - estimate.mean) ** 2).sum() + 1e-12
     assert estimate.mean.min() < 0  # there was something to repair
 

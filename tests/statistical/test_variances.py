@@ -13,7 +13,7 @@ import pytest
 import murmure as mu
 from murmure.local.hybrid import EPSILON_STAR
 from murmure.local.square_wave import half_width
-from murmure.postprocess import channel_matrix
+from murmure.run.postprocessing import channel_matrix
 
 ORACLES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
 

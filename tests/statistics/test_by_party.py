@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.checks import check_statistic
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.promises import check_statistic
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.plan import Plan
-from murmure.statistics.by_party import Scattered, Within
-from murmure.statistics.evaluated import Evaluated
-from murmure.statistics.row_functions import Residuals
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.plan import Plan
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
+from murmure.statistics.expressions.row_functions import Residuals
 
 SCHEMA = mu.Schema({"y": mu.Integers(-50, 50), "x": mu.Integers(10**9, 10**9 + 7), "ward": mu.Categories(["A", "B"])})
 FACTORS: dict[str, Any] = {
@@ -50,9 +50,9 @@ def of_all(asked: Any, tables: list[tuple[Any, ...]]) -> Total:
 
 def test_products_within_parties_are_those_of_fractions() -> None:
     """To 2**-32 of the unit for each party, where means have long denominators and numbers are far from 0."""
-    asked = Within(SCHEMA, tuple(FACTORS))
+    asked = WithinPartyProducts(SCHEMA, tuple(FACTORS))
     total = of_all(asked, parties())
-    found = asked.clear(total.sum, total.n)
+    found = asked.interpret_exact(total.sum, total.n)
 
     for a, f in FACTORS.items():
         for b, g in FACTORS.items():
@@ -72,29 +72,29 @@ def test_products_within_parties_are_those_of_fractions() -> None:
 
 def test_labels_that_never_meet_still_vary_together_within_a_party() -> None:
     """Their product is 0 in every row, and that of their deviations is not."""
-    asked = Within(SCHEMA, ("(ward == 'A')", "(ward == 'B')"))
+    asked = WithinPartyProducts(SCHEMA, ("(ward == 'A')", "(ward == 'B')"))
     x = (np.array([0, 0, 1, 1, 1]),)
-    found = asked.clear(asked.of_party(Total(5, asked.tally(x))).sum, 5)
+    found = asked.interpret_exact(asked.of_party(Total(5, asked.tally(x))).sum, 5)
 
     assert abs(found.at("(ward == 'A')", "(ward == 'B')") + Fraction(6, 5)) <= Fraction(1, 2**33)
 
 
 def test_a_party_without_rows_adds_nothing() -> None:
-    asked = Within(SCHEMA, ("y",))
+    asked = WithinPartyProducts(SCHEMA, ("y",))
     part = asked.of_party(Total(0, np.zeros(asked.raw_width, object)))
 
     assert part.n == 0 and part.sum.tolist() == [0, 0]  # nor does it count as a party
 
 
-def scattered(rows: int = 1000) -> Scattered:
-    return Scattered(Evaluated(SCHEMA, "residuals", ("y", "1", "y > 3"), ("1/3", "0.7"), ("scores",)), rows)
+def scattered(rows: int = 1000) -> PartyOuterProducts:
+    return PartyOuterProducts(FunctionSums(SCHEMA, "residuals", ("y", "1", "y > 3"), ("1/3", "0.7"), ("scores",)), rows)
 
 
 @pytest.mark.parametrize("point", [62, 124, 10])
 def test_products_of_scores_are_rounded_at_the_party(point: int) -> None:
     """The sum over parties of u u', u whole numbers of 2**-62: no finer than is said, since exactness tells more."""
     asked = replace(scattered(), point=point)
-    found = asked.clear(of_all(asked, [x[:1] for x in parties()]).sum, 500)
+    found = asked.interpret_exact(of_all(asked, [x[:1] for x in parties()]).sum, 500)
     u = [[int(v) for v in asked.of.tally(x[:1])] for x in parties()]
 
     for i in range(2):
@@ -108,16 +108,16 @@ def test_products_of_scores_are_rounded_at_the_party(point: int) -> None:
 
 def test_a_row_that_is_cut_fails_for_all_alike() -> None:
     """The party that holds it sends a vector as any other; the sum over all says how many there are."""
-    asked = Scattered(Evaluated(SCHEMA, "residuals", ("y", "1", "y > 3"), ("0", "1e30"), ("scores",)), 1000)
+    asked = PartyOuterProducts(FunctionSums(SCHEMA, "residuals", ("y", "1", "y > 3"), ("0", "1e30"), ("scores",)), 1000)
     quiet, loud = (asked.of_party(Total(2, asked.tally((np.array(y) + 50,)))) for y in ([1, 2], [1, 5]))
 
     assert quiet.sum[-1] == 0 and loud.sum[-1] == 1
-    assert asked.clear(quiet.sum, 2).parties == 1
+    assert asked.interpret_exact(quiet.sum, 2).parties == 1
     with pytest.raises(OutsideDomain, match=r"^residuals: 1 row adds more than 2\*\*62"):
-        asked.clear((quiet + loud).sum, 4)
+        asked.interpret_exact((quiet + loud).sum, 4)
 
 
-@pytest.mark.parametrize("asked", [Within(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
+@pytest.mark.parametrize("asked", [WithinPartyProducts(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
 def test_few_honest_parties_are_refused(asked: Any) -> None:
     """Of two the parts could be solved for, of three all but an angle."""
     for parties, colluders, fine in ((3, 1, False), (4, 1, False), (5, 1, True), (6, 3, False), (7, 3, True)):
@@ -136,7 +136,7 @@ def test_a_party_with_more_rows_than_agreed_is_refused() -> None:
         asked.of_party(Total(7, asked.tally(parties()[0][:1])))
 
 
-@pytest.mark.parametrize("asked", [Within(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
+@pytest.mark.parametrize("asked", [WithinPartyProducts(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
 def test_they_travel_and_take_no_noise(asked: Any) -> None:
     """JSON gives the same question back, and a curator refuses it."""
     assert part_from_dict(part_to_dict(asked), {type(asked).__name__: ""}) == asked
@@ -148,13 +148,13 @@ def test_they_travel_and_take_no_noise(asked: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Within(SCHEMA, ("y", "1")), "the same in every row"),
-        (lambda: Within(SCHEMA, ("y",), "x"), "must be None"),  # type: ignore[arg-type]
-        (lambda: Within(SCHEMA, ()), "tuple of expressions"),
+        (lambda: WithinPartyProducts(SCHEMA, ("y", "1")), "the same in every row"),
+        (lambda: WithinPartyProducts(SCHEMA, ("y",), "x"), "must be None"),  # type: ignore[arg-type]
+        (lambda: WithinPartyProducts(SCHEMA, ()), "tuple of expressions"),
         (lambda: scattered(0), "from 1 to"),
         (lambda: replace(scattered(), point=125), "from 0 to 124"),
         (lambda: replace(scattered(), point=True), "from 0 to 124"),
-        (lambda: Scattered(mu.Count(SCHEMA["y"]), 5), "must be an Evaluated"),  # type: ignore[arg-type]
+        (lambda: PartyOuterProducts(mu.Count(SCHEMA["y"]), 5), "must be an Evaluated"),  # type: ignore[arg-type]
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any, said: str) -> None:
@@ -165,19 +165,19 @@ def test_what_makes_no_sense_is_refused(make: Any, said: str) -> None:
 def test_the_checks_reject_mutants() -> None:
     """Means of nobody in particular, sums of too many figures, and floats among whole numbers: each is found."""
 
-    class NoMeans(Within):
+    class NoMeans(WithinPartyProducts):
         def of_party(self, total: Total) -> Total:
             return super().of_party(Total(total.n + 1, total.sum))
 
-    class AllFigures(Within):
+    class AllFigures(WithinPartyProducts):
         def of_party(self, total: Total) -> Total:
             return total
 
-    class Floating(Within):
+    class Floating(WithinPartyProducts):
         def lift(self, x: Any) -> Any:
             return super().lift(x) * 1.0
 
-    check_statistic(Within(SCHEMA, ("y", "x")))
+    check_statistic(WithinPartyProducts(SCHEMA, ("y", "x")))
     for mutant, said in ((NoMeans, "in the clear"), (AllFigures, "not \\(width,\\)"), (Floating, "whole numbers")):
         with pytest.raises(CheckFailed, match=said):
             check_statistic(mutant(SCHEMA, ("y", "x")))
@@ -185,7 +185,7 @@ def test_the_checks_reject_mutants() -> None:
 
 def test_a_function_that_looks_at_other_rows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row's value must be its own: cut otherwise, the sum would be another."""
-    asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x"), ("1", "0"), ("scores",))
+    asked = FunctionSums(SCHEMA, "residuals", ("y", "1", "x"), ("1", "0"), ("scores",))
     check_statistic(asked)
     own = Residuals.values
     monkeypatch.setattr(Residuals, "values", lambda self, x, at, s: own(self, x, at, s) + x[0].mean())

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.core.blocks import Noisy
+from murmure.core.blocks import NoisySum
 from murmure.core.domain import Decimals
 from murmure.core.errors import InvalidParameter
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.plan import Plan
-from murmure.statistics.cells import Cells
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.plan import Plan
+from murmure.statistics.exact.cells import Cells
 
 SCHEMA = mu.Schema({"ward": mu.Categories(["A", "B"]), "age": mu.Integers(0, 9), "pay": Decimals("-0.5", "1.5", 1)})
 
@@ -59,7 +59,7 @@ def test_a_table_of_three_columns() -> None:
 
 def test_an_unknown_label_lies_in_no_cell() -> None:
     asked = Cells(SCHEMA, (None, ("4",), ("0",)))
-    x = asked.stand({"ward": ["Z", "A"], "age": [1, 1], "pay": [1.0, 1.0]})
+    x = asked.encode_lenient({"ward": ["Z", "A"], "age": [1, 1], "pay": [1.0, 1.0]})
 
     assert asked.tally(x).sum() == 1 and asked.lift(x).sum(axis=1).tolist() == [0, 1]
 
@@ -69,7 +69,7 @@ def test_noise_is_that_of_one_block() -> None:
     asked = Cells(SCHEMA, (None, None, ("0",)))
     (block,) = asked.blocks
     (law,) = mu.DiscreteLaplace(1.0).bind(asked.blocks, "add/remove", 1).laws
-    found = asked.read(Noisy(asked.blocks, np.full(40, -3), (law,)))
+    found = asked.interpret(NoisySum(asked.blocks, np.full(40, -3), (law,)))
 
     assert (block.l1, block.l2, block.replace_l1, block.replace_l2) == (1, 1, 2, 2)
     assert found.noise == pytest.approx(law.variance) and found.counts.dtype == np.float64

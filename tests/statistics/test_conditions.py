@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import murmure as mu
-from murmure.statistics.conditions import Conditions, asked_by
-from murmure.statistics.minimum_cell import MAX_WEIGHT, MINIMUM_CELL, Problem, first_problem
+from murmure.statistics.conditions.conditions import Conditions, conditions_of
+from murmure.statistics.conditions.minimum_cell import MAX_WEIGHT, MINIMUM_CELL, Problem, first_problem
 
 SIZES = (20, 60, 200, 1000)
 ROWS = (10, 30, 100, 1000)
@@ -31,7 +31,7 @@ def schema_of(size: int = 200) -> mu.Schema:
 
 
 def judged(*texts: str, rows: int, minimum: int = MINIMUM_CELL, schema: Any = None, before: Any = ()) -> Problem | None:
-    asked = [(k, asked_by(mu.Sums(schema or schema_of(), (text,)))) for k, text in enumerate(texts, 1)]
+    asked = [(k, conditions_of(mu.Sums(schema or schema_of(), (text,)))) for k, text in enumerate(texts, 1)]
     return first_problem(asked, rows, minimum, before)
 
 
@@ -141,7 +141,7 @@ def test_the_difference_from_an_earlier_question_counts_by_value_and_by_label() 
         ("ward == 'A'", "(ward == 'A') * x", False),
         ("(ward == 'A') * (age <= 60)", "(ward == 'A') * (age <= 61) * x", True),
     ):
-        before = [asked_by(mu.Sums(earlier, (old,)))]
+        before = [conditions_of(mu.Sums(earlier, (old,)))]
         found = judged(new, rows=100, before=before)
 
         assert (found is not None) == differs, (old, new)
@@ -187,7 +187,7 @@ def test_every_condition_is_weighed_as_listing_the_domain_weighs_it(seed: int) -
         return
     for form in ("{}", "a * {}", "b + 7 * b * {}", "a ** 2 * (1 - {})"):
         try:
-            asked = asked_by(mu.Sums(SMALL, (form.format(text),)))
+            asked = conditions_of(mu.Sums(SMALL, (form.format(text),)))
         except mu.MurmureError:  # always 0, or one number
             continue
         for rows in (11, 40, 200, 5000):
@@ -292,15 +292,15 @@ S = schema_of()
 def test_cells_of_tables_and_groups_are_conditions(statistic: Any, cells: int) -> None:
     """Each cell must hold five rows, by its share: to the last row."""
     for rows in (5 * cells - 1, 5 * cells):
-        found = first_problem([(1, asked_by(statistic))], rows)
+        found = first_problem([(1, conditions_of(statistic))], rows)
         assert (found is None) == (rows == 5 * cells)
 
 
 def test_where_is_a_condition() -> None:
     for value, rows, allowed in (((5,), 100, False), ((5,), 1000, True), (tuple(range(1, 101)), 201, True)):
-        asked = asked_by(mu.Where(mu.Mean(S["x"]), S["id"], is_in=value))
+        asked = conditions_of(mu.Where(mu.Mean(S["x"]), S["id"], is_in=value))
         assert (first_problem([(1, asked)], rows) is None) == allowed
-    asked = asked_by(mu.Where(mu.Mean(S["x"]), S["age"], between=(97, 99)))
+    asked = conditions_of(mu.Where(mu.Mean(S["x"]), S["age"], between=(97, 99)))
     assert first_problem([(1, asked)], 100) is not None and first_problem([(1, asked)], 137) is None
 
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.checks import check_statistic
-from murmure.certify.sensitivity_checks import check_protected, some_rows
-from murmure.core.blocks import Noisy
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.sensitivity import check_protected, some_rows
+from murmure.core.blocks import NoisySum
 from murmure.core.domain import Decimals
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.plan import Plan
-from murmure.statistics import exact_sums
-from murmure.statistics.cross_products import CrossProducts
-from murmure.statistics.terms import Terms, nearest
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.plan import Plan
+from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.expressions import exact_summation
+from murmure.statistics.expressions.terms import Terms, nearest
 
 SCHEMA = mu.Schema(
     {
@@ -73,7 +73,7 @@ def test_all_products_are_those_of_fractions(weight: str | None) -> None:
     asked = CrossProducts(SCHEMA, tuple(FACTORS), weight)
     x = some_codes(asked)
     rows = values_of(asked.domain, x)
-    found = asked.clear(asked.tally(x), 300)
+    found = asked.interpret_exact(asked.tally(x), 300)
 
     for a, f in FACTORS.items():
         for b, g in FACTORS.items():
@@ -109,14 +109,14 @@ def test_equal_products_are_summed_once_and_those_that_never_meet_not_at_all() -
     assert figure("(ward == 'B')", "(ward == 'C')") == figure("(ward == 'C')", "(ward == 'B') * age") == -1
     # 1, age, B, C, B age, age^2, C age, B age^2: eight of fifteen
     assert asked.width == 8 == len(set(asked.labels))
-    assert asked.clear(asked.tally(some_codes(asked)), 300).at("(ward == 'B')", "(ward == 'C')") == 0
+    assert asked.interpret_exact(asked.tally(some_codes(asked)), 300).at("(ward == 'B')", "(ward == 'C')") == 0
 
 
 def test_a_row_with_an_unknown_label_adds_to_nothing_that_reads_it() -> None:
     """Under a curator: products without that column count the row."""
     asked = CrossProducts(SCHEMA, ("1", "age", "(ward != 'B')"))
-    x = asked.stand({"age": [10, 20], "ward": ["A", "Z"]})
-    found = asked.clear(asked.tally(x), 2)
+    x = asked.encode_lenient({"age": [10, 20], "ward": ["A", "Z"]})
+    found = asked.interpret_exact(asked.tally(x), 2)
 
     assert found.matrix == ((2, 30, 1), (30, 500, 10), (1, 10, 1))
     assert (asked.lift(x).sum(axis=0) == asked.tally(x)).all()
@@ -171,13 +171,13 @@ def test_noise_is_read_in_every_entry() -> None:
     asked = CrossProducts(SCHEMA, ("1", "dose", "(ward == 'B')", "(ward == 'C')"), bits=6)
     bound = mu.DiscreteLaplace(1.0).bind(asked.blocks, "add/remove", 1)
     total = asked.tally(some_codes(asked))
-    found = asked.read(Noisy(asked.blocks, total, tuple(bound.laws)))
+    found = asked.interpret(NoisySum(asked.blocks, total, tuple(bound.laws)))
 
     assert found.noise is not None and found.n is None and found.noisy
     assert found.noise[2][3] == 0 and found.noise[2][2] == found.noise[0][2] > 0
     k = asked.figure[0][1]
     assert found.noise[0][1] == pytest.approx(bound.laws[k].variance * float(asked.units[k]) ** 2)
-    assert found.matrix == asked.clear(total, 300).matrix
+    assert found.matrix == asked.interpret_exact(total, 300).matrix
 
 
 def test_it_runs_under_a_curator_once_it_is_coarse() -> None:
@@ -221,7 +221,10 @@ def test_factors_less_their_middles_give_the_same_matrix(factors: tuple[str, ...
     asked = CrossProducts(schema, factors, weight).coarse(30)
     x = some_rows(exact.domain, 1)
 
-    assert asked.clear(asked.tally(x), len(x[0])).matrix == exact.clear(exact.tally(x), len(x[0])).matrix
+    assert (
+        asked.interpret_exact(asked.tally(x), len(x[0])).matrix
+        == exact.interpret_exact(exact.tally(x), len(x[0])).matrix
+    )
     assert asked.width == exact.width
     for bits in (3, 14):
         assert asked.coarse(bits).largest <= 1 << 2 * bits
@@ -281,8 +284,8 @@ def test_entries_share_the_noises_of_the_figures_they_are_made_of() -> None:
     total, rng = asked.tally(some_codes(asked)), Random.seeded(3)
     laws = [law for block, law in zip(asked.blocks, bound.laws, strict=True) for _ in range(block.width)]
     draws = [law.draw_noise(2000, rng) for law in laws]
-    exact = asked.clear(total, 300)
-    found = [asked.read(Noisy(asked.blocks, total + row, tuple(bound.laws))) for row in np.stack(draws, axis=1)]
+    exact = asked.interpret_exact(total, 300)
+    found = [asked.interpret(NoisySum(asked.blocks, total + row, tuple(bound.laws))) for row in np.stack(draws, axis=1)]
     upper = [(a, b) for a in range(4) for b in range(a, 4)]
     seen = np.array([[float(one.matrix[a][b] - exact.matrix[a][b]) for a, b in upper] for one in found])
 
@@ -318,7 +321,7 @@ def test_what_makes_no_sense_is_refused(make: Any, said: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("rows", [1, 255, 256, 257, exact_sums.ROWS, exact_sums.ROWS + 1])
+@pytest.mark.parametrize("rows", [1, 255, 256, 257, exact_summation.ROWS, exact_summation.ROWS + 1])
 def test_the_largest_digits_of_both_signs_add_up(rows: int) -> None:
     """All rows at the bound, where digits are largest, in as many rows as are added at a time and around."""
     schema = mu.Schema({"a": Decimals(-(10**18) + 1, 10**18 - 1, 0), "b": mu.Integers(-(2**20), 2**20)})
@@ -326,7 +329,7 @@ def test_the_largest_digits_of_both_signs_add_up(rows: int) -> None:
     for end in (0, -1):
         x = tuple(np.full(rows, schema[name].size - 1 if end else 0, np.int64) for name in "ab")
         a, b = (10**18 - 1, 2**20) if end else (1 - 10**18, -(2**20))
-        found = asked.clear(asked.tally(x), rows)
+        found = asked.interpret_exact(asked.tally(x), rows)
         for left, v in zip(asked.factors, (1, a, b, a * b), strict=True):
             for right, w in zip(asked.factors, (1, a, b, a * b), strict=True):
                 assert found.at(left, right) == rows * v * w

@@ -11,11 +11,11 @@ import pytest
 import murmure as mu
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.plan import Plan
-from murmure.statistics import row_functions
-from murmure.statistics.evaluated import Evaluated
-from murmure.statistics.placed import Placed
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.plan import Plan
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
+from murmure.statistics.expressions import row_functions
 
 SCHEMA = mu.Schema({"y": mu.Integers(-50, 50), "x": mu.Integers(0, 1000), "ward": mu.Categories(["A", "B"])})
 
@@ -67,13 +67,13 @@ def test_every_float_is_added_as_its_nearest_multiple(given: Given) -> None:
     values = [v if int(w) & 1 else -v for v, w in zip([*sizes, *hard, 0.1, -1 / 3], words, strict=True)]
     values = [v if abs(v) < 2.0**62 else v / 2**30 for v in values] + [0.5]
     given.found = values
-    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    asked = FunctionSums(SCHEMA, "given", ("x",), settings=("value",))
     x = (np.arange(1001),)
 
     assert asked.lift(x)[:, 0].tolist() == [on_grid(v) for v in values]
     assert asked.tally(x).tolist() == [sum(on_grid(v) for v in values), 0]
     assert asked.tally((np.arange(1001)[::-1],)).tolist() == asked.tally(x).tolist()
-    found = asked.clear(asked.tally(x), 1001)
+    found = asked.interpret_exact(asked.tally(x), 1001)
     assert found.sums == (Fraction(sum(on_grid(v) for v in values), 2**62),)
     assert found.bits == abs(sum(on_grid(v) for v in values)).bit_length() and found.n == 1001
 
@@ -81,7 +81,7 @@ def test_every_float_is_added_as_its_nearest_multiple(given: Given) -> None:
 def test_many_rows_of_the_largest_numbers_add_up(given: Given) -> None:
     """More rows than are added at a time, each at the largest value that there is: nothing is lost."""
     given.found = [2.0**62 * (1 - 2.0**-53), 2.0**40 - 2.0**-12]
-    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    asked = FunctionSums(SCHEMA, "given", ("x",), settings=("value",))
     for code in (0, 1):
         assert asked.tally((np.full(20_000, code),)).tolist() == [20_000 * on_grid(given.found[code]), 0]
 
@@ -92,15 +92,17 @@ def test_many_rows_of_the_largest_numbers_add_up(given: Given) -> None:
 def test_a_row_that_does_not_fit_stops_nobody(given: Given, bad: float, adds: float) -> None:
     """It is cut and counted, by whoever holds it; the sum over all says how many, to everybody, and not whose."""
     given.found = [0.0, 1.0, bad]
-    asked = Evaluated(SCHEMA, "given", ("x",), settings=("value",))
+    asked = FunctionSums(SCHEMA, "given", ("x",), settings=("value",))
     x = (np.array([0, 1, 2, 0, 2]),)
     own, other = asked.tally(x), asked.tally((np.array([1, 1]),))
 
     assert own.tolist() == asked.lift(x).sum(axis=0).tolist() == [on_grid(1.0) + 2 * on_grid(adds), 2]
     assert len(own) == len(other) == asked.width == 2 and max(map(abs, own)) <= 5 * asked.largest
-    assert asked.clear(other, 2).sums == (2,) and asked.clear(other, 2).labels == asked.labels == ("value",)
+    assert asked.interpret_exact(other, 2).sums == (2,) and asked.interpret_exact(other, 2).labels == asked.labels == (
+        "value",
+    )
     with pytest.raises(OutsideDomain, match=r"^given: 2 rows add more than 2\*\*62") as told:
-        asked.clear(own + other, 7)
+        asked.interpret_exact(own + other, 7)
     assert told.value.row is None
 
 
@@ -109,14 +111,14 @@ def test_rows_at_no_place_stop_nobody(given: Given, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Given, "values", lambda self, x, at, settings: np.array([self.found[int(v)] for v in x[0]]))
     nan = float("nan")
     given.found = [(0, 1.5, 1), (1, 2.5, 1), (2, 9, 9), (-1, 9, 9), (nan, 9, 9), (1, nan, 1)]
-    asked = Placed(Evaluated(SCHEMA, "given", ("x",), settings=("place", "value", "all")), 2, 1)
+    asked = FunctionSumsByPlace(FunctionSums(SCHEMA, "given", ("x",), settings=("place", "value", "all")), 2, 1)
     fine, x = (np.array([0, 1, 1]),), (np.arange(6),)
 
-    assert asked.clear(asked.tally(fine), 3).sums == (1.5, 5, 3)
+    assert asked.interpret_exact(asked.tally(fine), 3).sums == (1.5, 5, 3)
     assert asked.tally(x).tolist() == asked.lift(x).sum(axis=0).tolist()
     assert asked.tally(x)[-1] == 4
     with pytest.raises(OutsideDomain, match="4 rows add"):
-        asked.clear(asked.tally(x), 6)
+        asked.interpret_exact(asked.tally(x), 6)
 
 
 def test_residuals_are_those_of_fractions() -> None:
@@ -132,23 +134,23 @@ def test_residuals_are_those_of_fractions() -> None:
     wanted = {"scores": sums, "squares": [*sums, sum(r * r for r in e)], "meat": meat}
 
     for kind, exact in wanted.items():
-        asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x", "ward == 'B'"), tuple(map(str, at)), (kind,))
-        found = asked.clear(asked.tally((y, x, ward)), 200).sums
+        asked = FunctionSums(SCHEMA, "residuals", ("y", "1", "x", "ward == 'B'"), tuple(map(str, at)), (kind,))
+        found = asked.interpret_exact(asked.tally((y, x, ward)), 200).sums
         assert [float(v) for v in found] == pytest.approx([float(v) for v in exact], rel=1e-12)
         assert len(asked.labels) == asked.width - 1 == len(exact)
 
 
 def test_a_row_with_an_unknown_label_is_left_out() -> None:
-    asked = Evaluated(SCHEMA, "residuals", ("y", "1", "ward == 'B'"), ("0", "0"), ("scores",))
-    x = asked.stand({"y": [5, 7], "ward": ["B", "Z"]})
+    asked = FunctionSums(SCHEMA, "residuals", ("y", "1", "ward == 'B'"), ("0", "0"), ("scores",))
+    x = asked.encode_lenient({"y": [5, 7], "ward": ["B", "Z"]})
 
-    assert asked.clear(asked.tally(x), 2).sums == (5, 5)
+    assert asked.interpret_exact(asked.tally(x), 2).sums == (5, 5)
     assert asked.lift(x)[1].tolist() == [0, 0, 0]
 
 
 def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
     """It states no bounds of one row, so noise is refused; JSON gives the same question back."""
-    asked = Evaluated(SCHEMA, "residuals", ("y", "1", "x"), ("1/2", "0.25"), ("scores",))
+    asked = FunctionSums(SCHEMA, "residuals", ("y", "1", "x"), ("1/2", "0.25"), ("scores",))
     found: Any = mu.run(Plan(asked), {"y": [1, 2], "x": [3, 4]}).estimate
 
     assert found.sums == (Fraction(1, 4), Fraction(1, 4) * -3 + Fraction(1, 2) * 4)
@@ -175,7 +177,7 @@ def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
 )
 def test_what_makes_no_sense_is_refused(arguments: Any, said: str) -> None:
     with pytest.raises(InvalidParameter, match=said):
-        Evaluated(SCHEMA, *arguments)
+        FunctionSums(SCHEMA, *arguments)
 
 
 @pytest.mark.parametrize("name", sorted(row_functions.FUNCTIONS))

@@ -12,9 +12,9 @@ import pytest
 import murmure as mu
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.statistics.expression_text import MOST_LETTERS
-from murmure.statistics.expressions import MOST_DEPTH, read_expression
-from murmure.statistics.terms import Terms, common_unit
+from murmure.statistics.expressions.parser import MAX_DEPTH, read_expression
+from murmure.statistics.expressions.terms import Terms, common_unit
+from murmure.statistics.expressions.text import MAX_LETTERS
 
 SCHEMA = mu.Schema(
     {
@@ -284,7 +284,7 @@ def test_public_and_drafted_columns_are_refused() -> None:
 def test_limits_are_reached_and_not_passed() -> None:
     """What stays within length and depth is read."""
     terms = Terms(SCHEMA)
-    long = "x" + " + x" * ((MOST_DEPTH - 1) // 1)
+    long = "x" + " + x" * ((MAX_DEPTH - 1) // 1)
 
-    assert len(long) < MOST_LETTERS
-    assert terms[read_expression(long, terms)].unit * terms[read_expression(long, terms)].high == 4 * MOST_DEPTH
+    assert len(long) < MAX_LETTERS
+    assert terms[read_expression(long, terms)].unit * terms[read_expression(long, terms)].high == 4 * MAX_DEPTH

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from murmure.statistics.fixed_point import MIDDLE, POINT, ROWS, cut, joined, sums_of, whole_of
+from murmure.statistics.expressions.fixed_point import MIDDLE, POINT, ROWS, join_parts, split_parts, sums_of, whole_of
 
 GRID = 2.0**-POINT
 
 
 def whole(v: np.ndarray) -> list[int]:
-    return [int(w) for w in joined([np.array([int(x) for x in part], object) for part in cut(v)])]
+    return [int(w) for w in join_parts([np.array([int(x) for x in part], object) for part in split_parts(v)])]
 
 
 def on_grid(x: float) -> int:
@@ -44,5 +44,5 @@ def test_sums_are_those_of_the_numbers_on_the_grid(rows: list[tuple[float, float
 def test_a_whole_block_adds_up_within_floats(largest: float) -> None:
     x = np.nextafter(largest, 0)
     v = np.full((ROWS, 1), x)
-    assert all(np.abs(part).max() <= 2.0**MIDDLE and float(part.sum()) <= 2.0**53 for part in cut(v))
+    assert all(np.abs(part).max() <= 2.0**MIDDLE and float(part.sum()) <= 2.0**53 for part in split_parts(v))
     assert whole_of(sums_of(v)).tolist() == [ROWS * on_grid(float(x))]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.cli import main
 from murmure.core.schema import Schema
-from murmure.pages.report import report_html
+from murmure.show.report import report_html
 
 N = 4000
 SCHEMA = Schema(
@@ -132,12 +132,12 @@ def test_counting_rows_and_counting_values() -> None:
 
 def test_learners_leave_out_rows_that_lack_a_number() -> None:
     """The same integers before noise as without those rows."""
-    from murmure.statistics.gram import Gram
+    from murmure.statistics.learning.gram import Gram
 
     ask = Gram(SCHEMA, "income")
     rows = people(0.2)
 
-    assert (ask.tally(ask.stand(rows)) == ask.tally(ask.stand(rows.dropna()))).all()
+    assert (ask.tally(ask.encode_lenient(rows)) == ask.tally(ask.encode_lenient(rows.dropna()))).all()
 
 
 # -- where the noise swamps the people ---------------------------------------------------------------------------------

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
-import pkgutil
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.listing import listed
 
 import murmure as mu
 import murmure.statistics
-from murmure.core.blocks import Noisy
+from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter
-from murmure.core.noisy_reading import TOO_FEW, TOO_NOISY, reach, z_of
-from murmure.parts import part_from_dict, part_to_dict
+from murmure.core.estimates.noisy_estimators import TOO_FEW, TOO_NOISY, reach, z_of
+from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.statistics.quantile import _Tree, branching
 
 AGE = mu.Integers(0, 99, "age")
@@ -48,16 +47,15 @@ class Laplace:
 NOISE = Laplace(np.exp(-0.5))
 
 
-def noisy(statistic: Any, total: Any, law: Any = NOISE) -> Noisy:
-    return Noisy(statistic.blocks, np.asarray(total, np.int64), (law,) * len(statistic.blocks))
+def noisy(statistic: Any, total: Any, law: Any = NOISE) -> NoisySum:
+    return NoisySum(statistic.blocks, np.asarray(total, np.int64), (law,) * len(statistic.blocks))
 
 
 def examples() -> list[Any]:
     out = []
-    for info in pkgutil.iter_modules(murmure.statistics.__path__, "murmure.statistics."):
-        for i, one in enumerate(getattr(importlib.import_module(info.name), "EXAMPLES", ())):
-            if type(one).__name__ in mu.catalogue.STATISTICS:
-                out.append(pytest.param(one, id=f"{type(one).__name__}[{i}]"))
+    for name, one in listed("murmure.statistics"):
+        if type(one).__name__ in mu.catalogue.STATISTICS:
+            out.append(pytest.param(one, id=name))
     return out
 
 
@@ -82,7 +80,7 @@ def test_squares_of_large_numbers_are_kept_to_thirty_bits() -> None:
     x = np.array([0, 5, 2**30, 2**31 - 2], np.int64)
 
     assert statistic.largest < 2**31
-    got = statistic.clear(statistic.tally(x), 4).mean[0]
+    got = statistic.interpret_exact(statistic.tally(x), 4).mean[0]
     assert got == pytest.approx(x.astype(float).var(), abs=2.0**62 / 2**28)
 
 
@@ -92,7 +90,7 @@ def test_groups_cost_nothing_under_add_and_remove() -> None:
 
     assert [(b.l1, b.l2, b.weight) for b in grouped] == [(b.l1, b.l2, b.weight) for b in alone]
     assert [b.width for b in grouped] == [3, 3, 3]
-    assert [b.moves("l1", "replace") for b in grouped] == [2 * b.l1 for b in alone]
+    assert [b.sensitivity("l1", "replace") for b in grouped] == [2 * b.l1 for b in alone]
 
 
 def test_a_sum_under_replacement() -> None:
@@ -100,8 +98,8 @@ def test_a_sum_under_replacement() -> None:
     dear = mu.Integers(90, 110, "price")
     alone, some = mu.Sum(dear), mu.Where(mu.Sum(dear), SMOKER, is_in=("yes",))
 
-    assert [b.moves("l1", "replace") for b in alone.blocks] == [1, 110]
-    assert [b.moves("l1", "replace") for b in some.blocks] == [1, 110]
+    assert [b.sensitivity("l1", "replace") for b in alone.blocks] == [1, 110]
+    assert [b.sensitivity("l1", "replace") for b in some.blocks] == [1, 110]
 
 
 def test_means_of_several_columns_share_a_count() -> None:
@@ -136,7 +134,9 @@ def test_labels_outside_add_nothing() -> None:
         (mu.GroupBy(mu.Sum(AGE), REGION), [1, 0, 1, 30, 0, 60]),
         (mu.Where(mu.Count(AGE), REGION, is_in=("north", "south")), [1]),
     ]:
-        x = statistic.stand(batch[statistic.domain.column] if isinstance(statistic.domain, mu.Categories) else batch)
+        x = statistic.encode_lenient(
+            batch[statistic.domain.column] if isinstance(statistic.domain, mu.Categories) else batch
+        )
         assert statistic.tally(x).tolist() == wanted == statistic.lift(x).sum(axis=0).tolist()
 
 
@@ -147,8 +147,8 @@ def test_a_schema_says_what_stands_for_a_missing_answer() -> None:
     grouped = mu.GroupBy(mu.Count(AGE), said)
     missing = mu.Where(mu.Count(AGE), said, is_in=("missing",))
 
-    assert grouped.tally(grouped.stand(batch)).tolist() == [1, 1, 2]
-    assert missing.tally(missing.stand(batch)).tolist() == [2]
+    assert grouped.tally(grouped.encode_lenient(batch)).tolist() == [1, 1, 2]
+    assert missing.tally(missing.encode_lenient(batch)).tolist() == [2]
 
 
 def test_groups_without_a_common_table() -> None:
@@ -206,7 +206,7 @@ def test_multiples_of_noises_reach_far_enough(a: float) -> None:
 
 def test_a_count_is_inverted_exactly() -> None:
     """truth = count - Z, so the interval is the count plus and minus the noise's quantile, cut at zero."""
-    estimate = mu.Count(AGE).read(noisy(mu.Count(AGE), [4]))
+    estimate = mu.Count(AGE).interpret(noisy(mu.Count(AGE), [4]))
     far = NOISE.quantile(0.05)
 
     assert estimate.interval(0.95).tolist() == [[max(0, 4 - far), 4 + far]]
@@ -219,7 +219,7 @@ def test_a_count_is_inverted_exactly() -> None:
 @pytest.mark.parametrize("total", [-50, 0])
 def test_too_few_people_to_divide_by(statistic: Any, total: int) -> None:
     """Where noise may be all there is, no figure is made up, and the interval is the whole public range."""
-    estimate = statistic.read(noisy(statistic, total + statistic.tally(np.array([1, 2]))))
+    estimate = statistic.interpret(noisy(statistic, total + statistic.tally(np.array([1, 2]))))
     low, high = {"Mean": (0, 99), "Variance": (0, 49.5**2), "Histogram": (0, 1), "Quantile": (0, 99)}[
         type(statistic).__name__
     ]
@@ -233,8 +233,8 @@ def test_too_few_people_to_divide_by(statistic: Any, total: int) -> None:
 
 def test_people_are_the_noisy_count() -> None:
     """A noisy count of 1,234 with sums of a thousand people is about 1,234 people."""
-    mean = mu.Mean(AGE).read(noisy(mu.Mean(AGE), [1234, 0, 0]))
-    shares = mu.Histogram(REGION).read(noisy(mu.Histogram(REGION), [1000, 234, 0]))
+    mean = mu.Mean(AGE).interpret(noisy(mu.Mean(AGE), [1234, 0, 0]))
+    shares = mu.Histogram(REGION).interpret(noisy(mu.Histogram(REGION), [1000, 234, 0]))
 
     assert mean.n == shares.n == 1234 and mean.noisy and shares.noisy
     assert shares.counts.tolist() == [1000, 234, 0]
@@ -245,14 +245,14 @@ def test_rounding_widens_an_interval() -> None:
     """Values on a grid of 64 cells moved by up to 1/128: a mean's ends move so far, a standard deviation's too."""
     x = np.array([0, 10, 63, 63])
     mean, spread = mu.Mean(INCOME), mu.Variance(INCOME)
-    exact = mean.read(Noisy.exact(mean.blocks, mean.tally(x)))
-    wide = spread.read(Noisy.exact(spread.blocks, spread.tally(x)))
+    exact = mean.interpret(NoisySum.exact(mean.blocks, mean.tally(x)))
+    wide = spread.interpret(NoisySum.exact(spread.blocks, spread.tally(x)))
     sd = np.sqrt(wide.mean[0])
 
     assert exact.interval(0.95) == pytest.approx(exact.mean[0] + np.array([[-1, 1]]) / 128)
     assert wide.interval(0.95) == pytest.approx(np.array([[(sd - 1 / 128) ** 2, (sd + 1 / 128) ** 2]]))
     total = mu.Sum(INCOME)
-    summed = total.read(Noisy.exact(total.blocks, total.tally(x)))
+    summed = total.interpret(NoisySum.exact(total.blocks, total.tally(x)))
     assert summed.interval(0.95) == pytest.approx(summed.mean[0] + np.array([[-4, 4]]) / 128)
 
 
@@ -261,7 +261,7 @@ def test_a_superpopulation_is_wider() -> None:
     g = np.random.default_rng(6)
     for statistic in (mu.Count(AGE), mu.Sum(AGE), mu.Mean(AGE), mu.Variance(AGE), mu.Quantile(AGE), mu.Histogram(AGE)):
         total = statistic.tally(g.integers(0, 100, 4000))
-        estimate = statistic.read(noisy(statistic, total))
+        estimate = statistic.interpret(noisy(statistic, total))
         fixed, wider = estimate.interval(0.95), estimate.interval(0.95, "superpopulation")
         inside = (wider[:, 0] <= fixed[:, 0] + 1e-9) & (fixed[:, 1] <= wider[:, 1] + 1e-9)
         assert inside.all(), statistic
@@ -272,16 +272,16 @@ def test_groups_are_read_one_by_one() -> None:
     g = np.random.default_rng(7)
     x = {"age": g.integers(20, 60, 900), "region": g.choice(["north", "south"], 900)}
     statistic = mu.GroupBy(mu.Mean(AGE), REGION)
-    estimate = statistic.read(noisy(statistic, statistic.tally(statistic.stand(x))))
+    estimate = statistic.interpret(noisy(statistic, statistic.tally(statistic.encode_lenient(x))))
 
     assert list(estimate.labels) == ["north", "south", "west"] and estimate.mean.shape == (3,)
     ends, method = estimate.interval_and_method(0.95)
     assert ends[2].tolist() == [0, 99] and "in 1 of 3" in method
     alone = mu.Mean(AGE)
-    north = alone.read(noisy(alone, alone.tally(x["age"][x["region"] == "north"])))
+    north = alone.interpret(noisy(alone, alone.tally(x["age"][x["region"] == "north"])))
     assert ends[0] == pytest.approx(north.interval(0.95)[0])
     both = mu.GroupBy(mu.Quantile(AGE, (0.25, 0.75)), REGION)
-    tables = both.read(noisy(both, both.tally(both.stand(x))))
+    tables = both.interpret(noisy(both, both.tally(both.encode_lenient(x))))
     assert list(tables) == ["north", "south", "west"] and len(tables["north"].mean) == 2
     assert estimate.covariance().shape == (3, 3)
 
@@ -289,10 +289,10 @@ def test_groups_are_read_one_by_one() -> None:
 def test_a_mode_is_one_label() -> None:
     """A choice of the longest bar, with no figure beside it."""
     mode = mu.Mode(REGION)
-    total = mode.tally(mode.stand(["north", "west", "west", "east"]))
+    total = mode.tally(mode.encode_lenient(["north", "west", "west", "east"]))
 
     assert mode.scores(total).tolist() == [1, 0, 2]
-    assert mode.chosen(2).label == "west" == mode.clear(total, 4).label
+    assert mode.chosen(2).label == "west" == mode.interpret_exact(total, 4).label
     assert "chosen among 3 public candidates" in repr(mode.chosen(2))
 
 

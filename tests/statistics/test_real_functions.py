@@ -14,9 +14,9 @@ import murmure as mu
 from murmure.core.domain import Decimals
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.statistics.expressions import read_expression
-from murmure.statistics.real_functions import floats_of
-from murmure.statistics.terms import Terms
+from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.real_functions import floats_of
+from murmure.statistics.expressions.terms import Terms
 
 SCHEMA = mu.Schema(
     {

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.sensitivity_checks import check_choice, check_protected
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
 
 AGE = mu.Integers(0, 9, "age")
 REGION = mu.Categories(["north", "south", "west"], "region")
@@ -51,20 +51,20 @@ def dropping_tally(good: Any) -> Any:
 
 
 def dividing_read(good: Any) -> Any:
-    def read(noisy: Any) -> Any:
+    def interpret(noisy: Any) -> Any:
         _ = noisy["cells"] / noisy["cells"].sum()
-        return good.read(noisy)
+        return good.interpret(noisy)
 
-    return read
+    return interpret
 
 
 def failing_read(good: Any) -> Any:
-    def read(noisy: Any) -> Any:
+    def interpret(noisy: Any) -> Any:
         if noisy.sum[0] < 0:
             raise ValueError("a negative count")
-        return good.read(noisy)
+        return good.interpret(noisy)
 
-    return read
+    return interpret
 
 
 class Remembers:
@@ -80,16 +80,16 @@ class Remembers:
         self.n += len(x)
         return self.good.tally(x)
 
-    def read(self, noisy: Any) -> Any:
-        return replace(self.good.read(noisy), n=self.n)
+    def interpret(self, noisy: Any) -> Any:
+        return replace(self.good.interpret(noisy), n=self.n)
 
 
 def nan_read(good: Any) -> Any:
-    return lambda noisy: replace(good.read(noisy), mean=np.array([np.nan] * good.width))
+    return lambda noisy: replace(good.interpret(noisy), mean=np.array([np.nan] * good.width))
 
 
 def negative_people(good: Any) -> Any:
-    return lambda noisy: replace(good.read(noisy), n=int(noisy.sum.sum()))
+    return lambda noisy: replace(good.interpret(noisy), n=int(noisy.sum.sum()))
 
 
 MEAN, CELLS = mu.Mean(AGE), mu.Histogram(REGION)
@@ -159,8 +159,8 @@ def test_good_statistics_pass(name: str) -> None:
 
 def test_a_choice_with_a_wrong_sensitivity_is_rejected() -> None:
     """Scores that one person moves by two, said to move by one."""
-    check_choice(mu.Mode(REGION))
+    check_choice_statistic(mu.Mode(REGION))
     twice = Mutant(mu.Mode(REGION), {"scores": lambda good: lambda total: 2 * total})
 
     with pytest.raises(CheckFailed, match="moves a score by 2"):
-        check_choice(twice)
+        check_choice_statistic(twice)

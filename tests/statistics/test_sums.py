@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.check_parts import CheckFailed
-from murmure.certify.sensitivity_checks import check_protected
-from murmure.core.blocks import Noisy
+from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.sensitivity import check_protected
+from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, OutsideDomain, PlanRefused
 from murmure.core.random import Random
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.statistics import exact_sums
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.statistics.expressions import exact_summation
 
 SCHEMA = mu.Schema(
     {
@@ -100,7 +100,7 @@ def test_products_are_exact_around_the_size_of_a_digit(high: int) -> None:
     """The largest values of both signs, in as many rows as are added at a time and one more."""
     schema = mu.Schema({"a": mu.Integers(high - 9, high), "b": mu.Integers(-high, 9 - high)})
     asked = mu.Sums(schema, ("a * a", "a * b", "b * b", "b"))
-    n = exact_sums.ROWS + 1
+    n = exact_summation.ROWS + 1
     rows = {"a": np.full(n, high), "b": np.full(n, -high)}
 
     found = mu.run(mu.Plan(asked), rows).estimate.sums
@@ -110,8 +110,8 @@ def test_products_are_exact_around_the_size_of_a_digit(high: int) -> None:
 
 def test_sums_over_many_blocks_are_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products that int64 could not add up over all blocks are handed to Python's integers in time."""
-    monkeypatch.setattr(exact_sums, "FLUSH", 2)
-    monkeypatch.setattr(exact_sums, "ROWS", 8)
+    monkeypatch.setattr(exact_summation, "FLUSH", 2)
+    monkeypatch.setattr(exact_summation, "ROWS", 8)
     asked = mu.Sums(SCHEMA, ("age * age", "age * stay", "stay"))
     x = asked.encode(people())
 
@@ -131,7 +131,7 @@ def test_few_products_of_many_factors_are_multiplied_one_by_one() -> None:
 def test_a_row_with_an_unknown_label_adds_nothing_to_what_reads_it() -> None:
     """Under a curator: its own terms are zero, also those that a negation would make one; others count as ever."""
     asked = mu.Sums(SCHEMA, ("age", "smoker == 'yes'", "smoker != 'yes'", "(smoker == 'no') * age * age"))
-    x = asked.stand({"age": [10, 20, 30], "smoker": ["yes", "pipe", "no"], "stay": [0, 0, 0]})
+    x = asked.encode_lenient({"age": [10, 20, 30], "smoker": ["yes", "pipe", "no"], "stay": [0, 0, 0]})
 
     assert asked.lift(x).tolist() == [[10, 1, 0, 0], [20, 0, 0, 0], [30, 0, 1, 900]]
     assert asked.tally(x).tolist() == [60, 1, 1, 900]
@@ -141,7 +141,7 @@ def test_numbers_outside_count_as_the_nearest_bound_under_a_curator() -> None:
     """As everywhere under noise; a row without a number is left out."""
     asked = mu.Sums(SCHEMA, ("age", "age ** 2"))
 
-    assert asked.tally(asked.stand({"age": [-5, 500, 60, None]})).tolist() == [180, 120**2 + 60**2]
+    assert asked.tally(asked.encode_lenient({"age": [-5, 500, 60, None]})).tolist() == [180, 120**2 + 60**2]
 
 
 def test_noise_is_that_of_the_blocks() -> None:
@@ -224,12 +224,12 @@ def test_what_is_read_can_be_shown() -> None:
 
 def test_sums_that_were_cut_after_noise_have_no_bars() -> None:
     """What a plan does where its noise was cut: the sums stay, and why there are no bars is said."""
-    from murmure.core.estimates import without_bars
+    from murmure.core.estimates.column_estimates import without_bars
 
     asked = mu.Sums(SCHEMA, ("age",))
-    found = without_bars(asked.read(Noisy.exact(asked.blocks, np.array([3]))), "they were cut")
+    found = without_bars(asked.interpret(NoisySum.exact(asked.blocks, np.array([3]))), "they were cut")
 
-    assert found["age"] == 3 and found.reading is None
+    assert found["age"] == 3 and found.estimator is None
     assert "no error bar: they were cut" in repr(found)
 
 

@@ -12,16 +12,18 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import RareCondition
-from murmure.econometrics.bisection import Bisection
-from murmure.econometrics.cox import Cox
-from murmure.econometrics.distribution import ECDF, Bins, Quantiles
-from murmure.econometrics.formula import read_formula
-from murmure.econometrics.kmeans import Lloyd
-from murmure.econometrics.ols import OLS
+from murmure.econometrics.design.formula import read_formula
+from murmure.econometrics.models.bisection import Bisection
+from murmure.econometrics.models.cox import Cox
+from murmure.econometrics.models.ecdf import ECDF
+from murmure.econometrics.models.histogram import Bins
+from murmure.econometrics.models.kmeans import Lloyd
+from murmure.econometrics.models.ols import OLS
+from murmure.econometrics.models.quantiles import Quantiles
+from murmure.parties.party.condition_warnings import local_condition_counts, local_warnings
+from murmure.parties.party.policy import Policy
+from murmure.parties.study.document import Study
 from murmure.secure.identity import Identity
-from murmure.service.own_counts import counts_at_home, warnings_at_home
-from murmure.service.policy import Policy
-from murmure.study import Study
 
 OFFICE = Identity.from_bytes(bytes([9]) * 32)
 CARDS = tuple(Identity.from_bytes(bytes([i + 1]) * 32).card(f"Hospital {i}") for i in range(5))
@@ -191,14 +193,14 @@ def test_counts_at_home_warn_and_decide_nothing() -> None:
     """The rule takes no rows at all; the counts are those of the rows, in two languages, and name the condition."""
     study = study_of(mu.Sums(SCHEMA, ("x", "x * (ward == 'A')", "(ward == 'B') * (died == 'yes')")), rows=100)
     rows: dict[str, list[Any]] = {"x": [1] * 120, "ward": ["A", *"BCDE" * 29, "B", "C", "D"], "died": ["no"] * 120}
-    by_name = {one.text: (k, n) for _, one, k, n in counts_at_home(study, rows)}
+    by_name = {one.text: (k, n) for _, one, k, n in local_condition_counts(study, rows)}
 
     assert by_name['ward == "A"'] == (1, 120) and by_name['ward == "B"'] == (30, 120)
     assert by_name["(ward == 'B') * (died == 'yes')"] == (0, 120)
-    assert any('of your 120 rows, 1 fulfil “ward == "A"”' in line for line in warnings_at_home(study, rows))
-    assert any("de vos 120 lignes" in line for line in warnings_at_home(study, rows, language="fr"))
+    assert any('of your 120 rows, 1 fulfil “ward == "A"”' in line for line in local_warnings(study, rows))
+    assert any("de vos 120 lignes" in line for line in local_warnings(study, rows, language="fr"))
     Policy().check(study)  # allowed, with whatever rows
     assert "rows" not in inspect.signature(Policy.check_conditions).parameters
     full = {"x": [1] * 120, "ward": [*"ABCDE" * 24], "died": ["no", "yes"] * 60}
-    assert warnings_at_home(study, full) == []
-    assert warnings_at_home(study, {"x": [5000]}) == []  # what is wrong with rows is told when they are checked
+    assert local_warnings(study, full) == []
+    assert local_warnings(study, {"x": [5000]}) == []  # what is wrong with rows is told when they are checked

@@ -15,14 +15,14 @@ from murmure import GRR, Integers, Piecewise, Schema, econometrics
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.econometrics.model import model_to_dict
-from murmure.econometrics.unasked import NO_ROWS
-from murmure.privacy import Central, Secure
+from murmure.econometrics.no_rows import NO_ROWS
+from murmure.parties.study.document import Study
+from murmure.parties.study.model_examples import COLUMNS, EXAMPLES
+from murmure.parties.study.model_keys import EXCLUDED, EXCLUDED_OF, REQUIRED, STUDY_KEYS, key_table, keys_of
+from murmure.parties.study.toml_models import model_from_toml
+from murmure.plan.privacy import Central, Secure
 from murmure.secure.errors import CohortRefused
 from murmure.secure.identity import Identity
-from murmure.study import Study
-from murmure.study.model_examples import COLUMNS, EXAMPLES
-from murmure.study.model_keys import LEFT_OUT, LEFT_OUT_OF, NEEDED, OWN, keys_of, table_of
-from murmure.study.named_models import model_from_words
 
 NAMES = list(econometrics.FUNCTIONS)
 EVERY = [(name, tomllib.loads(text)) for name in EXAMPLES for text in EXAMPLES[name]]
@@ -42,7 +42,7 @@ def said(name: str, **keys: Any) -> dict[str, Any]:
 
 def refused(asked: dict[str, Any], schema: Schema) -> str:
     with pytest.raises(InvalidParameter) as error:
-        model_from_words("s.toml, model 1", asked, schema)
+        model_from_toml("s.toml, model 1", asked, schema)
     assert str(error.value).startswith("s.toml, model 1")
     return str(error.value)
 
@@ -50,19 +50,19 @@ def refused(asked: dict[str, Any], schema: Schema) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_keyword_is_a_key_or_is_left_out_for_a_reason(name: str) -> None:
     keywords = inspect.signature(getattr(econometrics, name)).parameters
-    left_out = {**LEFT_OUT, **LEFT_OUT_OF.get(name, {})}
+    left_out = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
 
     assert list(keys_of(name)) == [key for key in keywords if key not in left_out]
     assert all(left_out[key] for key in keywords if key not in keys_of(name))
-    assert set(LEFT_OUT_OF.get(name, {})) <= set(keywords) and set(NEEDED.get(name, ())) <= set(keywords)
-    assert not set(OWN) & set(keywords)
-    assert [row[0] for row in table_of(name)] == list(keys_of(name)) and all(words for _, words, _ in table_of(name))
+    assert set(EXCLUDED_OF.get(name, {})) <= set(keywords) and set(REQUIRED.get(name, ())) <= set(keywords)
+    assert not set(STUDY_KEYS) & set(keywords)
+    assert [row[0] for row in key_table(name)] == list(keys_of(name)) and all(words for _, words, _ in key_table(name))
 
 
 @pytest.mark.parametrize(("name", "keys"), EVERY, ids=[f"{name} {i}" for i, (name, _) in enumerate(EVERY)])
 def test_a_file_makes_the_model_that_the_function_asks(name: str, keys: dict[str, Any], schema: Schema) -> None:
     """The same data, field by field: what decides every question."""
-    found = model_from_words("s.toml, model 1", {"model": name, **keys}, schema)
+    found = model_from_toml("s.toml, model 1", {"model": name, **keys}, schema)
     if name == "randomised_ols":
         keys = keys | {"randomised": {"smoker": GRR(schema["smoker"], epsilon=3.0)}}
     wanted = getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=Secure(), **keys)
@@ -76,7 +76,7 @@ def test_examples_use_every_key(name: str) -> None:
     tried = {key for text in EXAMPLES[name] for key in tomllib.loads(text)}
     rare = {"errors", "rounds", "offset"}  # tried with other models
 
-    assert set(keys_of(name)) - tried <= rare, "add the key to an example in study/model_examples.py"
+    assert set(keys_of(name)) - tried <= rare, "add the key to an example in parties/study/model_examples.py"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +89,7 @@ def test_an_unknown_key_names_the_model_the_nearest_key_and_all_keys(name: str, 
         assert f"{name} takes no {wrong!r}" in message
         assert listed.split(", ") == keys  # the real list, each once
         assert near is None or f"did you mean {near}?" in message
-    for key, why in {**LEFT_OUT, **LEFT_OUT_OF.get(name, {})}.items():
+    for key, why in {**EXCLUDED, **EXCLUDED_OF.get(name, {})}.items():
         if key in inspect.signature(getattr(econometrics, name)).parameters:
             assert f"{name} takes no {key!r} in a study: {why}" in refused(said(name, **{key: "x"}), schema)
 
@@ -104,7 +104,7 @@ def test_a_value_of_another_kind_is_refused_in_words(name: str, schema: Schema) 
             asked = said(name, **{key.name: value})
             if key.accepts(value):
                 try:
-                    model_from_words("s.toml, model 1", asked, schema)
+                    model_from_toml("s.toml, model 1", asked, schema)
                 except InvalidParameter as error:
                     assert str(error).startswith("s.toml, model 1")
                 continue
@@ -124,17 +124,17 @@ def test_what_is_left_out_is_named(name: str, schema: Schema) -> None:
 def test_a_model_has_the_names_of_its_function_and_of_its_class(schema: Schema) -> None:
     """Files of version 0.5 named classes too."""
     for word in ("histogram", "Bins", "HISTOGRAM"):
-        assert type(model_from_words("s", said("histogram") | {"model": word}, schema)).__name__ == "Bins"
+        assert type(model_from_toml("s", said("histogram") | {"model": word}, schema)).__name__ == "Bins"
     for word in ("kaplan_meier", "kaplan-meier", "KaplanMeier", "Kaplan Meier"):
-        assert type(model_from_words("s", said("kaplan_meier") | {"model": word}, schema)).__name__ == "KaplanMeier"
+        assert type(model_from_toml("s", said("kaplan_meier") | {"model": word}, schema)).__name__ == "KaplanMeier"
     assert "did you mean grid? " in refused({"model": "ecdf", "column": "age", "cuts": [30]}, schema)
     assert "did you mean edges? " in refused({"model": "histogram", "column": "age", "cuts": [30]}, schema)
 
 
 def test_noise_is_known_where_a_model_depends_on_it(schema: Schema) -> None:
     """With noise a weighted regression has no likelihood, as the function says it."""
-    exact = model_from_words("s", said("wls"), schema)
-    noisy = model_from_words("s", said("wls"), schema, Central(1.0))
+    exact = model_from_toml("s", said("wls"), schema)
+    noisy = model_from_toml("s", said("wls"), schema, Central(1.0))
 
     assert exact.likelihood and not noisy.likelihood
 
@@ -151,7 +151,7 @@ def test_mechanisms_of_columns(schema: Schema) -> None:
     assert "epsilon must be" in refused(with_(smoker={"mechanism": "GRR", "epsilon": -1.0}), schema)
     numbers = Schema({"stay": Integers(0, 60), "pay": Integers(0, 9)})
     asked = {"model": "randomised_ols", "formula": "stay ~ pay"}
-    found = model_from_words("s", asked | {"randomised": {"pay": {"mechanism": "Piecewise", "epsilon": 4.0}}}, numbers)
+    found = model_from_toml("s", asked | {"randomised": {"pay": {"mechanism": "Piecewise", "epsilon": 4.0}}}, numbers)
     wanted = econometrics.randomised_ols(
         "stay ~ pay", NO_ROWS, randomised={"pay": Piecewise(numbers["pay"], 4.0)}, schema=numbers
     )

@@ -17,33 +17,33 @@ import pytest
 
 import murmure as mu
 from murmure import catalogue
-from murmure.between import own_sum
 from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.econometrics import model as models
-from murmure.econometrics.asking import ask
-from murmure.econometrics.cox import Cox
-from murmure.econometrics.describe import Describe
-from murmure.econometrics.design import Design
-from murmure.econometrics.distribution import ECDF
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.formula import read_formula
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
-from murmure.econometrics.fixed_effects import FixedEffects
-from murmure.econometrics.formula import read_formula
-from murmure.econometrics.grid_quantiles import Quantiles
-from murmure.econometrics.how import How
-from murmure.econometrics.ols import OLS
-from murmure.econometrics.shown import Shown, Table
-from murmure.econometrics.t_tests import TTest
+from murmure.econometrics.fit import ask
+from murmure.econometrics.models.cox import Cox
+from murmure.econometrics.models.describe import Describe
+from murmure.econometrics.models.ecdf import ECDF
+from murmure.econometrics.models.fixed_effects import FixedEffects
+from murmure.econometrics.models.ols import OLS
+from murmure.econometrics.models.quantiles import Quantiles
+from murmure.econometrics.models.t_test import TTest
+from murmure.econometrics.results.provenance import How
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.parties.coordinator.release_log import sum_names
+from murmure.parties.party.local_sums import compute_local_sums, sums_for_plan
+from murmure.parties.party.policy import Policy, exact_columns, sum_request
+from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
+from murmure.parties.party.runner import rows_fingerprint
+from murmure.parties.study.costs import charges_of
+from murmure.parties.study.document import Study
+from murmure.parties.study.json_codec import FIELDS
+from murmure.parties.study.questions import by_party
+from murmure.run.masked_sum import party_sum
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Identity
-from murmure.service.own import own_sums, sums_of
-from murmure.service.paid import charges_of
-from murmure.service.party import rows_mark
-from murmure.service.policy import Policy, asked_of, exact_columns
-from murmure.service.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
-from murmure.service.released import names_of
-from murmure.study import Study
-from murmure.study.models import by_party
-from murmure.study.written import FIELDS
 
 IDENTITIES = [Identity.from_bytes(bytes([i]) * 32) for i in range(4)]
 OFFICE = IDENTITIES[0].card("Registry")
@@ -65,17 +65,17 @@ REGRESSION = OLS(read_formula("stay ~ age + ward", SCHEMA))
 
 
 @dataclass(frozen=True)
-class Said(Shown):
+class Said(ModelResult):
     """How far rows lie from their mean, rounded."""
 
     about: int
     squares: Fraction
     how: How | None = None
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         if self.squares < 0:
             raise ValueError("a sum of squares")
-        return [Table("", ("", "value"), (("about", self.about), ("squares", self.squares)))]
+        return [ResultTable("", ("", "value"), (("about", self.about), ("squares", self.squares)))]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def played(study: Study, rows: list[Any] = ROWS) -> list[list[int]]:
     """All rounds: what parties add up, as if there were no masks."""
     released: list[list[int]] = []
     while (plan := study.plan(len(released) + 1, released)) is not None:
-        values = [own_sum(plan, one).values for one in rows]
+        values = [party_sum(plan, one).values for one in rows]
         released.append([sum(column) for column in zip(*values, strict=True)])
     return released
 
@@ -449,7 +449,7 @@ def test_no_row_stops_a_later_round() -> None:
     """False totals make the residual of whoever lies in ward B huge: who holds such a row answers like the others."""
     study = study_of(OLS(REGRESSION.design, errors="HC1"), parties=mu.PairwiseMasks(3, dropouts=0, rows=1 << 48))
     rows = [one | {"ward": ["A"] * 20} for one in ROWS[:2]] + [ROWS[2] | {"ward": ["A"] * 19 + ["B"]}]
-    own = [own_sums(study, one) for one in rows]
+    own = [compute_local_sums(study, one) for one in rows]
     first = study.plan(1)
     assert first is not None
     n, b = 1 << 49, (10, 0, 1 << 30)  # the coefficients that the coordinator wants
@@ -461,7 +461,7 @@ def test_no_row_stops_a_later_round() -> None:
     second = study.plan(2, [forged])
     assert second is not None
 
-    vectors = [sums_of(one, second).values for one in own]  # nobody refuses
+    vectors = [sums_for_plan(one, second).values for one in own]  # nobody refuses
 
     total = [sum(column) for column in zip(*vectors, strict=True)]
     assert [one[-1] for one in vectors] == [0, 0, 1], "the row is counted, behind the masks"
@@ -477,8 +477,8 @@ def test_columns_of_later_rounds_are_read_before_anything_is_sent() -> None:
 
     assert first is not None and first.step.columns == ("age",) and study.rounds == 2
     with pytest.raises(OutsideDomain, match="stay"):
-        own_sums(study, ROWS[0])  # stays of up to 40 days
-    assert len(own_sums(study, ROWS[0] | {"stay": [3] * 20})) == 1
+        compute_local_sums(study, ROWS[0])  # stays of up to 40 days
+    assert len(compute_local_sums(study, ROWS[0] | {"stay": [3] * 20})) == 1
 
 
 def test_rows_that_change_between_two_rounds_are_noticed(known: None, tmp_path: Path) -> None:
@@ -492,16 +492,16 @@ def test_rows_that_change_between_two_rounds_are_noticed(known: None, tmp_path: 
     plan = study.plan(2, played(study))
     assert plan is not None
     write(ages)
-    own = own_sums(study, file)
-    before = sums_of(own, plan).values
+    own = compute_local_sums(study, file)
+    before = sums_for_plan(own, plan).values
     write(ages[::-1])  # the same people
-    assert sums_of(own, plan).values == before
+    assert sums_for_plan(own, plan).values == before
     for other in ([*ages, 97], ages[1:], [*ages[1:], ages[0] + 1]):
         write(other)
         with pytest.raises(OtherRows, match="have changed since the study began"):
-            sums_of(own, plan)
+            sums_for_plan(own, plan)
     write(ages)
-    assert sums_of(own, plan).values == before
+    assert sums_for_plan(own, plan).values == before
 
 
 def test_totals_that_no_rows_have_end_a_model_at_once() -> None:
@@ -535,7 +535,9 @@ def test_a_step_that_is_broken_off_is_taken_again(known: None, monkeypatch: pyte
     released = played(study_of(Spread(AGES)))
     assert study.turn(1) is not None
     with monkeypatch.context() as patch:
-        patch.setattr("murmure.study.fits._check_agreed", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            "murmure.parties.study.replay._check_agreed", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             study.turn(2, released)
     assert study.turn(2, released) is not None and study.turn(3, released) is None
@@ -571,7 +573,7 @@ def test_looking_at_a_study_takes_a_bounded_time(monkeypatch: pytest.MonkeyPatch
     made: list[Any] = []
     read = models.model_from_dict
     monkeypatch.setattr(models, "model_from_dict", lambda held: (made.append(held), read(held))[1])
-    monkeypatch.setattr("murmure.study.models.MOST_WORDS", 50)
+    monkeypatch.setattr("murmure.parties.study.questions.MOST_WORDS", 50)
 
     with pytest.raises(BadMessage, match="take more than 50 words"):
         Study.from_json(json.dumps(held))
@@ -614,26 +616,26 @@ def test_guards_know_all_columns_of_a_model(known: None) -> None:
     with pytest.raises(NoiseRequired):
         Policy(minimum_parties=3, require_noise=True).check(study)
     turns = [study.turn(number, released) for number in (1, 2)]
-    first, second = (asked_of(study, turn) for turn in turns if turn is not None)
+    first, second = (sum_request(study, turn) for turn in turns if turn is not None)
     assert first.questions == second.questions and set(second.columns) == {"age", "the number of rows"}
     assert second.sums == 2 and exact_columns(study) == {"age"}
-    assert names_of(study.questions[0]) != names_of(study_of(REGRESSION).questions[0])
+    assert sum_names(study.questions[0]) != sum_names(study_of(REGRESSION).questions[0])
 
 
 def test_own_sums_of_later_rounds_are_found_when_they_are_asked(known: None) -> None:
     """The first are known at joining, and by them the same rows are known again."""
     study = study_of(Spread(AGES))
     released = played(study)
-    own = own_sums(study, ROWS[0])
+    own = compute_local_sums(study, ROWS[0])
     plan = study.plan(2, released)
     assert plan is not None
-    later = sums_of(own, plan)
+    later = sums_for_plan(own, plan)
 
-    assert len(own) == 1 and sums_of(own, study.plan(1)) is own[0]
+    assert len(own) == 1 and sums_for_plan(own, study.plan(1)) is own[0]
     assert later.values[0] == 20 and later.plan == plan
-    mark = rows_mark(IDENTITIES[1], study.digest, own)
-    assert mark == rows_mark(IDENTITIES[1], study.digest, own_sums(study, ROWS[0]))
-    assert mark != rows_mark(IDENTITIES[1], study.digest, own_sums(study, ROWS[1]))
+    mark = rows_fingerprint(IDENTITIES[1], study.digest, own)
+    assert mark == rows_fingerprint(IDENTITIES[1], study.digest, compute_local_sums(study, ROWS[0]))
+    assert mark != rows_fingerprint(IDENTITIES[1], study.digest, compute_local_sums(study, ROWS[1]))
 
 
 # -- noise -------------------------------------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ import pytest
 
 import murmure as mu
 from murmure import catalogue
-from murmure.econometrics.asking import ask
-from murmure.few_rows import FewRows
+from murmure.econometrics.fit import ask
+from murmure.parties.coordinator.release_log import ReleaseLog
+from murmure.parties.party.policy import Policy
+from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.study.document import Study
+from murmure.plan.disclosure_rules import DisclosureRules
 from murmure.secure.identity import Identity
-from murmure.service.guard import check_cohort
-from murmure.service.policy import Policy
-from murmure.service.released import ReleasedCohorts
-from murmure.study import Study
 
 IDENTITIES = [Identity.from_bytes(bytes([i + 1]) * 32) for i in range(9)]
 CARDS = tuple(one.card(f"Party {i}") for i, one in enumerate(IDENTITIES[1:]))
@@ -61,14 +61,14 @@ def refusals(model: Any, example: Any, folder: Path) -> Iterator[tuple[str, Call
     yield "cohort", lambda: check_cohort(rich, frozenset(keys), [(frozenset(keys[1:]), 1)])
 
     def office() -> None:
-        released = ReleasedCohorts(folder / "released.db")
+        released = ReleaseLog(folder / "released.db")
         released.check(rich, 1, range(8), record=True)
         released.check(study_of(model, ratio=Fraction(1), least_rows=100_001), 1, range(7), record=True)
 
     yield "office", office
     plan = rich.questions[0].plan
-    yield "in one process, ratio", lambda: FewRows(model=model).check(plan, [1, 1, 1])
-    yield "in one process, condition", lambda: FewRows(minimum_cell=10**8, model=model).check(plan, [10**7] * 3)
+    yield "in one process, ratio", lambda: DisclosureRules(model=model).check(plan, [1, 1, 1])
+    yield "in one process, condition", lambda: DisclosureRules(minimum_cell=10**8, model=model).check(plan, [10**7] * 3)
 
     nothing: Any = object()
     yield "ledger", lambda: ask(model, example.rows, ledger=nothing)

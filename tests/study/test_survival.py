@@ -11,17 +11,18 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.econometrics.asking import ask
-from murmure.econometrics.cox import EXAMPLES, Cox
-from murmure.econometrics.design import Design
+from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.errors import FitFailed
-from murmure.econometrics.leaving import LEAVING
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
-from murmure.econometrics.partial_likelihood import Start, from_sums
-from murmure.econometrics.survival import KaplanMeier, LogRank
+from murmure.econometrics.models.cox import EXAMPLES, Cox
+from murmure.econometrics.models.kaplan_meier import KaplanMeier
+from murmure.econometrics.models.log_rank import LogRank
+from murmure.econometrics.rows.cox_rows import COX_ROWS
+from murmure.econometrics.steps.partial_likelihood import CoxStart, from_sums
+from murmure.parties.study.document import Study
 from murmure.secure.errors import CohortRefused
 from murmure.secure.identity import Identity
-from murmure.study import Study
 
 SCHEMA = mu.Schema(
     {
@@ -131,8 +132,8 @@ def test_efron_asks_nothing_about_an_event_that_is_alone_at_its_time(seed: int) 
     events = np.bincount(days.astype(int) - 1, died, T)
     tied = [t for t in range(T) if events[t] > 1]
     settings = ("efron step", "1", " ".join(map(str, tied)), "0", *(str(t) for t in range(1, T + 1)))
-    values = LEAVING.values((days, died, rng.normal(size=n)), (0.3, 0.1), settings)
-    labels = LEAVING.labels(("days", "died", "x"), settings)
+    values = COX_ROWS.values((days, died, rng.normal(size=n)), (0.3, 0.1), settings)
+    labels = COX_ROWS.labels(("days", "died", "x"), settings)
     among = [i for i, label in enumerate(labels) if "of tied events" in label]
     told = values[:, among].any(axis=1)
 
@@ -141,14 +142,14 @@ def test_efron_asks_nothing_about_an_event_that_is_alone_at_its_time(seed: int) 
 
 def test_settings_that_are_none() -> None:
     good = ("efron step", "1", "0 2", "0", "1", "2", "3")
-    assert len(LEAVING.labels(("t", "e", "x"), good)) == 8
+    assert len(COX_ROWS.labels(("t", "e", "x"), good)) == 8
     for bad in ("", "2 0", "0 0", "0 3", "-1 2", "a"):
         with pytest.raises(InvalidParameter):
-            LEAVING.labels(("t", "e", "x"), (*good[:2], bad, *good[3:]))
+            COX_ROWS.labels(("t", "e", "x"), (*good[:2], bad, *good[3:]))
 
 
 def test_totals_that_no_rows_have_end_the_fit() -> None:
-    start = Start(10, (0, 3), (Fraction(1),), (Fraction(1),), [Fraction(1)])
+    start = CoxStart(10, (0, 3), (Fraction(1),), (Fraction(1),), [Fraction(1)])
     for sums in ([0] * 6, [1, 0, 1, -2, 0, 1]):
         with pytest.raises(FitFailed, match="none that rows can have"):
             from_sums([Fraction(v) for v in (*sums, 0)], 10, (Fraction(0),), start, ())

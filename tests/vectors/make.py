@@ -16,10 +16,10 @@ import numpy as np
 
 import murmure as mu
 from murmure.core.random import GivenWords, Random
-from murmure.laws.bits import Bits, ChainedBits, Coins
+from murmure.laws.bits import BitsChannel, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
-from murmure.laws.table import Table
-from murmure.laws.window import Window
+from murmure.laws.table import TableChannel
+from murmure.laws.window import WindowChannel
 
 HERE = Path(__file__).parent
 WORD = 1 << 64
@@ -30,10 +30,10 @@ LAWS: dict[str, Any] = {
     "window that stops at the ends": mu.Window(mu.Integers(0, 20), 0.5).channel,
     "window that slides": mu.Piecewise(mu.Integers(0, 10), 2.0).channel,
     "square wave": mu.SquareWave(mu.Integers(0, 40), 1.0).channel,
-    "saturated window": Window.calibrated(700.0, 5, 5),
+    "saturated window": WindowChannel.calibrated(700.0, 5, 5),
     "bits of 3": mu.SUE(mu.Categories(3), 1.0).channel,
     "bits of 65": mu.OUE(mu.Categories(65), 2.0).channel,
-    "bits, saturated": Bits(4, WORD - 1, 1),
+    "bits, saturated": BitsChannel(4, WORD - 1, 1),
     "chained bits of 5": mu.RAPPOR(mu.Categories(5), 4.0, 1.0).channel,
     "chained bits of 64": mu.RAPPOR(mu.Categories(64), 8.0, 2.0).channel,
     "subset 2 of 4": mu.SubsetSelection(mu.Categories(4), 1.0, w=2).channel,
@@ -62,12 +62,12 @@ def edges(channel: Any) -> list[int]:
         if isinstance(value, int):
             value <<= channel.log_order if isinstance(channel, Hadamard) else 0
             at += [value % WORD, value - 1]
-    if isinstance(channel, Window):
+    if isinstance(channel, WindowChannel):
         at += [channel.body + channel.outside, channel.body + channel.outside - 1, channel.inside, channel.inside - 1]
     return [word % WORD for word in at]
 
 
-def alias_edges(table: Table, x: Any) -> list[int]:
+def alias_edges(table: TableChannel, x: Any) -> list[int]:
     """Words at the threshold of a column of each input's row, and one below."""
     threshold, _, log_columns = table._alias
     out = []
@@ -79,7 +79,7 @@ def alias_edges(table: Table, x: Any) -> list[int]:
 
 def coins_of(channel: Any) -> list[Coins]:
     """Where the comparisons of a law of bits lie in its words."""
-    if isinstance(channel, Bits):
+    if isinstance(channel, BitsChannel):
         return [Coins(channel.yes_false, channel.width)]
     if isinstance(channel, ChainedBits):
         first = channel.permanent
@@ -92,7 +92,7 @@ def words_for(channel: Any, x: Any, seed: int) -> tuple[Any, Any]:
     rng = Random.seeded(seed)
     main = rng.words(ROWS * channel.words).reshape(ROWS, channel.words)
     deep = rng.words(ROWS * channel.deep).reshape(ROWS, channel.deep) if channel.deep else None
-    at = alias_edges(channel, x) if isinstance(channel, Table) else edges(channel)
+    at = alias_edges(channel, x) if isinstance(channel, TableChannel) else edges(channel)
     for row in range(min(ROWS - 1, len(at))):
         main[row, 0 if channel.deep == 0 else -1] = at[row]
     for coins in coins_of(channel):
@@ -113,7 +113,7 @@ def law_vectors() -> list[dict[str, Any]]:
         x = (np.arange(ROWS) * 7 + seed) % channel.inputs
         main, deep = words_for(channel, x, seed)
         reports = channel.draw(x, GivenWords(main, deep))
-        packed = isinstance(channel, Bits | ChainedBits) or channel.integers()["law"] == "subset"
+        packed = isinstance(channel, BitsChannel | ChainedBits) or channel.integers()["law"] == "subset"
         out.append(
             {
                 "name": name,

@@ -20,18 +20,18 @@ from play import PARTIES, VALUES, Play, fixed, identity  # noqa: E402
 from murmure.secure.identity import Identity  # noqa: E402
 from murmure.secure.messages import (  # noqa: E402
     FROM_COORDINATOR,
-    HEAD,
-    SIGNATURE,
-    Alive,
+    HEADER,
+    SIGNATURE_BYTES,
+    AliveBody,
     Kind,
-    Masked,
-    Sealed,
-    before_signature,
+    MaskedBody,
+    SealedBody,
     pack_parties,
     pack_signatures,
-    read,
-    signatures_of,
-    write,
+    parse_message,
+    parse_signatures,
+    sign_message,
+    signed_bytes,
 )
 from murmure.secure.session import PROTOCOL  # noqa: E402
 
@@ -40,7 +40,7 @@ HEAD_COORDINATOR = Identity.from_bytes(fixed("coordinator"))
 
 def resigned(raw: bytes, who: Identity, at: int, put: bytes) -> bytes:
     """The message with some bytes changed, and signed again."""
-    changed = bytearray(raw[:-SIGNATURE])
+    changed = bytearray(raw[:-SIGNATURE_BYTES])
     changed[at : at + len(put)] = put
     return bytes(changed) + who.sign(bytes(changed))
 
@@ -54,14 +54,14 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         return next(
             i
             for i, (whom, raw) in enumerate(lines)
-            if whom == to and (m := read(raw)).kind is kind and (sender is None or m.sender == sender)
+            if whom == to and (m := parse_message(raw)).kind is kind and (sender is None or m.sender == sender)
         )
 
     def case(name: str, to: str, after: int, raw: bytes, error: str) -> dict[str, Any]:
         return {"name": name, "to": to, "after": after, "message": raw.hex(), "error": error}
 
     def from_head(kind: Kind, body: bytes) -> bytes:
-        return write(kind, session, FROM_COORDINATOR, body, HEAD_COORDINATOR)
+        return sign_message(kind, session, FROM_COORDINATOR, body, HEAD_COORDINATOR)
 
     keys = index("coordinator", Kind.KEYS, 0)
     raw = lines[keys][1]
@@ -75,10 +75,14 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     yield case("the version before this one", "coordinator", keys, resigned(raw, me, 2, b"\2"), "BadMessage")
     yield case("unknown kind", "coordinator", keys, resigned(raw, me, 3, b"\x63"), "BadMessage")
     yield case(
-        "a body that is too short", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(95), me), "BadMessage"
+        "a body that is too short",
+        "coordinator",
+        keys,
+        sign_message(Kind.KEYS, session, 0, bytes(95), me),
+        "BadMessage",
     )
     yield case(
-        "a body that is too long", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(97), me), "BadMessage"
+        "a body that is too long", "coordinator", keys, sign_message(Kind.KEYS, session, 0, bytes(97), me), "BadMessage"
     )
     yield case("a changed bit", "coordinator", keys, raw[:60] + bytes([raw[60] ^ 1]) + raw[61:], "ForgedMessage")
     yield case("a changed signature", "coordinator", keys, raw[:-1] + bytes([raw[-1] ^ 1]), "ForgedMessage")
@@ -92,53 +96,65 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         "another answer in the same place",
         "coordinator",
         keys + 1,
-        resigned(raw, me, HEAD.size, bytes(32)),
+        resigned(raw, me, HEADER.size, bytes(32)),
         "Equivocation",
     )
-    copied = write(Kind.KEYS, session, 1, read(raw).body, identity(1))
+    copied = sign_message(Kind.KEYS, session, 1, parse_message(raw).body, identity(1))
     yield case("somebody's keys copied", "coordinator", keys + 1, copied, "RosterDiffers")
     for name, point in (("zero", bytes(32)), ("one", b"\1" + bytes(31))):
-        no_key = write(Kind.KEYS, session, 0, point + read(raw).body[32:], me)
+        no_key = sign_message(Kind.KEYS, session, 0, point + parse_message(raw).body[32:], me)
         yield case(f"a session key of small order: {name}", "coordinator", keys, no_key, "BadMessage")
-    twin = bytearray(read(raw).body)
+    twin = bytearray(parse_message(raw).body)
     twin[31] |= 0x80
     yield case(
-        "a key by its other name", "coordinator", keys, write(Kind.KEYS, session, 0, bytes(twin), me), "BadMessage"
+        "a key by its other name",
+        "coordinator",
+        keys,
+        sign_message(Kind.KEYS, session, 0, bytes(twin), me),
+        "BadMessage",
     )
     masked = index("coordinator", Kind.MASKED, 0)
     yield case("a vector before its time", "coordinator", keys + 1, lines[masked][1], "OutOfOrder")
     shares = index("coordinator", Kind.SHARES, 0)
-    sealed = Sealed.of(read(lines[shares][1]))
-    fewer = Sealed(sealed.places[1:], sealed.boxes[1:]).pack()
+    sealed = SealedBody.of(parse_message(lines[shares][1]))
+    fewer = SealedBody(sealed.places[1:], sealed.boxes[1:]).pack()
     yield case(
         "shares for fewer than all neighbours",
         "coordinator",
         shares,
-        write(Kind.SHARES, session, 0, fewer, me),
+        sign_message(Kind.SHARES, session, 0, fewer, me),
         "RosterDiffers",
     )
-    twice = Sealed(sealed.places, sealed.boxes).pack()
+    twice = SealedBody(sealed.places, sealed.boxes).pack()
     twice = twice[:4] + twice[4:90] + twice[4:90] + twice[176:]
     yield case(
-        "shares for one neighbour twice", "coordinator", shares, write(Kind.SHARES, session, 0, twice, me), "BadMessage"
+        "shares for one neighbour twice",
+        "coordinator",
+        shares,
+        sign_message(Kind.SHARES, session, 0, twice, me),
+        "BadMessage",
     )
-    vector = read(lines[masked][1]).body
-    short = write(Kind.MASKED, session, 0, vector[8:], me)
+    vector = parse_message(lines[masked][1]).body
+    short = sign_message(Kind.MASKED, session, 0, vector[8:], me)
     yield case("a vector that is too short", "coordinator", masked, short, "BadMessage")
-    bare = write(Kind.MASKED, session, 0, vector[:-SIGNATURE], me)
+    bare = sign_message(Kind.MASKED, session, 0, vector[:-SIGNATURE_BYTES], me)
     yield case("a vector without the signature under who shared", "coordinator", masked, bare, "BadMessage")
-    elsewhere = before_signature(Kind.MASKED_FOR, session, 0, bytes(32))
-    other = write(Kind.MASKED, session, 0, vector[:-SIGNATURE] + me.sign(elsewhere), me)
+    elsewhere = signed_bytes(Kind.MASKED_FOR, session, 0, bytes(32))
+    other = sign_message(Kind.MASKED, session, 0, vector[:-SIGNATURE_BYTES] + me.sign(elsewhere), me)
     yield case("a vector masked for others", "coordinator", masked, other, "RosterDiffers")
-    apart = write(Kind.MASKED_FOR, session, 0, bytes(32), me)
+    apart = sign_message(Kind.MASKED_FOR, session, 0, bytes(32), me)
     yield case("a signature under who shared, by itself", "coordinator", masked, apart, "BadMessage")
     yield case(
-        "keys that come too late", "coordinator", masked, write(Kind.KEYS, session, 0, bytes(96), me), "Equivocation"
+        "keys that come too late",
+        "coordinator",
+        masked,
+        sign_message(Kind.KEYS, session, 0, bytes(96), me),
+        "Equivocation",
     )
     reveal = index("coordinator", Kind.REVEAL, 0)
-    body = bytearray(read(lines[reveal][1]).body)
+    body = bytearray(parse_message(lines[reveal][1]).body)
     body[8] ^= 1
-    wrong = write(Kind.REVEAL, session, 0, bytes(body), me)
+    wrong = sign_message(Kind.REVEAL, session, 0, bytes(body), me)
     yield case("a share of the other secret", "coordinator", reveal, wrong, "RosterDiffers")
 
     roster = index("party 0", Kind.ROSTER)
@@ -150,12 +166,12 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         resigned(raw, identity(2), 0, b"MU"),
         "ForgedMessage",
     )
-    inner = bytearray(read(raw).body)
+    inner = bytearray(parse_message(raw).body)
     inner[4 + 204 + 60] ^= 1  # a key of party 1
     yield case(
         "a key that its party did not sign", "party 0", roster, from_head(Kind.ROSTER, bytes(inner)), "ForgedMessage"
     )
-    gap = read(raw).body[4 + 204 :]
+    gap = parse_message(raw).body[4 + 204 :]
     yield case(
         "a roster without this party",
         "party 0",
@@ -163,14 +179,14 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         from_head(Kind.ROSTER, struct.pack("<I", 3) + gap),
         "RosterDiffers",
     )
-    two = read(raw).body[4 : 4 + 2 * 204]
+    two = parse_message(raw).body[4 : 4 + 2 * 204]
     yield case("too few joined", "party 0", roster, from_head(Kind.ROSTER, struct.pack("<I", 2) + two), "TooFewParties")
-    swapped = read(raw).body
+    swapped = parse_message(raw).body
     swapped = swapped[:4] + swapped[208:412] + swapped[4:208] + swapped[412:]
     yield case("a roster out of order", "party 0", roster, from_head(Kind.ROSTER, swapped), "BadMessage")
     delivery = index("party 0", Kind.DELIVERY)
-    sealed = Sealed.of(read(lines[delivery][1]))
-    fewer = Sealed(sealed.places[1:], sealed.boxes[1:], sealed.members).pack(delivery=True)
+    sealed = SealedBody.of(parse_message(lines[delivery][1]))
+    fewer = SealedBody(sealed.places[1:], sealed.boxes[1:], sealed.members).pack(delivery=True)
     yield case("a neighbour's shares held back", "party 0", delivery, from_head(Kind.DELIVERY, fewer), "RosterDiffers")
     shared = index("party 0", Kind.SHARED)
     for name, there, error in (
@@ -187,12 +203,12 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         ("a complaint cut short", pack_parties((1,))[:-1], "BadMessage"),
         ("a complaint of one party twice", struct.pack("<III", 2, 1, 1), "BadMessage"),
     ):
-        yield case(name, "coordinator", opened, write(Kind.OPENED, session, 0, body, me), error)
+        yield case(name, "coordinator", opened, sign_message(Kind.OPENED, session, 0, body, me), error)
     yield case(
         "a second roster",
         "party 0",
         delivery,
-        resigned(raw, HEAD_COORDINATOR, HEAD.size, struct.pack("<I", 3)),
+        resigned(raw, HEAD_COORDINATOR, HEADER.size, struct.pack("<I", 3)),
         "Equivocation",
     )
     alive = index("party 0", Kind.ALIVE)
@@ -203,16 +219,17 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         ("too few alive", (0, 1), (2, 3), "TooFewParties"),
     )
     signed = {
-        place: Masked.of(read(lines[index("coordinator", Kind.MASKED, place)][1]), 3).signature for place in (0, 1, 2)
+        place: MaskedBody.of(parse_message(lines[index("coordinator", Kind.MASKED, place)][1]), 3).signature
+        for place in (0, 1, 2)
     }
 
     def living(here: tuple[int, ...], gone: tuple[int, ...], **instead: bytes) -> bytes:
-        signatures = tuple(instead.get(f"of_{place}", signed.get(place, bytes(SIGNATURE))) for place in here)
-        return from_head(Kind.ALIVE, Alive(here, gone, signatures).pack())
+        signatures = tuple(instead.get(f"of_{place}", signed.get(place, bytes(SIGNATURE_BYTES))) for place in here)
+        return from_head(Kind.ALIVE, AliveBody(here, gone, signatures).pack())
 
     for name, here, gone, error in lists:
         yield case(name, "party 0", alive, living(here, gone), error)
-    another = identity(1).sign(before_signature(Kind.MASKED_FOR, session, 1, bytes(32)))
+    another = identity(1).sign(signed_bytes(Kind.MASKED_FOR, session, 1, bytes(32)))
     yield case(
         "a vector that was masked for another list",
         "party 0",
@@ -237,7 +254,7 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         "a party that signs other lists",
         "coordinator",
         mine,
-        write(Kind.AGREE, session, 0, bytes(32), me),
+        sign_message(Kind.AGREE, session, 0, bytes(32), me),
         "RosterDiffers",
     )
     yield from not_agreed(play, agreed, case, from_head)
@@ -246,15 +263,15 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
 def not_agreed(play: Play, after: int, case: Any, from_head: Any) -> Iterator[dict[str, Any]]:
     """AGREED messages with which party 0 must reveal nothing; three of four must have signed."""
     session = play.session.digest
-    signed = signatures_of(read(play.lines[after][1]))
+    signed = parse_signatures(parse_message(play.lines[after][1]))
 
     def says(name: str, body: bytes, error: str) -> dict[str, Any]:
         return case(name, "party 0", after, from_head(Kind.AGREED, body), error)
 
     def by(place: int, digest: bytes, kind: Kind = Kind.AGREE, session: bytes = session) -> bytes:
-        return identity(place).sign(before_signature(kind, session, place, digest))
+        return identity(place).sign(signed_bytes(kind, session, place, digest))
 
-    the_same = next(read(raw).body for _, raw in play.lines if read(raw).kind is Kind.AGREE)
+    the_same = next(parse_message(raw).body for _, raw in play.lines if parse_message(raw).kind is Kind.AGREE)
     assert signed == {place: by(place, the_same) for place in (0, 1, 2)}
     two = {place: signed[place] for place in (0, 1)}
     yield says("one signature too few", pack_signatures(two), "TooFewParties")
@@ -284,7 +301,9 @@ def main() -> None:
             {
                 "trust": trust,
                 "session": play.session.digest.hex(),
-                "lines": [{"to": to, "kind": read(raw).kind.name, "message": raw.hex()} for to, raw in play.lines],
+                "lines": [
+                    {"to": to, "kind": parse_message(raw).kind.name, "message": raw.hex()} for to, raw in play.lines
+                ],
                 "cohort": list(play.coordinator.cohort),
                 "result": [str(v) for v in total],
                 "bad": list(bad(play)),

@@ -4,7 +4,7 @@
 
 D2 = the largest sum of squares by which one person moves the block. Canonne, Kamath, Steinke, NeurIPS 2020: Theorem 4
 for one entry (an integer shift by d costs d**2 / (2 sigma**2) in zero-concentrated privacy, as for the continuous
-law), Theorem 14 for vectors. (epsilon, delta) follow from rho by Corollary 13 there (core/concentrated.py). There is
+law), Theorem 14 for vectors. (epsilon, delta) follow from rho by Corollary 13 there (core/zcdp.py). There is
 no pure epsilon.
 """
 
@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from murmure.central.bound import BoundNoise
-from murmure.central.rho_budget import RhoBudget
-from murmure.central.split import checked, shares
+from murmure.central.base.bound_noise import BoundNoise
+from murmure.central.base.budget_split import check_binding, split_by_weight
+from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
-from murmure.core.concentrated import epsilon_of
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
-from murmure.laws.noise_gaussian import DiscreteGaussianLaw
+from murmure.core.zcdp import epsilon_from_rho
+from murmure.laws.noise.gaussian import DiscreteGaussianLaw
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class DiscreteGaussian(RhoBudget):
     """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
-        blocks = checked(self, blocks, relation, rows)
-        moves = [block.moves("l2", relation, rows) for block in blocks]
+        blocks = check_binding(self, blocks, relation, rows)
+        moves = [block.sensitivity("l2", relation, rows) for block in blocks]
         laws = tuple(
             DiscreteGaussianLaw.at_least(Fraction(square) / (2 * share))
-            for square, share in zip(moves, shares(self.budget, blocks), strict=True)
+            for square, share in zip(moves, split_by_weight(self.budget, blocks), strict=True)
         )
         rho = float_up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
-        epsilon = math.inf if self.delta is None else epsilon_of(rho, self.delta)
+        epsilon = math.inf if self.delta is None else epsilon_from_rho(rho, self.delta)
         if self.epsilon is not None:
             epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
         cost, delta = Cost(math.inf, rho), self.delta or 0.0

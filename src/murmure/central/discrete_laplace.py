@@ -6,8 +6,8 @@ Ghosh, Roughgarden, Sundararajan, STOC 2009 (there: the geometric mechanism). En
 (epsilon / D) (|d_1| + |d_2| + ...) <= epsilon together, whatever the others do. Blocks share epsilon by weight.
 
 sampler="table": integers over 2**63 from small tables; what their rounding costs is counted in the certificate, and
-rate is lowered by as much (laws/noise_digits.py). sampler="exact": the law itself at a rational rate, in integers
-(laws/noise_laplace.py). In the currency of concentrated privacy an entry that loses e costs e**2 / 2 (Bun, Steinke,
+rate is lowered by as much (laws/noise/digits.py). sampler="exact": the law itself at a rational rate, in integers
+(laws/noise/laplace.py). In the currency of concentrated privacy an entry that loses e costs e**2 / 2 (Bun, Steinke,
 TCC 2016, Proposition 1.4), and entries add up: rate**2 D2 / 2 where D2 bounds the sum of squared moves.
 """
 
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from murmure.central.bound import BoundNoise
-from murmure.central.split import checked, entries, shares
+from murmure.central.base.bound_noise import BoundNoise
+from murmure.central.base.budget_split import check_binding, entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
-from murmure.laws.noise_digits import Digits, calibrated
-from murmure.laws.noise_laplace import DiscreteLaplaceLaw, at_rate
+from murmure.laws.noise.digits import Digits, calibrated
+from murmure.laws.noise.laplace import DiscreteLaplaceLaw, at_rate
 
 Sampler = Literal["table", "exact"]
 
@@ -43,11 +43,11 @@ class DiscreteLaplace:
             raise InvalidParameter(f'DiscreteLaplace.sampler must be "table" or "exact", got {shorten(self.sampler)}.')
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
-        blocks = checked(self, blocks, relation, rows)
+        blocks = check_binding(self, blocks, relation, rows)
         laws: list[Digits | DiscreteLaplaceLaw] = []
         epsilon = rho = Fraction(0)
-        for block, share in zip(blocks, shares(self.epsilon, blocks), strict=True):
-            moves, squares = block.moves("l1", relation, rows), block.moves("l2", relation, rows)
+        for block, share in zip(blocks, split_by_weight(self.epsilon, blocks), strict=True):
+            moves, squares = block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)
             count = entries(block, relation, rows)
             law = calibrated(share, moves, count) if self.sampler == "table" else at_rate(share / moves)
             slack = law.slack if isinstance(law, Digits) else Fraction(0)

@@ -6,7 +6,7 @@ McSherry, Talwar, FOCS 2007, Theorem 6. Every score moves by D at most, and so d
 rate D together. monotone=True: rate = epsilon / D. It holds where one person moves all scores the same way (as adding
 a row does to counts): then numerator and sum move the same way too, and ln of their quotient by at most rate D. That
 is a property of the scores under add/remove; exchanging a row is not monotone. Coins are exact
-(laws/noise_choice.py): the certificate is rational.
+(laws/noise/choice.py): the certificate is rational.
 
 In concentrated privacy it costs epsilon**2 / 8: over candidates the loss ranges over an interval of length epsilon
 (Cesar, Rogers, "Bounding, concentrating, and truncating", ALT 2021).
@@ -17,14 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from murmure.central.choice import BoundChoice
-from murmure.central.split import checked_person
+from murmure.central.base.bound_choice import BoundChoice
+from murmure.central.base.budget_split import checked_person
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
-from murmure.laws.noise_choice import ExponentialLaw
-from murmure.laws.noise_laplace import at_rate
+from murmure.laws.noise.choice import ExponentialLaw
+from murmure.laws.noise.laplace import at_rate
 
 
 def rate_of(

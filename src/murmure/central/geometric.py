@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from murmure.central.bound import BoundNoise
+from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.blocks import Block
 from murmure.core.errors import InvalidParameter
@@ -43,7 +43,7 @@ class Geometric:
         bound = DiscreteLaplace(self.epsilon).bind(blocks, relation, rows)
         return dataclasses.replace(bound, noise=self, method=f"{bound.method}; then cut to a public range")
 
-    def after(self, noisy: Ints) -> Ints:
+    def post_process(self, noisy: Ints) -> Ints:
         """What leaves the gate: the noisy sum, cut."""
         return np.clip(noisy, self.low, self.high)
 

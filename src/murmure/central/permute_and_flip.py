@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from murmure.central.choice import BoundChoice
+from murmure.central.base.bound_choice import BoundChoice
 from murmure.central.exponential import rate_of
 from murmure.core.blocks import Cost
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
-from murmure.laws.noise_choice import PermuteAndFlipLaw
+from murmure.laws.noise.choice import PermuteAndFlipLaw
 
 
 @dataclass(frozen=True)

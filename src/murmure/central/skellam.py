@@ -2,13 +2,13 @@
 
     P[z] = e**-v I(|z|, v),    v = the variance;    D1, D2 = how far one person moves the block, in L1 and in squares.
 
-Agarwal, Kairouz, Liu, NeurIPS 2021; what it costs is derived anew in laws/noise_skellam.py, for all real orders and
+Agarwal, Kairouz, Liu, NeurIPS 2021; what it costs is derived anew in laws/noise/skellam.py, for all real orders and
 with smaller constants:
 
     rho = (kappa D2 + (kappa - lambda) D1) / 2,     kappa = 1/v (1 + 3/(4v) + ...),  kappa - lambda near 11 / (12 v**2).
 
 For a wide v that is the D2 / (2v) of Gaussian noise. (epsilon, delta) follow from rho as they do there
-(core/concentrated.py). There is no pure epsilon.
+(core/zcdp.py). There is no pure epsilon.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from murmure.central.bound import BoundNoise
-from murmure.central.rho_budget import RhoBudget
-from murmure.central.split import checked, shares
+from murmure.central.base.bound_noise import BoundNoise
+from murmure.central.base.budget_split import check_binding, split_by_weight
+from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
-from murmure.core.concentrated import epsilon_of
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
-from murmure.laws.noise_skellam import NARROWEST, SkellamLaw, skellam_rho
+from murmure.core.zcdp import epsilon_from_rho
+from murmure.laws.noise.skellam import MIN_VARIANCE, SkellamLaw, skellam_rho
 
 FINE = 40  # binary digits of a mean
 
@@ -35,7 +35,7 @@ class Skellam(RhoBudget):
     """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
-        blocks = checked(self, blocks, relation, rows)
+        blocks = check_binding(self, blocks, relation, rows)
         means = self.means(blocks, relation, rows, 1)
         cost, epsilon = self.spent(means, blocks, relation, rows)
         laws = tuple(map(SkellamLaw, means))
@@ -44,18 +44,18 @@ class Skellam(RhoBudget):
 
     def means(self, blocks: Sequence[Block], relation: Relation, rows: int, honest: int) -> list[Fraction]:
         """The Poisson means of one of `honest` shares, for each block."""
-        moves = [(block.moves("l1", relation, rows), block.moves("l2", relation, rows)) for block in blocks]
-        by_weight = shares(self.budget, blocks)
+        moves = [(block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)) for block in blocks]
+        by_weight = split_by_weight(self.budget, blocks)
         return [least_mean(share, d1, d2, honest) for share, (d1, d2) in zip(by_weight, moves, strict=True)]
 
     def spent(
         self, means: Sequence[Fraction], blocks: Sequence[Block], relation: Relation, rows: int
     ) -> tuple[Cost, float]:
         """What noise of these means (of the whole, not of a share) costs, and the epsilon at delta."""
-        moves = [(block.moves("l1", relation, rows), block.moves("l2", relation, rows)) for block in blocks]
+        moves = [(block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)) for block in blocks]
         rho = sum((skellam_rho(2 * mean, *moved) for mean, moved in zip(means, moves, strict=True)), Fraction(0))
         cost = Cost(math.inf, float_up(rho))
-        epsilon = math.inf if self.delta is None else epsilon_of(cost.rho, self.delta)
+        epsilon = math.inf if self.delta is None else epsilon_from_rho(cost.rho, self.delta)
         if self.epsilon is not None and cost.rho <= self.budget:
             epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
         return cost, epsilon
@@ -67,7 +67,7 @@ def least_mean(most: Fraction, d1: int, d2: int, honest: int) -> Fraction:
     def enough(mean: Fraction) -> bool:
         return skellam_rho(2 * honest * mean, d1, d2) <= most
 
-    low = _rounded_up(max(Fraction(NARROWEST), d2 / (2 * most)) / (2 * honest))  # rho is above d2 / (2 variance)
+    low = _rounded_up(max(Fraction(MIN_VARIANCE), d2 / (2 * most)) / (2 * honest))  # rho is above d2 / (2 variance)
     if enough(low):
         return low
     high = 2 * low

@@ -5,7 +5,7 @@
 
 Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016. A stair is as wide as one person moves the sum, so any move
 costs at most one epsilon. But a move by 1 can cost a whole epsilon too: where m entries move together the loss is m +
-(D - m) // step times that of one (proof in laws/noise_staircase.py), and epsilon is divided by as much. So each block
+(D - m) // step times that of one (proof in laws/noise/staircase.py), and epsilon is divided by as much. So each block
 takes the step, 1 or D or about D / m, that leaves the least variance; with step 1 the staircase is discrete Laplace
 noise.
 """
@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from murmure.central.bound import BoundNoise
-from murmure.central.split import checked, entries, shares
+from murmure.central.base.bound_noise import BoundNoise
+from murmure.central.base.budget_split import check_binding, entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
-from murmure.laws.noise_staircase import StaircaseLaw, units
+from murmure.laws.noise.staircase import StaircaseLaw, units
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Staircase:
         object.__setattr__(self, "epsilon", positive_epsilon("Staircase", self.epsilon))
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
-        blocks = checked(self, blocks, relation, rows)
+        blocks = check_binding(self, blocks, relation, rows)
         laws, epsilon, rho = [], Fraction(0), Fraction(0)
-        for block, share in zip(blocks, shares(self.epsilon, blocks), strict=True):
-            moves, count = block.moves("l1", relation, rows), entries(block, relation, rows)
+        for block, share in zip(blocks, split_by_weight(self.epsilon, blocks), strict=True):
+            moves, count = block.sensitivity("l1", relation, rows), entries(block, relation, rows)
             law = _least(share, moves, count)
             loss = law.loss(moves, count)
             laws.append(law)

@@ -16,9 +16,9 @@ import math
 from collections.abc import Iterable
 
 from murmure.core.blocks import Cost
-from murmure.core.concentrated import epsilon_of, rho_of
 from murmure.core.fixed import sum_up
 from murmure.core.types import Relation
+from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 
 
 def sequential(costs: Iterable[Cost]) -> Cost:
@@ -46,12 +46,12 @@ def epsilon_at(cost: Cost, delta: float) -> float:
     """The smaller of the two claims: pure, or zCDP turned into epsilon at this delta."""
     if delta <= 0 or not math.isfinite(cost.rho):
         return cost.epsilon
-    return min(cost.epsilon, epsilon_of(cost.rho, delta))
+    return min(cost.epsilon, epsilon_from_rho(cost.rho, delta))
 
 
 def rho_within(epsilon: float, delta: float) -> float:
     """The largest rho that (epsilon, delta) covers, rounded down; 0 without a delta."""
-    return max(0.0, rho_of(epsilon, delta)) if delta > 0 else 0.0
+    return max(0.0, rho_from_epsilon(epsilon, delta)) if delta > 0 else 0.0
 
 
 def covers(epsilon: float, delta: float, total: Cost) -> bool:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
-from murmure.certify.words import record_witness_in_words, witness_in_words
+from murmure.certify.witness_words import record_witness_in_words, witness_in_words
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import times_up
 from murmure.core.schema import Schema
@@ -75,7 +75,7 @@ def _certify_sharing(sharing: Any) -> Certificate:
 
 
 def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certificate:
-    from murmure.certify.records import record_loss
+    from murmure.certify.record_divergence import record_loss
 
     loss = record_loss(mechanism.channel, unit)
     epsilon, method = times_up(loss.epsilon, reports or 1), loss.method

@@ -16,15 +16,15 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
-from murmure.laws.bits import Bits, ChainedBits, first_bits
+from murmure.laws.bits import BitsChannel, ChainedBits, first_bits
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.law import Channel
 from murmure.laws.mapped import Mapped
 from murmure.laws.subset import Subset
-from murmure.laws.table import Table
+from murmure.laws.table import TableChannel
 from murmure.laws.tagged import Tagged
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _(channel: Mapped) -> Loss:
 
 
 @max_loss.register
-def _(channel: Window) -> Loss:
+def _(channel: WindowChannel) -> Loss:
     # the first report of a window, against the same report outside another input's window; inside >= outside, so no
     # other pair of numerators is further apart
     first, last = (int(s) for s in channel.start(np.array([0, channel.inputs - 1])))
@@ -90,9 +90,9 @@ def _(channel: Window) -> Loss:
     return Loss(ratio, witness, "closed form over classes of reports")
 
 
-@max_loss.register(Bits)
+@max_loss.register(BitsChannel)
 @max_loss.register(ChainedBits)
-def _(channel: Bits | ChainedBits) -> Loss:
+def _(channel: BitsChannel | ChainedBits) -> Loss:
     # two inputs differ in two bits; the worst report shows the likelier value of both
     p, q = channel.p, channel.q
     ratio = p * (1 - q) / (q * (1 - p))
@@ -121,7 +121,7 @@ def _(channel: Hadamard) -> Loss:
 
 
 @max_loss.register
-def _(channel: Table) -> Loss:
+def _(channel: TableChannel) -> Loss:
     w = channel.weights
     high, low = w.max(axis=0), w.min(axis=0)
     rough = high.astype(np.float64) / low.astype(np.float64)

@@ -16,12 +16,12 @@ from murmure.cli.predict import predict
 from murmure.cli.query import query
 from murmure.cli.sanitize import sanitize
 from murmure.cli.schema import schema
-from murmure.cli.shared import ClearGroup
+from murmure.cli.shared import MurmureGroup
 from murmure.cli.study import study
 from murmure.cli.train import train
 
 
-class Sections(ClearGroup):
+class Sections(MurmureGroup):
     """The commands in two lists, since one would be too long to read."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

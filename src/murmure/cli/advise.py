@@ -12,44 +12,44 @@ import click
 
 from murmure.cli.shared import (
     DOMAIN_OPTIONS,
-    Clear,
-    Misuse,
-    Numbers,
+    MurmureCommand,
+    NumberList,
+    UsageError,
     Whole,
     all_or_nothing,
     bits,
     console,
-    described,
+    describe_domain,
     domain_of,
     domain_options,
-    figure,
-    grouped,
+    format_number,
+    group_digits,
     json_option,
-    needs,
     print_json,
+    require_options,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from murmure.advise import Advice
-    from murmure.advise_records import RecordAdvice
+    from murmure.advise.advice import Advice
+    from murmure.advise.record_advice import RecordAdvice
 
 PICTURES = (".svg", ".png", ".pdf")
 NEARLY = 1.05  # a standard error this close to the best is as good in practice
 SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
 
 
-@click.command(cls=Clear, short_help="Rank mechanisms, before anybody is asked anything.")
+@click.command(cls=MurmureCommand, short_help="Rank mechanisms, before anybody is asked anything.")
 @domain_options
 @click.option(
     "--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="Or whole records: a TOML schema."
 )
-@click.option("--epsilon", type=Numbers(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
+@click.option("--epsilon", type=NumberList(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
 @click.option("--people", type=Whole(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
 @click.option("--share", type=float, metavar="F", help="Expected share of the one answer that matters.")
-@click.option("--shares", type=Numbers(), metavar="F1,F2,...", help="Expected shares of all answers; they sum to 1.")
+@click.option("--shares", type=NumberList(), metavar="F1,F2,...", help="Expected shares of all answers; they sum to 1.")
 @click.option(
     "--statistic",
     type=click.Choice(["histogram", "mean"]),
@@ -93,22 +93,24 @@ def advise(
     missing = [name for name, value in (("--epsilon", epsilon), ("--people", people)) if value is None]
     example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
     said = any(value is not None for value in (categories, labels, integers, interval, schema_file))
-    needs("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
+    require_options("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
     assert epsilon is not None and people is not None
     if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
+        raise UsageError(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
     if schema_file is not None:
         one = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
         held = click.get_current_context().params
         for name in one:
             if held[name] is not None:
-                raise Misuse(f"--{name} is for one question, --schema for whole records.", "give one of them")
+                raise UsageError(f"--{name} is for one question, --schema for whole records.", "give one of them")
         advise_schema(schema_file, epsilon, people, rank_by, plot, as_json)
         return
     domain = domain_of(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
-        raise Misuse("--share and --shares exclude one another.", "--share is one answer's, --shares are all of them")
-    from murmure.advise import advise as rank
+        raise UsageError(
+            "--share and --shares exclude one another.", "--share is one answer's, --shares are all of them"
+        )
+    from murmure.advise.advice import advise as rank
 
     advice = rank(  # type: ignore[call-overload]
         domain,
@@ -157,18 +159,18 @@ def draw(advice: Any, plot: Path | None) -> None:
 
 def heading(advice: Advice) -> str:
     asked = "shares" if advice.statistic == "histogram" else "mean"
-    return f"The {asked} of {described(advice.domain)}, from {counted(advice.people)}"
+    return f"The {asked} of {describe_domain(advice.domain)}, from {counted(advice.people)}"
 
 
 def counted(people: int) -> str:
-    return f"{grouped(people)} {'person' if people == 1 else 'people'}"
+    return f"{group_digits(people)} {'person' if people == 1 else 'people'}"
 
 
 def error_of(advice: Advice, variance: float | None) -> str:
     """A standard error: percentage points for shares, the domain's own unit for a mean."""
     if variance is None:
         return ""
-    return figure((100 if advice.statistic == "histogram" else 1) * math.sqrt(variance), 3)
+    return format_number((100 if advice.statistic == "histogram" else 1) * math.sqrt(variance), 3)
 
 
 def ranking(advice: Advice, out: Console, room: int) -> tuple[RenderableType, tuple[str, ...]]:
@@ -336,7 +338,7 @@ def advise_schema(
     path: Path, epsilon: list[float], people: int, rank_by: str, plot: Path | None, as_json: bool
 ) -> None:
     """Splitting, sampling and fake data for the columns of a schema."""
-    from murmure.advise_records import advise_records
+    from murmure.advise.record_advice import advise_records
     from murmure.core.schema import Schema
 
     schema = Schema.load(path)
@@ -403,7 +405,7 @@ def _protocols(advice: RecordAdvice) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from murmure.advise_records import error_of as share_error
+    from murmure.advise.record_advice import error_of as share_error
 
     table = Table.grid(padding=(0, 2))
     for _ in range(3):
@@ -417,8 +419,8 @@ def _protocols(advice: RecordAdvice) -> Table:
 
 def records_sentence(advice: RecordAdvice) -> str:
     """What the ranking means, in plain words."""
-    from murmure.advise_records import KEYS
-    from murmure.advise_records import error_of as share_error
+    from murmure.advise.record_advice import KEYS
+    from murmure.advise.record_advice import error_of as share_error
 
     best = [row for row in advice.rows if row["best"]]
     key = KEYS[advice.rank_by]

@@ -12,24 +12,24 @@ import click
 from click.shell_completion import CompletionItem
 
 from murmure.catalogue import MECHANISMS, RECORDS, load
+from murmure.cli.option_words import option
 from murmure.cli.shared import (
     DOMAIN_OPTIONS,
-    Clear,
-    Misuse,
+    MurmureCommand,
     Probability,
+    UsageError,
     console,
+    did_you_mean,
     domain_of,
     domain_options,
     json_option,
-    nearest,
-    needs,
     print_json,
+    require_options,
 )
-from murmure.cli.translate import option
 from murmure.core.errors import MurmureError, shorten
 
 if TYPE_CHECKING:
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
 
 START = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
 TWO_COINS = "two-coins"  # heads: the truth; tails: what the second coin says. Warner with two fair coins
@@ -41,7 +41,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(name) for name in MECHANISMS if name.lower().startswith(incomplete.lower())]
 
 
-@click.command(cls=Clear, short_help="What a mechanism really protects, from the law that runs.")
+@click.command(cls=MurmureCommand, short_help="What a mechanism really protects, from the law that runs.")
 @click.argument("mechanism", required=False, shell_complete=_complete)
 @click.option("--list", "as_list", is_flag=True, help="List the mechanisms, a line each.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Certify a plan (JSON) instead.")
@@ -97,12 +97,12 @@ def certify(
     asked = [mechanism is not None, as_list, plan is not None]
     if sum(asked) != 1:
         what = "nothing to certify" if not any(asked) else "a MECHANISM, --plan and --list exclude one another"
-        raise Misuse(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
+        raise UsageError(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
     if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
-        raise Misuse("--plan and --list take no mechanism's options.", "a plan says everything by itself")
+        raise UsageError("--plan and --list take no mechanism's options.", "a plan says everything by itself")
     if schema is not None:
         if mechanism is None or for_ever or any(value is not None for value in domain):
-            raise Misuse("--schema is for a solution over its columns.", RECORD_EXAMPLE)
+            raise UsageError("--schema is for a solution over its columns.", RECORD_EXAMPLE)
         certify_record(mechanism, schema, given, reports, as_json)
     elif as_list:
         show_list(as_json)
@@ -113,28 +113,30 @@ def certify(
         name = exact_name(mechanism, given)
         one = build(name, domain, given)
         if for_ever and not hasattr(one, "for_ever"):
-            raise Misuse(f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up")
+            raise UsageError(
+                f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up"
+            )
         certify_one(one, relation, reports, for_ever, as_json)
 
 
 def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | None, as_json: bool) -> None:
     """Both certificates of a solution over a schema: of the whole record, and of one attribute."""
+    from murmure.advise.solutions import SOLUTIONS
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.choose import SOLUTIONS
     from murmure.core.schema import Schema
-    from murmure.pages.words import both_certificates, certificate_json, mechanism_title
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
+    from murmure.show.certificate_words import both_certificates, certificate_json, mechanism_title
     from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
     if name.lower() not in known:
-        raise Misuse(f"there is no solution {shorten(name)}.", nearest(name, known) or RECORD_EXAMPLE)
+        raise UsageError(f"there is no solution {shorten(name)}.", did_you_mean(name, known) or RECORD_EXAMPLE)
     solution = SOLUTIONS[known[name.lower()]]
-    needs(name, [] if "epsilon" in given else ["--epsilon"], (), RECORD_EXAMPLE)
+    require_options(name, [] if "epsilon" in given else ["--epsilon"], (), RECORD_EXAMPLE)
     for extra in given.keys() - {"epsilon", *solution.takes}:
-        raise Misuse(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
+        raise UsageError(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
     if "priors" in solution.takes:
-        raise Misuse(f"{name} needs priors.", "murmure sanitize --priors FILE prints its certificates")
+        raise UsageError(f"{name} needs priors.", "murmure sanitize --priors FILE prints its certificates")
     schema = Schema.load(path)
     epsilon = given.pop("epsilon")
     plan = Plan(Marginals(schema), person=solution(schema, epsilon, **given))
@@ -157,17 +159,17 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     """A mechanism's name, in any case. given: its settings, of which the lecture's two coins have none."""
     if name.lower() == TWO_COINS:
         for setting in given or {}:
-            raise Misuse(
+            raise UsageError(
                 f"{TWO_COINS} takes no {option(setting)}: both coins are fair.", "Warner takes other coins: --truth 2/3"
             )
         return "Warner"
     by_lower = {known.lower(): known for known in MECHANISMS}
     if name.lower() in {record.lower() for record in RECORDS}:
-        raise Misuse(f"{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE)
+        raise UsageError(f"{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE)
     if name.lower() not in by_lower:
-        raise Misuse(
+        raise UsageError(
             f"there is no mechanism {shorten(name)}.",
-            nearest(name, (*MECHANISMS, TWO_COINS)) or "murmure certify --list shows all of them",
+            did_you_mean(name, (*MECHANISMS, TWO_COINS)) or "murmure certify --list shows all of them",
         )
     return by_lower[name.lower()]
 
@@ -204,13 +206,13 @@ def build(
     kind = load(name)
     wanted, what = settings_of(kind), answers_of(kind)
     for extra in given.keys() - wanted.keys():
-        raise Misuse(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
+        raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
     must = [setting for setting, needed in wanted.items() if needed]
     where = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[what]
     example = f"{command}{name}{where}" + "".join(f" {option(s)} {START.get(s, '0.5')}" for s in must)
     missing = [option(setting) for setting in must if setting not in given]
     said = what == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
-    needs(name, missing, () if said else DOMAIN_OPTIONS[2:] if what == "numbers" else DOMAIN_OPTIONS, example)
+    require_options(name, missing, () if said else DOMAIN_OPTIONS[2:] if what == "numbers" else DOMAIN_OPTIONS, example)
     if answers is not None:
         return kind(answers, **given)
     # two answers leave no choice: nothing is guessed by calling them no and yes
@@ -219,7 +221,13 @@ def build(
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.pages.words import certificate_json, certificate_table, mechanism_json, mechanism_title, promise
+    from murmure.show.certificate_words import (
+        certificate_json,
+        certificate_table,
+        mechanism_json,
+        mechanism_title,
+        promise,
+    )
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -240,24 +248,24 @@ def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bo
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file."""
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
 
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not text"
-        raise Misuse(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
+        raise UsageError(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
     try:
         return Plan.from_json(text)
     except MurmureError:
         raise
     except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError):
-        raise Misuse(f"{str(path)!r} is JSON, but not a plan.", "write a plan with plan.to_json()") from None
+        raise UsageError(f"{str(path)!r} is JSON, but not a plan.", "write a plan with plan.to_json()") from None
 
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.pages.words import certificate_json, certificate_table, mechanism_title, promise
+    from murmure.show.certificate_words import certificate_json, certificate_table, mechanism_title, promise
 
     plan = read_plan(path)
     guarantees = dict(plan.guarantees())

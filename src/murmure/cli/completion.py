@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from murmure.cli.shared import Clear, json_option, print_json
+from murmure.cli.shared import MurmureCommand, json_option, print_json
 
 INSTALL = {
     "bash": "murmure completion bash > ~/.local/share/bash-completion/completions/murmure",
@@ -13,7 +13,7 @@ INSTALL = {
 }
 
 
-@click.command(cls=Clear, short_help="Print the script that lets a shell complete murmure.")
+@click.command(cls=MurmureCommand, short_help="Print the script that lets a shell complete murmure.")
 @click.argument("shell", type=click.Choice(list(INSTALL)), metavar="SHELL")
 @json_option
 @click.pass_context

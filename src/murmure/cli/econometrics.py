@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from murmure.cli.account import Till, checked_delta, ledger_options, open_till
+from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
 from murmure.cli.shared import (
-    Clear,
-    Misuse,
+    MurmureCommand,
+    UsageError,
     all_or_nothing,
     json_option,
-    needs,
     print_json,
+    require_options,
     rows_of_one_person,
 )
 from murmure.core.errors import shorten
@@ -47,7 +47,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> t
         try:
             float(part)
         except ValueError:
-            raise Misuse(f"{param.opts[0]}: {shorten(part)} is no number.", f"{param.opts[0]} 0,10,20.5") from None
+            raise UsageError(f"{param.opts[0]}: {shorten(part)} is no number.", f"{param.opts[0]} 0,10,20.5") from None
     return parts
 
 
@@ -319,7 +319,7 @@ def command_of(spec: Spec) -> click.Command:
     run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
     for word in reversed(spec.words):
         run = click.argument(word.lower(), metavar=word, required=False)(run)
-    return click.command(spec.name, cls=Clear, short_help=spec.about)(run)
+    return click.command(spec.name, cls=MurmureCommand, short_help=spec.about)(run)
 
 
 def _run(spec: Spec, given: dict[str, Any]) -> None:
@@ -332,7 +332,7 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     missing = [word for word, value in zip(spec.words, words, strict=True) if not value]
     missing += [] if sources else ["a table DATA"]
     missing += [f"--{KEYS.get(n, n)}" for n in spec.options if _required(n) and not options[KEYS.get(n, n)]]
-    needs(f"murmure {spec.name}", missing, (), example)
+    require_options(f"murmure {spec.name}", missing, (), example)
     _check_places(given)
     privacy = _privacy(given, sources)
     till = _till(given, sources)
@@ -367,29 +367,29 @@ def _check_places(given: dict[str, Any]) -> None:
     page = given["html_file"]
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
-            raise Misuse(f"--html {page}: a page ends in .html.", "--html result.html")
+            raise UsageError(f"--html {page}: a page ends in .html.", "--html result.html")
         refuse_to_replace(page, lambda start: b"murmure" in start, "a page of murmure's")
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise Misuse(f"--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png")
+        raise UsageError(f"--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png")
     if given["as_json"] and given["as_latex"]:
-        raise Misuse("--json and --latex exclude one another.", "leave one of them out")
+        raise UsageError("--json and --latex exclude one another.", "leave one of them out")
 
 
 def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
-    from murmure.privacy import Central, Secure
+    from murmure.plan.privacy import Central, Secure
 
     epsilon, delta = given["epsilon"], given["delta"]
-    checked_delta(delta)
+    check_delta(delta)
     if epsilon is None:
         for name in ("delta", "rows_per_person", "budget", "ledger", "dataset", "who"):
             if given[name] is not None:
-                raise Misuse(
+                raise UsageError(
                     f"--{name.replace('_', '-')} is for noise.",
                     "leave it out; --epsilon adds noise to the commands that take it",
                 )
     if given["schema_file"] is None and (epsilon is not None or given["secure"]):
-        raise Misuse(
+        raise UsageError(
             f"{'--secure' if given['secure'] else '--epsilon'} needs --schema: bounds and labels are public constants, "
             "never read off the rows.",
             "murmure schema init DATA drafts one",
@@ -399,7 +399,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
     rules = _rules(given)
     if given["secure"]:
         if len(sources) < 3:
-            raise Misuse(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
+            raise UsageError(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
         return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
 
@@ -408,22 +408,22 @@ def _rules(given: dict[str, Any]) -> dict[str, Any]:
     """What exact sums between tables are held to."""
     cell, public = given["minimum_cell"], given["rows_are_public"]
     if (cell is not None or public) and not given["secure"]:
-        raise Misuse("--minimum-cell and --rows-are-public are for --secure.", "add it, or leave them out")
+        raise UsageError("--minimum-cell and --rows-are-public are for --secure.", "add it, or leave them out")
     return {"rows_are_public": public} | ({} if cell is None else {"minimum_cell": cell})
 
 
-def _till(given: dict[str, Any], sources: Sequence[str]) -> Till | None:
+def _till(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None:
     names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
     if given["epsilon"] is None:
         if given["seed"] is not None or given["fresh"]:
-            raise Misuse("--seed and --fresh are for noise, and there is none.", "leave them out")
+            raise UsageError("--seed and --fresh are for noise, and there is none.", "leave them out")
         return None
     if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
-        raise Misuse("several tables have no one name: whose budget pays?", "--dataset visits, for example")
-    return open_till(sources[0], delta=given["delta"], **{name: given[name] for name in names})
+        raise UsageError("several tables have no one name: whose budget pays?", "--dataset visits, for example")
+    return open_ledger_session(sources[0], delta=given["delta"], **{name: given[name] for name in names})
 
 
-def _answer(spec: Spec, result: Any, till: Till | None, given: dict[str, Any]) -> None:
+def _answer(spec: Spec, result: Any, till: LedgerSession | None, given: dict[str, Any]) -> None:
     page, picture = given["html_file"], given["plot_file"]
     if page is not None:
         with all_or_nothing(page) as part:
@@ -437,9 +437,9 @@ def _answer(spec: Spec, result: Any, till: Till | None, given: dict[str, Any]) -
         print_json(held)
         return
     if given["secure"]:
-        from murmure.core.rehearsal import IN_ENGLISH
+        from murmure.core.rehearsal import REHEARSAL_NOTICE
 
-        click.echo(f"{IN_ENGLISH}\n", err=given["as_latex"])
+        click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
     if till is not None and not given["as_latex"]:
         click.echo(till.words())
@@ -450,7 +450,7 @@ def _answer(spec: Spec, result: Any, till: Till | None, given: dict[str, Any]) -
 
 def _draw(result: Any, place: Path) -> None:
     if not hasattr(result, "plot"):
-        raise Misuse(f"{type(result).__name__} has no picture.", "leave --plot out")
+        raise UsageError(f"{type(result).__name__} has no picture.", "leave --plot out")
     from murmure.core.show import pyplot
 
     axes = result.plot()

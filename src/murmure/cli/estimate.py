@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.shared import (
-    Clear,
-    Misuse,
+    MurmureCommand,
     Probability,
+    UsageError,
     all_or_nothing,
     console,
     domain_options,
-    grouped,
+    group_digits,
     json_option,
-    needs,
     print_json,
+    require_options,
 )
 from murmure.core.errors import CannotWrite, shorten
 from murmure.core.files import refuse_to_replace
 
 if TYPE_CHECKING:
-    from murmure.core.estimate import Estimate
+    from murmure.core.estimates.estimate import Estimate
     from murmure.core.schema import Schema
     from murmure.core.types import Release
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
 
-PICTURES = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
+PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
 DOMAIN = ("categories", "labels", "integers", "interval", "cells")
 REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
-MOST_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
+MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
-@click.command(cls=Clear, short_help="Figures with error bars, of sanitised tables or people's coins.")
+@click.command(cls=MurmureCommand, short_help="Figures with error bars, of sanitised tables or people's coins.")
 @click.argument("sources", metavar="OUT...", nargs=-1)
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
@@ -114,23 +114,25 @@ def estimate(
     if not randomised:
         for name, value in (given | dict(zip(DOMAIN, domain, strict=True)) | {"column": column}).items():
             if value is not None:
-                raise Misuse(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
+                raise UsageError(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
     elif sources:
-        raise Misuse("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
+        raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
-        raise Misuse("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
+        raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
     elif truth is not None:
         given, truth = given | {"truth": truth}, None
     wanted = [] if sources or randomised else ["a sanitised table OUT"]
-    needs("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file estimates.svg")
+    require_options("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
+    if plot is not None and plot.suffix.lower() not in PICTURE_FORMATS:
+        raise UsageError(
+            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file estimates.svg"
+        )
     if not 0 < level < 1:
-        raise Misuse(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
     if weights is not None and pairs:
-        raise Misuse("--weights are for columns, and --pair takes none.", "estimate the pair without them")
+        raise UsageError("--weights are for columns, and --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
-        raise Misuse("--html is a page of columns, or of one pair.", "make a page each")
+        raise UsageError("--html is a page of columns, or of one pair.", "make a page each")
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with naming_files():
         check_places(plot, html, source, truth)
@@ -139,7 +141,7 @@ def estimate(
 
         answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
     else:
-        answer = read(source, columns, [_two(pair) for pair in pairs], weights, target)
+        answer = answer_table(source, columns, [_two(pair) for pair in pairs], weights, target)
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
@@ -154,7 +156,7 @@ def estimate(
             draw(answer, plot, level, simultaneous)
         if html is not None:
             write_page(answer, html, level, target, simultaneous)
-    said = Said(level, each, target, simultaneous, consistent, weights)
+    said = IntervalOptions(level, each, target, simultaneous, consistent, weights)
     if as_json:
         print_json(_as_json(answer, said) | {"plot": plot and str(plot), "html": html and str(html)})
     else:
@@ -175,8 +177,8 @@ def naming_files() -> Iterator[None]:
 
 def check_places(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
     """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
-    from murmure.engines.tables import open_table
-    from murmure.pages.report import check_place
+    from murmure.engines.sources.tables import open_table
+    from murmure.show.report import check_place
 
     targets = [path for path in (plot, html) if path is not None]
     tables = [table for table in (source, truth) if table is not None and targets]
@@ -190,7 +192,7 @@ def check_places(plot: Path | None, html: Path | None, source: Any, truth: str |
             )
     if plot is not None:
         kind = plot.suffix.lower()
-        refuse_to_replace(plot, lambda start: start.startswith(PICTURES[kind]), f"a {kind[1:].upper()} picture")
+        refuse_to_replace(plot, lambda start: start.startswith(PICTURE_FORMATS[kind]), f"a {kind[1:].upper()} picture")
     if html is not None:
         check_place(html)
 
@@ -200,7 +202,7 @@ def _two(text: str) -> tuple[str, str]:
 
     names = split_columns(text)
     if len(names) != 2:
-        raise Misuse(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
+        raise UsageError(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
     return names[0], names[1]
 
 
@@ -208,7 +210,7 @@ def _two(text: str) -> tuple[str, str]:
 
 
 @dataclass
-class Figures:
+class ColumnFigures:
     """The figures of one column or pair, and the true ones where they are known."""
 
     kind: str  # "shares", "mean", "pair"
@@ -224,7 +226,7 @@ class Figures:
 
     @property
     def bars(self) -> bool:
-        return self.estimate.reading is not None
+        return self.estimate.estimator is not None
 
     def rows(self, level: float) -> tuple[list[dict[str, Any]], str]:
         """As the estimate has them, with what is true; nothing that JSON cannot hold."""
@@ -245,7 +247,7 @@ class Answer:
     release: Release
     plan: Plan
     schema: Schema | None  # of a table
-    figures: list[Figures]
+    figures: list[ColumnFigures]
     weights: str | None = None
     true_rows: int | None = None
     true_left_out: int = 0
@@ -260,7 +262,7 @@ class Answer:
     @property
     def protects(self) -> str:
         """What the guarantee is about: a row of a table, or a report to one question."""
-        from murmure.pages.words import protects
+        from murmure.show.certificate_words import protects
 
         if self.plan.of_records or self.plan.unit != "row":
             return protects(self.plan)
@@ -280,21 +282,21 @@ class Answer:
             one.truth = shares
 
 
-def read(
+def answer_table(
     source: Any, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
 ) -> Answer:
     """Estimate what was asked for: every column unless some, or pairs, are named."""
     from murmure.cli.schema import split_columns
     from murmure.core.errors import MissingColumn
-    from murmure.engines.tables import open_table
-    from murmure.sanitised import estimate as estimated
-    from murmure.sanitised import plan_of
+    from murmure.engines.sources.tables import open_table
+    from murmure.run.tables.table_format import estimate as estimated
+    from murmure.run.tables.table_format import plan_in_table
     from murmure.statistics.marginals import Marginals
     from murmure.statistics.pair import Pair
 
-    plan, _ = plan_of(open_table(source))
+    plan, _ = plan_in_table(open_table(source))
     schema: Any = plan.statistic.domain
-    figures: list[Figures] = []
+    figures: list[ColumnFigures] = []
     release = None
     if columns is not None or not pairs:
         wanted = list(schema.private) if columns is None else split_columns(columns)
@@ -305,13 +307,13 @@ def read(
         means = release.estimate.means
         for name in wanted:
             one = replace(release.estimate[name], target=target)
-            figures.append(Figures("mean" if one.unit == "value" else "shares", (name,), one))
+            figures.append(ColumnFigures("mean" if one.unit == "value" else "shares", (name,), one))
             if one.unit == "share" and name in means:
-                figures.append(Figures("mean", (name,), replace(means[name], target=target)))
+                figures.append(ColumnFigures("mean", (name,), replace(means[name], target=target)))
     for a, b in pairs:
         found = estimated(source, statistic=Pair(schema, a, b))
         release = release or found
-        figures.append(Figures("pair", (a, b), replace(found.estimate, target=target)))
+        figures.append(ColumnFigures("pair", (a, b), replace(found.estimate, target=target)))
     assert release is not None
     return Answer(release, plan, schema, figures, weights)
 
@@ -323,14 +325,14 @@ def count(
     import numpy as np
 
     from murmure.core.errors import EmptySource
-    from murmure.engines.progress import watched
-    from murmure.engines.tables import open_table
+    from murmure.engines.base.progress import with_progress
+    from murmure.engines.sources.tables import open_table
 
     table = open_table(original, [*schema.private, *([] if weights is None else [weights])], schema.kinds)
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
@@ -348,7 +350,7 @@ def count(
 
 def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     """A panel for each."""
-    from murmure.core.estimates import Estimates
+    from murmure.core.estimates.column_estimates import Estimates
     from murmure.core.show import plot_estimates
 
     with suppress(ImportError):
@@ -363,7 +365,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
 
 def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneous: bool) -> None:
     """Columns with their means, or one pair."""
-    from murmure.pages.report import write_report
+    from murmure.show.report import write_report
 
     release, truth = answer.release, None
     main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
@@ -390,7 +392,7 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
 
 
 @dataclass(frozen=True)
-class Said:
+class IntervalOptions:
     """How the figures are to be read."""
 
     level: float
@@ -400,7 +402,7 @@ class Said:
     consistent: bool
     weights: str | None = None
 
-    def note(self, method: str, figures: Figures) -> str:
+    def note(self, method: str, figures: ColumnFigures) -> str:
         if not method:
             return f"no error bar: {figures.estimate.reason}"
         whom = "these people" if self.target == "fixed" else "the population they were drawn from"
@@ -412,16 +414,16 @@ class Said:
         return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
 
 
-def consistent_shares(answer: Answer) -> Iterator[tuple[Figures, Estimate]]:
-    from murmure.postprocess import project_simplex
+def consistent_shares(answer: Answer) -> Iterator[tuple[ColumnFigures, Estimate]]:
+    from murmure.run.postprocessing import project_simplex
 
     for one in answer.figures:
         if one.estimate.unit == "share" and one.bars:
             yield one, project_simplex(one.estimate)
 
 
-def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
-    from murmure.pages.words import certificate_json, mechanism_json
+def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
+    from murmure.show.certificate_words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
@@ -464,21 +466,21 @@ def _as_json(answer: Answer, said: Said) -> dict[str, Any]:
     return out
 
 
-def _show(answer: Answer, said: Said) -> None:
-    from murmure.pages.words import both_certificates, certificate_table, mechanism_title, promise
+def _show(answer: Answer, said: IntervalOptions) -> None:
+    from murmure.show.certificate_words import both_certificates, certificate_table, mechanism_title, promise
 
     out, release, plan = console(), answer.release, answer.plan
     what = "rows" if plan.of_records else "reports"
-    out.print(f"{grouped(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
+    out.print(f"{group_digits(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
     out.print(mechanism_title(plan.person))
     if answer.from_counts:
         from murmure.cli.estimate_reports import in_order
 
         out.print(in_order(list(release.estimate.labels)))
     if release.randomised_outside:
-        from murmure.core.outside_randomness import IN_ENGLISH
+        from murmure.core.outside_randomness import RANDOMISED_OUTSIDE
 
-        out.print(IN_ENGLISH, style="bold")
+        out.print(RANDOMISED_OUTSIDE, style="bold")
     if release.seeded:
         out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
     for one in answer.figures:
@@ -491,7 +493,7 @@ def _show(answer: Answer, said: Said) -> None:
         out.print(table)
         out.print(said.note(method, one), style="dim")
         if left_out:
-            out.print(f"the {MOST_SHOWN} largest; {grouped(left_out)} more with --json", style="dim")
+            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
     if said.consistent:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
@@ -518,15 +520,15 @@ def _show_consistent(out: Any, answer: Answer) -> None:
         table, left_out = _table(shares.to_rows(), "share")
         out.print(table)
         if left_out:
-            out.print(f"the {MOST_SHOWN} largest; {grouped(left_out)} more with --json", style="dim")
+            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
 
 
 def _truth_note(answer: Answer) -> str:
-    words = f"truth (simulation): {grouped(answer.true_rows or 0)} rows of the original"
+    words = f"truth (simulation): {group_digits(answer.true_rows or 0)} rows of the original"
     if answer.true_left_out:
-        words += f", without {grouped(answer.true_left_out)} that the schema does not hold"
+        words += f", without {group_digits(answer.true_left_out)} that the schema does not hold"
     if answer.true_rows != answer.release.estimate.n:
-        words += f"; the sanitised table holds {grouped(answer.release.estimate.n)}"
+        words += f"; the sanitised table holds {group_digits(answer.release.estimate.n)}"
     return words
 
 
@@ -540,11 +542,13 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     table.add_column("", overflow="fold")
     for name in (unit, *(names[name] for name in shown)):
         table.add_column(name, justify="right")
-    left_out = len(rows) - MOST_SHOWN
+    left_out = len(rows) - MAX_SHOWN
     if left_out > 0:
-        rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MOST_SHOWN]
+        rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MAX_SHOWN]
     for row in rows:
-        cells = (grouped(round(row[name])) if name == "count" else _figure(row.get(name)) for name in (unit, *shown))
+        cells = (
+            group_digits(round(row[name])) if name == "count" else _figure(row.get(name)) for name in (unit, *shown)
+        )
         table.add_row(str(row["label"]), *cells)
     return table, max(0, left_out)
 

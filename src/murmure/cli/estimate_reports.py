@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Misuse, Probability
+from murmure.cli.shared import Probability, UsageError
 from murmure.core.errors import MissingColumn, OutsideDomain, shorten
 
 if TYPE_CHECKING:
     from murmure.cli.estimate import Answer
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
 
 COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
 REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
@@ -33,9 +33,9 @@ def answer_reports(
     target: Any,
 ) -> Answer:
     """The figures of reports that exist already; nothing is drawn."""
-    from murmure.cli.estimate import Answer, Figures
+    from murmure.cli.estimate import Answer, ColumnFigures
     from murmure.core.domain import Categories
-    from murmure.outside_reports import release_reports
+    from murmure.run.outside_reports import release_reports
 
     check_what_was_typed(mechanism, plan_file, counts, reports, column, domain, settings)
     counted = None if counts is None else split_counts(counts)
@@ -48,24 +48,24 @@ def answer_reports(
     try:
         release = release_reports(plan, counted if reports is None else reports, column=column)
     except MissingColumn as error:
-        raise Misuse(
+        raise UsageError(
             str(error).split("\n", maxsplit=1)[0], "--column NAME says which column holds the reports"
         ) from None
     except OutsideDomain as error:
         unnamed = plan_file is None and all(value is None for value in domain[:4])
         if unnamed and reports is not None:  # that the answers are no and yes was our word
             problem = str(error).split("\n", maxsplit=1)[0]
-            raise Misuse(problem, "--labels NO,YES says which two answers there are") from None
+            raise UsageError(problem, "--labels NO,YES says which two answers there are") from None
         raise
     where = column or plan.statistic.domain.column  # type: ignore[union-attr]
     shown = replace(release.estimate, target=target)
     held = () if where is None else (where,)
-    figures = [Figures("mean" if shown.unit == "value" else "shares", held, shown)]
+    figures = [ColumnFigures("mean" if shown.unit == "value" else "shares", held, shown)]
     asked: Any = plan.statistic.domain
     if shown.unit == "share" and not isinstance(asked, Categories):  # of numbers the mean too, as of a table
         from murmure.statistics.mean import Mean
 
-        figures.append(Figures("mean", held, replace(Mean(asked).finish(release.estimate), target=target)))
+        figures.append(ColumnFigures("mean", held, replace(Mean(asked).finish(release.estimate), target=target)))
     from_counts = plan_file is None and not named
     return Answer(release, plan, None, figures, from_counts=from_counts)
 
@@ -80,17 +80,17 @@ def check_what_was_typed(
     settings: dict[str, Any],
 ) -> None:
     if counts is not None and reports is not None:
-        raise Misuse("--counts and --reports exclude one another.", "counts are of the same reports, added up")
+        raise UsageError("--counts and --reports exclude one another.", "counts are of the same reports, added up")
     if counts is None and reports is None:
-        raise Misuse("nothing says what people reported: give --counts or --reports.", COUNTS)
+        raise UsageError("nothing says what people reported: give --counts or --reports.", COUNTS)
     if mechanism is not None and plan is not None:
-        raise Misuse("--mechanism and --plan exclude one another.", "a plan says everything by itself")
+        raise UsageError("--mechanism and --plan exclude one another.", "a plan says everything by itself")
     if mechanism is None and plan is None:
-        raise Misuse("nothing says how people randomised their answers: give --mechanism or --plan.", COUNTS)
+        raise UsageError("nothing says how people randomised their answers: give --mechanism or --plan.", COUNTS)
     if plan is not None and (settings or any(value is not None for value in domain)):
-        raise Misuse("--plan takes no mechanism's options.", "a plan says everything by itself")
+        raise UsageError("--plan takes no mechanism's options.", "a plan says everything by itself")
     if column is not None and reports is None:
-        raise Misuse("--column is a column of --reports, and there is no such file.", REPORTS)
+        raise UsageError("--column is a column of --reports, and there is no such file.", REPORTS)
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels
     from murmure.core.domain import Categories
     from murmure.core.types import Affine
     from murmure.local.warner import YesNo
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
     from murmure.statistics.histogram import Histogram
     from murmure.statistics.mean import Mean
 
@@ -115,7 +115,7 @@ def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels
     answers = None if labels is None else Categories(labels)
     person = build(exact, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
     if labels is not None and not known and isinstance(person, YesNo) and sum(person.yes) != 1:
-        raise Misuse(
+        raise UsageError(
             f"with these coins the two answers are not alike, and --counts does not say which of {labels[0]!r} and "
             f"{labels[1]!r} is the yes.",
             f"name both, the yes last: --labels {','.join(labels)}",
@@ -130,7 +130,7 @@ def _plan_in(path: Path) -> Plan:
 
     plan = read_plan(path)
     if plan.of_records:
-        raise Misuse(
+        raise UsageError(
             f"{str(path)!r} is a plan about whole rows, and this is about one question.",
             "murmure estimate OUT reads a sanitised table with its plan",
         )
@@ -151,15 +151,15 @@ def split_counts(text: str) -> dict[str, int]:
         label, parts, count = item.rpartition("=")
         label = label.strip()
         if not parts or not label:
-            raise Misuse(
+            raise UsageError(
                 f"--counts takes ANSWER=COUNT, got {shorten(item)}.",
                 "--counts no=300,yes=200; an answer with a comma in quotes: --counts '\"a, b\"=3,c=4'",
             )
         if label in counts:
-            raise Misuse(f"--counts names {shorten(label)} twice.", "add the two counts up")
+            raise UsageError(f"--counts names {shorten(label)} twice.", "add the two counts up")
         counts[label] = _count(label, count)
     if not counts:
-        raise Misuse(f"--counts holds no count, got {shorten(text)}.", "--counts no=300,yes=200")
+        raise UsageError(f"--counts holds no count, got {shorten(text)}.", "--counts no=300,yes=200")
     return counts
 
 
@@ -171,7 +171,7 @@ def _count(label: str, text: str) -> int:
             return int(exact)
     except InvalidOperation:
         pass
-    raise Misuse(
+    raise UsageError(
         f"the count of {shorten(label)} in --counts must be a whole number, at least 0, got {shorten(text)}.",
         "--counts no=300,yes=200",
     )

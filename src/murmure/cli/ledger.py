@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.account import say_lost_key
-from murmure.cli.shared import Clear, ClearGroup, F, Misuse, console, json_option, print_json
+from murmure.cli.ledger_session import say_lost_key
+from murmure.cli.shared import F, MurmureCommand, MurmureGroup, UsageError, console, json_option, print_json
 
 if TYPE_CHECKING:
-    from murmure.ledger import Entry, Ledger
+    from murmure.ledger.entries import Entry
+    from murmure.ledger.ledger import Ledger
 
 MOST_SHOWN = 20  # integers of an answer on the screen
 
 
-@click.group(cls=ClearGroup, short_help="Budgets, charges, and the answers that were paid for.")
+@click.group(cls=MurmureGroup, short_help="Budgets, charges, and the answers that were paid for.")
 def ledger() -> None:
     """Budgets, charges, and the answers that were paid for.
 
@@ -39,11 +40,11 @@ def ledger_option(command: F) -> F:
 
 def opened(where: str | None, new: bool = False) -> Ledger:
     """new: there need be none yet. Where none is, nothing is said about budgets: the name may be mistyped."""
-    from murmure.ledger import Ledger, default_place
+    from murmure.ledger.ledger import Ledger, default_place
 
     held = Ledger(where or default_place())
     if not new and not held.exists():
-        raise Misuse(
+        raise UsageError(
             f"there is no ledger at {held.name!r}; the first budget makes one.",
             "--ledger or MURMURE_LEDGER names another; murmure ledger budget NAME --epsilon 1 makes this one",
         )
@@ -53,7 +54,7 @@ def opened(where: str | None, new: bool = False) -> Ledger:
 # -- show --------------------------------------------------------------------------------------------------------------
 
 
-@ledger.command(cls=Clear, short_help="What was paid, and what is left.")
+@ledger.command(cls=MurmureCommand, short_help="What was paid, and what is left.")
 @ledger_option
 @json_option
 def show(where: str | None, as_json: bool) -> None:
@@ -93,20 +94,25 @@ def standing(held: Ledger, name: str) -> dict[str, Any]:
 
 
 def _lines(held: Ledger, name: str) -> list[str]:
-    from murmure.ledger.figures import may_ask, up
+    from murmure.ledger.figures import remaining_in_words, rounded_up
 
     budget, spent, left = held.budget(name), held.spent(name), held.left(name)
     assert budget is not None
     many = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
     lines = [
-        f"budget   epsilon {up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
-        f"spent    epsilon {up(spent.epsilon)} in {many}",
-        f"left     {may_ask(budget, left)}",
+        f"budget   epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
+        f"spent    epsilon {rounded_up(spent.epsilon)} in {many}",
+        f"left     {remaining_in_words(budget, left)}",
     ]
     if budget.delta > 0:
-        pure = f"pure epsilon {up(spent.pure)}" if spent.pure < math.inf else "no pure epsilon, after Gaussian noise"
+        pure = (
+            f"pure epsilon {rounded_up(spent.pure)}"
+            if spent.pure < math.inf
+            else "no pure epsilon, after Gaussian noise"
+        )
         lines[1] = (
-            f"spent    epsilon {up(spent.epsilon)} at delta {budget.delta:g} in {many}: {pure}; rho {up(spent.rho)}"
+            f"spent    epsilon {rounded_up(spent.epsilon)} at delta {budget.delta:g} in {many}: {pure}; "
+            f"rho {rounded_up(spent.rho)}"
         )
     return lines
 
@@ -114,7 +120,7 @@ def _lines(held: Ledger, name: str) -> list[str]:
 # -- budget ------------------------------------------------------------------------------------------------------------
 
 
-@ledger.command(cls=Clear, short_help="Set or show what people may pay in all.")
+@ledger.command(cls=MurmureCommand, short_help="Set or show what people may pay in all.")
 @click.argument("dataset")
 @click.option("--epsilon", type=float, help="The most that all charges may add up to.")
 @click.option("--delta", type=float, help="Above 0, charges are also counted by zCDP.  [default: as it is, or 0]")
@@ -142,7 +148,7 @@ def budget(
     """
     given = [name for name, v in (("--delta", delta), ("--relation", relation), ("--who", who)) if v is not None]
     if epsilon is None and given:
-        raise Misuse(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
+        raise UsageError(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
     held = opened(where, new=epsilon is not None)
     if epsilon is not None:
         old = held.budget(dataset)  # what is not said stays as it is
@@ -164,7 +170,7 @@ def budget(
 # -- history -----------------------------------------------------------------------------------------------------------
 
 
-@ledger.command(cls=Clear, short_help="Every charge and every budget.")
+@ledger.command(cls=MurmureCommand, short_help="Every charge and every budget.")
 @click.argument("dataset", required=False)
 @ledger_option
 @json_option
@@ -184,20 +190,20 @@ def history(dataset: str | None, where: str | None, as_json: bool) -> None:
 
 
 def _said(entry: Entry) -> str:
-    from murmure.ledger.figures import up
+    from murmure.ledger.figures import rounded_up
 
     if entry.kind == "budget":
-        return f"budget: epsilon {up(entry.epsilon)}, delta {entry.delta or 0:g} ({entry.relation})"
+        return f"budget: epsilon {rounded_up(entry.epsilon)}, delta {entry.delta or 0:g} ({entry.relation})"
     mark = "; SEEDED, protects nobody" if entry.seeded else ""
     plan = f" (plan {entry.plan[:12]})" if entry.plan else ""
-    paid = f"epsilon {up(entry.epsilon)}, " if entry.epsilon < math.inf else ""
-    return f"{paid}rho {up(entry.rho or 0.0)}: {entry.about or 'a release'}{plan}{mark}"
+    paid = f"epsilon {rounded_up(entry.epsilon)}, " if entry.epsilon < math.inf else ""
+    return f"{paid}rho {rounded_up(entry.rho or 0.0)}: {entry.about or 'a release'}{plan}{mark}"
 
 
 # -- answer ------------------------------------------------------------------------------------------------------------
 
 
-@ledger.command(cls=Clear, short_help="The noisy integers that a charge paid for.")
+@ledger.command(cls=MurmureCommand, short_help="The noisy integers that a charge paid for.")
 @click.argument("number", type=int)
 @ledger_option
 @json_option

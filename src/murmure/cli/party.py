@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.party_join import join
-from murmure.cli.party_shared import (
+from murmure.cli.party_options import (
     FILE,
     FIRST,
     about,
-    before,
+    earlier_disclosures,
     home_option,
     line_options,
-    open_line,
+    open_client,
     own_key,
+    print_study,
     printable,
-    show,
 )
-from murmure.cli.shared import Clear, ClearGroup, Misuse, json_option, print_json
+from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, json_option, print_json
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
-    from murmure.service.home import Home
+    from murmure.parties.party.folder import PartyFolder
 
 
-@click.group(cls=ClearGroup, short_help="Take part in a study with rows that never leave.")
+@click.group(cls=MurmureGroup, short_help="Take part in a study with rows that never leave.")
 def party() -> None:
     """Take part in sums between organisations, with rows that never leave.
 
@@ -46,28 +46,28 @@ def party() -> None:
 # -- init and card -----------------------------------------------------------------------------------------------------
 
 
-@party.command(cls=Clear, short_help="Make a party's key and card.")
+@party.command(cls=MurmureCommand, short_help="Make a party's key and card.")
 @click.argument("folder", type=FILE)
 @click.option("--name", required=True, help="By which the others know you.")
 @json_option
 def init(folder: Path, name: str, as_json: bool) -> None:
     """Make a party in FOLDER: a key that stays there, and card.json to hand to the coordinator."""
-    from murmure.service.home import Home
+    from murmure.parties.party.folder import PartyFolder
 
-    _show_card(Home.create(folder, name), as_json)
+    _show_card(PartyFolder.create(folder, name), as_json)
 
 
-@party.command(cls=Clear, short_help="Show a party's card and fingerprint.")
+@party.command(cls=MurmureCommand, short_help="Show a party's card and fingerprint.")
 @home_option
 @json_option
 def card(folder: Path, as_json: bool) -> None:
     """The card to hand to the coordinator, and the digits to compare by voice."""
-    from murmure.service.home import Home
+    from murmure.parties.party.folder import PartyFolder
 
-    _show_card(Home(folder), as_json)
+    _show_card(PartyFolder(folder), as_json)
 
 
-def _show_card(home: Home, as_json: bool) -> None:
+def _show_card(home: PartyFolder, as_json: bool) -> None:
     mine = home.card
     if as_json:
         print_json({"folder": str(home.folder), "card": mine.to_dict(), "fingerprint": mine.fingerprint})
@@ -80,7 +80,7 @@ def _show_card(home: Home, as_json: bool) -> None:
 # -- look --------------------------------------------------------------------------------------------------------------
 
 
-@party.command(cls=Clear, short_help="What a study asks, in plain words.")
+@party.command(cls=MurmureCommand, short_help="What a study asks, in plain words.")
 @click.argument("url")
 @click.option("--rows", metavar="ROWS", help="Yours: checked as `join` checks them, and counted. They stay here.")
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
@@ -101,21 +101,21 @@ def look(
 
     With --rows it also says what in your rows would stop `join`, which would then decline.
     """
-    from murmure.service.own import own_sums
-    from murmure.service.own_counts import warnings_at_home
-    from murmure.service.policy import Policy
-    from murmure.service.sources import open_rows
-    from murmure.study import Study
+    from murmure.parties.party.condition_warnings import local_warnings
+    from murmure.parties.party.local_sums import compute_local_sums
+    from murmure.parties.party.policy import Policy
+    from murmure.parties.party.row_sources import open_rows
+    from murmure.parties.study.document import Study
 
-    with open_line(url, ca, plain_http, FIRST) as client:
+    with open_client(url, ca, plain_http, FIRST) as client:
         study = Study.open(client.study())
-    mine, told = own_key(folder), before(folder, study, lang)
+    mine, told = own_key(folder), earlier_disclosures(folder, study, lang)
     if rows is not None:
-        told += warnings_at_home(study, open_rows(rows, query), language=lang)
+        told += local_warnings(study, open_rows(rows, query), language=lang)
     if not as_json:
-        show(study, lang, mine, told)
+        print_study(study, lang, mine, told)
     if rows is not None:  # what would stop `join` stops here, where nobody hears of it
-        Policy().check_rows(study, own_sums(study, open_rows(rows, query))[0].rows)
+        Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query))[0].rows)
     if as_json:
         print_json(about(study, lang, mine, told))
 
@@ -123,24 +123,26 @@ def look(
 # -- decline -----------------------------------------------------------------------------------------------------------
 
 
-@party.command("decline", cls=Clear, short_help="Tell the coordinator no.")
+@party.command("decline", cls=MurmureCommand, short_help="Tell the coordinator no.")
 @click.argument("url")
 @home_option
 @line_options
 @json_option
 def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
     """Tell the coordinator at URL that this party takes no part, so that nobody waits for it. No reason is given."""
-    from murmure.service.home import Home
-    from murmure.service.joining import Terms, decline
-    from murmure.service.policy import Policy
-    from murmure.study import Study
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.party.invitation import Invitation, decline
+    from murmure.parties.party.policy import Policy
+    from murmure.parties.study.document import Study
 
-    home = Home(folder)
+    home = PartyFolder(folder)
     home.store.file.look()
-    with open_line(url, ca, plain_http, FIRST) as client:
+    with open_client(url, ca, plain_http, FIRST) as client:
         signed = client.study()
         study = Study.open(signed)
-        decline(Terms(home, study, signed, client.address.url, Policy(), None, None), client, "declined by a command")
+        decline(
+            Invitation(home, study, signed, client.address.url, Policy(), None, None), client, "declined by a command"
+        )
     if as_json:
         print_json({"study": study.name, "digest": study.digest.hex(), "declined": True})
     else:
@@ -150,15 +152,15 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
 # -- status and history ------------------------------------------------------------------------------------------------
 
 
-@party.command(cls=Clear, short_help="The studies of this party, and how they stand.")
+@party.command(cls=MurmureCommand, short_help="The studies of this party, and how they stand.")
 @home_option
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
-    from murmure.service.home import Home
-    from murmure.service.paid import sums
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.study.costs import spending_by_column
 
-    home = Home(folder)
+    home = PartyFolder(folder)
     home.store.file.look()
     studies = []
     for one in home.store.studies():
@@ -175,7 +177,7 @@ def status(folder: Path, as_json: bool) -> None:
                 "sums": [[str(v) for v in sums] for sums, _ in results],
             }
         )
-    paid = sums(home.store.charges())
+    paid = spending_by_column(home.store.charges())
     if as_json:
         said = {"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies}
         print_json({**said, "paid": [one.to_dict() for one in paid]})
@@ -191,32 +193,32 @@ def status(folder: Path, as_json: bool) -> None:
         click.echo(one_sum.to_text())
 
 
-@party.command(cls=Clear, short_help="What came out of a study, once more.")
+@party.command(cls=MurmureCommand, short_help="What came out of a study, once more.")
 @click.argument("which", metavar="[STUDY]", required=False)
 @home_option
 @json_option
 def result(which: str | None, folder: Path, as_json: bool) -> None:
     """What came out of STUDY (its name, or the first digits of its digest), or of the last one, as `join` said it."""
     from murmure.cli.party_join import show_outcomes
-    from murmure.service.home import Home
-    from murmure.service.party import Outcome
-    from murmure.study import Study
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.party.runner import RoundSums
+    from murmure.parties.study.document import Study
 
-    home = Home(folder)
+    home = PartyFolder(folder)
     home.store.file.look()
     held = [(one, home.store.results(one.digest)) for one in home.store.studies()]
     found = [(one, sums) for one, sums in held if sums and _is(one, which)]
     if not found:
         named = "" if which is None else f" called {shorten(which)}"
         over = [one.name for one, sums in held if sums]
-        raise Misuse(
+        raise UsageError(
             f"there is no result of a study{named}.",
             f"there are results of {', '.join(map(repr, over))}"
             if over
             else "murmure party status shows how they stand",
         )
     one, sums = found[-1]
-    show_outcomes(Study.open(one.signed), [Outcome(*part) for part in sums], as_json)
+    show_outcomes(Study.open(one.signed), [RoundSums(*part) for part in sums], as_json)
 
 
 def _is(one: Any, which: str | None) -> bool:
@@ -225,7 +227,7 @@ def _is(one: Any, which: str | None) -> bool:
     return one.name.lower() == which.lower() or (len(which) >= 4 and one.digest.hex().startswith(which.lower()))
 
 
-@party.command(cls=Clear, short_help="What was approved, and which sums were let go.")
+@party.command(cls=MurmureCommand, short_help="What was approved, and which sums were let go.")
 @home_option
 @json_option
 def history(folder: Path, as_json: bool) -> None:
@@ -234,12 +236,12 @@ def history(folder: Path, as_json: bool) -> None:
     Costs are added up over all noisy studies that read a column, from the moment that the masked sum left: the others
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
-    from murmure.service.home import Home
-    from murmure.service.paid import sums
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.study.costs import spending_by_column
 
-    home = Home(folder)
+    home = PartyFolder(folder)
     home.store.file.look()
-    decisions, released, paid = home.store.decisions(), home.store.released(), sums(home.store.charges())
+    decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
         print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
         return
@@ -263,10 +265,12 @@ def _in_order(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -
 
 
 def _let_go(one: dict[str, Any]) -> str:
-    from murmure.service.party_step import ROWS
+    from murmure.parties.party.transaction import ROW_COUNT_COLUMN
 
     kind = "exact" if one["exact"] else "noisy"
-    columns = ", ".join(name for name in one["columns"] if name != ROWS) + f" and {ROWS}" * (ROWS in one["columns"])
+    columns = ", ".join(name for name in one["columns"] if name != ROW_COUNT_COLUMN) + f" and {ROW_COUNT_COLUMN}" * (
+        ROW_COUNT_COLUMN in one["columns"]
+    )
     how = "let go" if one["certain"] else "may be out"
     return (
         f"{one['at']}  {how:<9} {one['name']} round {one['round']}: {kind} sums of {columns} "

@@ -11,18 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.party_shared import FIRST, SAID, STAGES, before, home_option, line_options, open_line, printable, show
-from murmure.cli.shared import Clear, Misuse, console, grouped, json_option, print_json
+from murmure.cli.party_options import (
+    FIRST,
+    STAGES,
+    TEXTS,
+    earlier_disclosures,
+    home_option,
+    line_options,
+    open_client,
+    print_study,
+    printable,
+)
+from murmure.cli.shared import MurmureCommand, UsageError, console, group_digits, json_option, print_json
 
 if TYPE_CHECKING:
-    from murmure.service.client import Client
-    from murmure.service.party import Outcome
-    from murmure.study import Study
+    from murmure.parties.http.client import Client
+    from murmure.parties.party.runner import RoundSums
+    from murmure.parties.study.document import Study
 
 MOST_SHOWN = 40  # figures on a terminal
 
 
-@click.command(cls=Clear, short_help="Approve a study and take part.")
+@click.command(cls=MurmureCommand, short_help="Approve a study and take part.")
 @click.argument("url")
 @click.option("--rows", metavar="ROWS", help="CSV, Parquet, x.duckdb::table, or an address with --query.  [required]")
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
@@ -114,29 +124,29 @@ def join(
     later, whoever has another key under the same name is refused, unless --accept-new-key names it.
     """
     if rows is None:
-        raise Misuse("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
-    from murmure.service.home import Home
-    from murmure.service.joining import Terms, check_known, check_rules, finish, needs_rows, read_rows
-    from murmure.service.policy import Policy
-    from murmure.study import Study
+        raise UsageError("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.party.invitation import Invitation, check_known, check_rules, join_study, needs_rows, read_rows
+    from murmure.parties.party.policy import Policy
+    from murmure.parties.study.document import Study
 
     if not 0 < wait < 1e9:
-        raise Misuse(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
+        raise UsageError(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
     if delta is not None and budget is None:
-        raise Misuse("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
+        raise UsageError("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
     paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
-    home = Home(folder)
+    home = PartyFolder(folder)
     home.store.file.look()
-    with open_line(url, ca, plain_http, patience, verbose) as client:
+    with open_client(url, ca, plain_http, patience, verbose) as client:
         met = home.store.pinned(client.address.url) is not None
         client.patience = patience if met else min(patience, FIRST)
         signed = client.study()
         since = time.monotonic()
         client.patience = patience
         study = Study.open(signed)
-        terms = Terms(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
+        terms = Invitation(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check_known(terms)
         asks = not (as_json or yes or approve) and _somebody_is_there()
         # what a rule refuses may follow from earlier studies: a stranger, whom nobody here has named, hears nothing
@@ -152,13 +162,13 @@ def join(
                 click.echo(printable(line), err=True)
         with _declining(terms, client, since, declines and not _mistyped(rows), asks, lang):
             own = read_rows(terms, rows, query) if needs_rows(terms) else []
-        outcomes = finish(terms, client, own, why, _progress(study, lang), client.log, wait)
+        outcomes = join_study(terms, client, own, why, _progress(study, lang), client.log, wait)
     show_outcomes(study, outcomes, as_json)
 
 
 def _mistyped(rows: str) -> bool:
     """There is no such file: a mistake in the command, and no reason to decline."""
-    from murmure.service.sources import PART
+    from murmure.parties.party.row_sources import PART
 
     return "://" not in rows and PART not in rows and not Path(rows).exists()
 
@@ -167,10 +177,10 @@ def _mistyped(rows: str) -> bool:
 def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool, lang: str) -> Iterator[None]:
     """Own rules or rows that stop this party: the coordinator is told no. The reason is for this terminal alone."""
     from murmure.core.errors import MissingExtra
-    from murmure.service.joining import decline_by_itself
-    from murmure.service.refusals import StoreFailed
+    from murmure.parties.party.invitation import decline_automatically
+    from murmure.parties.party.refusals import StoreFailed
 
-    said = SAID[lang]
+    said = TEXTS[lang]
     try:
         yield
     except (MissingExtra, StoreFailed):  # the machine is not set up: neither a rule nor the rows
@@ -180,14 +190,14 @@ def _declining(terms: Any, client: Client, since: float, declines: bool, asks: b
             click.echo(printable(str(error)), err=True)
             answer = click.prompt(said["tell_no"], default="", show_default=False).strip().lower()
             declines = answer in (said["yes"], said["yes"][0])
-        told = declines and decline_by_itself(terms, client, since)
+        told = declines and decline_automatically(terms, client, since)
         click.echo(said["told" if told else "not_told"].format(terms.study.name), err=True)
         raise
 
 
 def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
     """A line on stderr when a stage begins."""
-    rounds, words = study.rounds, SAID[lang]["most" if study.rounds_vary else "round"]
+    rounds, words = study.rounds, TEXTS[lang]["most" if study.rounds_vary else "round"]
     told: set[tuple[int, str]] = set()
 
     def tell(number: int, stage: str) -> None:
@@ -202,29 +212,31 @@ def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
 def _at_home(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
     """Few own rows behind a condition: said before the first round, to whoever approves, and to nobody else."""
     from murmure.core.errors import MurmureError
-    from murmure.service.own_counts import warnings_at_home
-    from murmure.service.sources import open_rows
+    from murmure.parties.party.condition_warnings import local_warnings
+    from murmure.parties.party.row_sources import open_rows
 
     if terms.home.store.study(terms.study.digest) is not None:
         return []
     try:
-        return warnings_at_home(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
+        return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
     except MurmureError:  # what is wrong with the rows is said when they are checked
         return []
 
 
 def _ask(terms: Any, client: Client, lang: str, as_json: bool, at_home: list[str]) -> str:
     """A person at a terminal decides; a script has said before what it approves."""
-    from murmure.service.joining import decline
-    from murmure.service.refusals import NotApproved
+    from murmure.parties.party.invitation import decline
+    from murmure.parties.party.refusals import NotApproved
 
-    study, said = terms.study, SAID[lang]
+    study, said = terms.study, TEXTS[lang]
     if as_json or not _somebody_is_there():
         raise NotApproved(
             f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
             hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
         )
-    show(study, lang, terms.home.identity.public, [*before(terms.home.folder, study, lang), *at_home])
+    print_study(
+        study, lang, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study, lang), *at_home]
+    )
     answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
     if answer in (said["yes"], said["yes"][0]):
         return "approved at a terminal"
@@ -240,11 +252,11 @@ def _somebody_is_there() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
+def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool) -> None:
     """Figures of every question, and what became of every model."""
-    from murmure.service.figures import figures_of
-    from murmure.service.fitted import fit_to_dict, lines_of, round_to_dict
-    from murmure.service.paid import in_all
+    from murmure.parties.study.costs import study_cost_in_words
+    from murmure.parties.study.model_outcomes import outcome_lines, outcome_to_dict, round_to_dict
+    from murmure.parties.study.round_figures import figures_of
 
     read = [(one, figures_of(plan, one.sums)) for plan, one in zip(study.plans, outcomes, strict=False)]
     sums = [one.sums for one in outcomes]
@@ -261,7 +273,7 @@ def show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
             }
             for number, (one, said) in enumerate(zip(outcomes, about, strict=True), 1)
         ]
-        models = {"models": [fit_to_dict(fit) for fit in fits]} if fits else {}
+        models = {"models": [outcome_to_dict(fit) for fit in fits]} if fits else {}
         print_json({"study": study.name, "digest": study.digest.hex(), "results": held, **models})
         return
     out = console()
@@ -270,16 +282,16 @@ def show_outcomes(study: Study, outcomes: list[Outcome], as_json: bool) -> None:
         names = ", ".join(study.roster[place].name for place in one.cohort)
         out.print(f"over {len(one.cohort)} parties: {names}", style="dim", soft_wrap=True)
         if figures.people is not None:
-            out.print(f"{'' if figures.exact else 'about '}{grouped(figures.people)} rows", style="dim")
+            out.print(f"{'' if figures.exact else 'about '}{group_digits(figures.people)} rows", style="dim")
         wide = max((len(row.label) for row in figures.rows[:MOST_SHOWN]), default=0)
         for row in figures.rows[:MOST_SHOWN]:
             between = f"  ({row.low} to {row.high})" if row.low else ""
             out.print(printable(f"  {row.label:<{wide}}  {row.said}{between}"), soft_wrap=True)
         if len(figures.rows) > MOST_SHOWN:
-            out.print(f"  and {grouped(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")
+            out.print(f"  and {group_digits(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")
         for line in (*figures.notes(), figures.promise()):
             out.print(printable(line), style="dim", soft_wrap=True)
     for fit in fits:
-        click.echo("\n".join(lines_of(fit)))
-    if cost := in_all(study):
+        click.echo("\n".join(outcome_lines(fit)))
+    if cost := study_cost_in_words(study):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)

@@ -8,13 +8,21 @@ from typing import Any
 
 import click
 
-from murmure.cli.shared import Clear, Misuse, all_or_nothing, grouped, json_option, needs, print_json
+from murmure.cli.shared import (
+    MurmureCommand,
+    UsageError,
+    all_or_nothing,
+    group_digits,
+    json_option,
+    print_json,
+    require_options,
+)
 from murmure.core.errors import InvalidParameter
 
 EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
 
 
-@click.command(cls=Clear, short_help="What a trained model says about the rows of a table.")
+@click.command(cls=MurmureCommand, short_help="What a trained model says about the rows of a table.")
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.argument("source", metavar="DATA", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="A .csv file.  [required]")
@@ -32,17 +40,19 @@ def predict(
     murmure predict model.json others.csv -o predicted.csv
     """
     given = (("a MODEL", model), ("a table DATA", source), ("-o OUT", output))
-    needs("murmure predict", [name for name, value in given if not value], (), EXAMPLE)
+    require_options("murmure predict", [name for name, value in given if not value], (), EXAMPLE)
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
-        raise Misuse(f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv")
+        raise UsageError(
+            f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv"
+        )
     if output.exists() and not force:
-        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
     if output.exists() and output.resolve() == Path(source).resolve():
-        raise Misuse(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
+        raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
     made: Any = read_model(model)
     if proba and not hasattr(made, "predict_proba"):
-        raise Misuse(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
+        raise UsageError(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
     from murmure.cli.train import columns_of
 
     rows = columns_of(made, source)
@@ -57,11 +67,11 @@ def predict(
     if as_json:
         print_json({"output": str(output), "rows": len(predicted), "columns": list(columns)})
     else:
-        click.echo(f"{grouped(len(predicted))} predictions: {output}")
+        click.echo(f"{group_digits(len(predicted))} predictions: {output}")
 
 
 def read_model(path: Path) -> Any:
-    from murmure.learn.saved import model_from_json
+    from murmure.learn.model_file import learner_from_json
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -70,4 +80,4 @@ def read_model(path: Path) -> Any:
         raise InvalidParameter(
             f"cannot read the model {str(path)!r}: {why}.", hint="murmure train writes one"
         ) from None
-    return model_from_json(text, repr(str(path)))
+    return learner_from_json(text, repr(str(path)))

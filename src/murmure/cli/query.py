@@ -11,19 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.account import Till, check_columns, checked_delta, ledger_options, one_source, open_till, tidily
-from murmure.cli.estimate import PICTURES, check_places, naming_files
+from murmure.cli.estimate import PICTURE_FORMATS, check_places, naming_files
+from murmure.cli.ledger_session import (
+    LedgerSession,
+    check_columns,
+    check_delta,
+    ledger_options,
+    one_source,
+    open_ledger_session,
+    tidily,
+)
 from murmure.cli.shared import (
-    Clear,
-    Misuse,
+    MurmureCommand,
     OneOf,
+    UsageError,
     all_or_nothing,
     console,
-    grouped,
+    did_you_mean,
+    group_digits,
     json_option,
-    nearest,
-    needs,
     print_json,
+    require_options,
     rows_of_one_person,
 )
 from murmure.core.errors import CannotWrite, shorten
@@ -31,7 +39,7 @@ from murmure.core.errors import CannotWrite, shorten
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
     from murmure.core.types import Release
-    from murmure.plan import Plan
+    from murmure.plan.plan import Plan
 
 COLUMNS = {  # how many columns a question is about
     "count": 0,
@@ -62,7 +70,7 @@ OUTSIDE = "Intervals are cut to what is possible, figures are not: a figure may 
 MOST_SHOWN = 40  # figures on a terminal; beyond, the first
 
 
-@click.command(cls=Clear, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
+@click.command(cls=MurmureCommand, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
 @click.argument("question", type=OneOf("question", tuple(COLUMNS)), required=False)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
@@ -140,17 +148,17 @@ def query(
         )
         if not value and value != 0
     ]
-    needs("murmure query", missing, (), EXAMPLE)
+    require_options("murmure query", missing, (), EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
     if not 0 < level < 1:
-        raise Misuse(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
     if question == "mode" and plot is not None:
-        raise Misuse("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
-    asked = Asked(question, _names(question, columns), _keys(keys), where, at)
+        raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
+    asked = QueryOptions(question, _names(question, columns), _keys(keys), where, at)
     rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     from murmure.core.schema import Schema
-    from murmure.plan import Plan
-    from murmure.run import run
+    from murmure.plan.plan import Plan
+    from murmure.run.run import run
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
@@ -166,7 +174,7 @@ def query(
     with naming_files():  # before anything is charged
         ready_to_draw(plot)
         check_places(plot, html, source, None)
-    till = open_till(source, delta=delta, relation=relation, **paying)
+    till = open_ledger_session(source, delta=delta, relation=relation, **paying)
     release = run(plan, source, ledger=till.account, rng=till.rng)
     failed = None
     try:  # it is paid for: whatever becomes of the files, the answer is shown
@@ -192,8 +200,10 @@ def ready_to_draw(plot: Path | None) -> None:
     """Refuse a picture that could not be drawn."""
     if plot is None:
         return
-    if plot.suffix.lower() not in PICTURES:
-        raise Misuse(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file answer.svg")
+    if plot.suffix.lower() not in PICTURE_FORMATS:
+        raise UsageError(
+            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file answer.svg"
+        )
     from murmure.core.show import pyplot
 
     with suppress(ImportError):
@@ -204,7 +214,7 @@ def ready_to_draw(plot: Path | None) -> None:
 
 
 def write_files(
-    release: Release, plan: Plan, till: Till, plot: Path | None, html: Path | None, level: float, target: Any
+    release: Release, plan: Plan, till: LedgerSession, plot: Path | None, html: Path | None, level: float, target: Any
 ) -> None:
     if plot is not None:
         held = release.estimate
@@ -213,7 +223,7 @@ def write_files(
         with all_or_nothing(plot) as part:
             estimate.plot(part, level)
     if html is not None:
-        from murmure.pages.report import write_report
+        from murmure.show.report import write_report
 
         write_report(release, html, level=level, target=target, plan=plan, ledger=till.account)
 
@@ -222,7 +232,7 @@ def write_files(
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryOptions:
     """A question as it was typed."""
 
     question: str
@@ -237,7 +247,7 @@ class Asked:
         from murmure.core.schema import Schema
 
         for name in (*self.columns, *self.by):
-            known(schema, name)
+            check_column(schema, name)
         self._refuse_words(schema)
         if self.question == "table":
             two = Schema({name: schema.about[name] for name in self.columns})
@@ -258,12 +268,12 @@ class Asked:
         from murmure.core.domain import Categories
 
         if self.question in NUMBERS and isinstance(schema[self.columns[0]], Categories):
-            raise Misuse(
+            raise UsageError(
                 f"a {self.question} is of numbers, and column {self.columns[0]!r} holds labels.",
                 f"murmure query histogram --column {self.columns[0]} counts them",
             )
         if self.question == "mode" and (self.by or self.where):
-            raise Misuse("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
+            raise UsageError("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
 
     @property
     def notes(self) -> list[str]:
@@ -285,12 +295,12 @@ def _names(question: str, columns: str | None) -> tuple[str, ...]:
     if len(names) == wanted or (question == "count" and len(names) == 1):
         return names
     if wanted == 0:
-        raise Misuse(
+        raise UsageError(
             f"a count is of rows, and takes one --column at most, got {len(names)}.", "--where C=V counts some"
         )
     example = "--column smoker,region" if wanted == 2 else "--column age"
     what = "two columns, --column A,B" if wanted == 2 else "one --column"
-    raise Misuse(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
+    raise UsageError(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
 
 
 def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -299,7 +309,7 @@ def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
 
     names = tuple(name for text in keys for name in split_columns(text))
     if len(set(names)) < len(names):
-        raise Misuse(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
+        raise UsageError(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
     return names
 
 
@@ -307,40 +317,40 @@ def curator(question: str, epsilon: float, delta: float | None, noise: str | Non
     """The noise that the options ask for."""
     from murmure.catalogue import load
 
-    checked_delta(delta)
+    check_delta(delta)
     if noise in WITH_DELTA and delta is None:
-        raise Misuse(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
+        raise UsageError(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
     if noise not in WITH_DELTA and delta is not None:
-        raise Misuse(
+        raise UsageError(
             "--delta is for --noise gaussian or skellam; others have none.", "--noise gaussian, or leave it out"
         )
     if question == "mode":
         if noise is not None:
-            raise Misuse("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
+            raise UsageError("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
         return load("PermuteAndFlip")(epsilon=epsilon)
     made = load(NOISES[noise or "laplace"])
     return made(epsilon=epsilon) if delta is None else made(epsilon=epsilon, delta=delta)
 
 
-def known(schema: Schema, name: str) -> None:
+def check_column(schema: Schema, name: str) -> None:
     from murmure.core.errors import MissingColumn
 
     if name not in schema.private:
         raise MissingColumn(
             f"the schema has no column {name!r}; it has {shorten(list(schema.private), 120)}.",
-            hint=nearest(name, schema.private),
+            hint=did_you_mean(name, schema.private),
         )
 
 
 def _levels(text: str) -> Any:
-    from murmure.cli.shared import Numbers
+    from murmure.cli.shared import NumberList
 
     try:
-        held = Numbers().convert(text, None, None)
+        held = NumberList().convert(text, None, None)
     except click.UsageError:
         held = []
     if not held or not all(0 < q < 1 for q in held):
-        raise Misuse(
+        raise UsageError(
             f"--at must be numbers strictly between 0 and 1, got {shorten(text)}.",
             "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
         )
@@ -353,26 +363,26 @@ def _condition(text: str, schema: Schema) -> dict[str, Any]:
 
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
-        raise Misuse(f"--where {shorten(text)} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65")
-    known(schema, name)
+        raise UsageError(f"--where {shorten(text)} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65")
+    check_column(schema, name)
     domain = schema[name]
     if not isinstance(domain, Categories) and (":" in value or isinstance(domain, Interval)):
         try:
             low, high = (float(part) for part in value.split(":"))
         except ValueError:
-            raise Misuse(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
+            raise UsageError(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
         return {"column": domain, "between": (low, high)}
     if isinstance(domain, Decimals):
         try:
             return {"column": domain, "is_in": (float(value),)}
         except ValueError:
-            raise Misuse(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
+            raise UsageError(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
     labels = {str(label): held for label, held in zip(domain.labels(), _values(domain), strict=True)}
     if value not in labels:
         words = isinstance(domain, Categories)
-        raise Misuse(
+        raise UsageError(
             f"--where: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.",
-            (nearest(value, labels) if words else None) or "values come from the schema",
+            (did_you_mean(value, labels) if words else None) or "values come from the schema",
         )
     return {"column": domain, "is_in": (labels[value],)}
 
@@ -393,7 +403,7 @@ def figures(release: Release, level: float, target: Any) -> list[tuple[str, list
     """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
     out = []
     for name, one in _parts_of(release):
-        rows, method = one.rows_and_method(level, target) if one.reading is not None else (one.to_rows(), "")
+        rows, method = one.rows_and_method(level, target) if one.estimator is not None else (one.to_rows(), "")
         out.append((str(name), [_plain(row) for row in rows], method or f"no error bar: {one.reason}"))
     return out
 
@@ -417,8 +427,10 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
 
 
-def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: float, target: Any) -> dict[str, Any]:
-    from murmure.pages.words import certificate_json, protects
+def _as_json(
+    release: Release, plan: Plan, till: LedgerSession, asked: QueryOptions, level: float, target: Any
+) -> dict[str, Any]:
+    from murmure.show.certificate_words import certificate_json, protects
 
     return {
         "question": asked.title,
@@ -435,7 +447,7 @@ def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: floa
         ],
         "left_out": _left_out(release, level, target),
         "too_noisy": [
-            name or asked.title for name, one in _parts_of(release) if one.reading is not None and one.reason
+            name or asked.title for name, one in _parts_of(release) if one.estimator is not None and one.reason
         ],
         "notes": asked.notes,
         "unit": plan.unit,
@@ -448,9 +460,9 @@ def _as_json(release: Release, plan: Plan, till: Till, asked: Asked, level: floa
     }
 
 
-def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, target: Any) -> None:
-    from murmure.ledger.figures import up
-    from murmure.pages.words import protects
+def _show(release: Release, plan: Plan, till: LedgerSession, asked: QueryOptions, level: float, target: Any) -> None:
+    from murmure.ledger.figures import rounded_up
+    from murmure.show.certificate_words import protects
 
     out = console()
     with tidily(out):
@@ -465,12 +477,12 @@ def _show(release: Release, plan: Plan, till: Till, asked: Asked, level: float, 
         for note in asked.notes:
             out.print(note, style="dim")
         reader = release.guarantees["reader"]
-        cost = f"epsilon {up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
+        cost = f"epsilon {rounded_up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
         out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
         out.print(till.words(), style=None if till.ledger else "bold red", soft_wrap=True)
 
 
-def _show_figures(out: Any, release: Release, asked: Asked, level: float, target: Any) -> None:
+def _show_figures(out: Any, release: Release, asked: QueryOptions, level: float, target: Any) -> None:
     from murmure.core.show import left_out_lines
 
     left_out, notes = 0, []
@@ -484,14 +496,14 @@ def _show_figures(out: Any, release: Release, asked: Asked, level: float, target
         sure = "" if method.startswith("no error bar") else f"{100 * level:.6g} % intervals by "
         out.print(f"{sure}{method}" + (f", for {whom} ({target})" if sure else ""), style="dim")
     if asked.question != "count" and release.estimate.n is not None:
-        out.print(f"of about {grouped(release.estimate.n)} rows, a noisy number too", style="dim")
+        out.print(f"of about {group_digits(release.estimate.n)} rows, a noisy number too", style="dim")
     for name, one in _parts_of(release):
         for line in left_out_lines(one, level):
             out.print(f"{name}: {line}" if name else line, soft_wrap=True)
-        if one.reason and one.reading is not None:
+        if one.reason and one.estimator is not None:
             out.print(f"{name + ': ' if name else ''}too noisy: {one.reason}", style="bold")
     if left_out:
-        out.print(f"the first {MOST_SHOWN}; {grouped(left_out)} more with --json", style="dim")
+        out.print(f"the first {MOST_SHOWN}; {group_digits(left_out)} more with --json", style="dim")
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.option_words import option
 from murmure.cli.shared import (
-    Clear,
-    Misuse,
+    MurmureCommand,
+    UsageError,
     Whole,
     console,
-    grouped,
+    did_you_mean,
+    group_digits,
     json_option,
-    nearest,
-    needs,
     print_json,
+    require_options,
     rows_of_one_person,
 )
-from murmure.cli.translate import option
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
-    from murmure.charges import Ledger, Paid
     from murmure.core.schema import Schema
-    from murmure.sanitise import Receipt
+    from murmure.ledger.charge_file import ChargeFile, ChargeTotals
+    from murmure.run.tables.sanitiser import Receipt
 
 NAMES = (
     "auto",
@@ -55,7 +55,7 @@ SOME_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
 
 
-class Solution(click.ParamType):
+class SolutionName(click.ParamType):
     """A name of the list, or the nearest."""
 
     name = "solution"
@@ -64,8 +64,8 @@ class Solution(click.ParamType):
         if value.lower() in ("rsfd", "rsrfd"):
             value += "-grr"
         if value.lower() not in NAMES:
-            raise Misuse(
-                f"there is no solution {shorten(value)}.", nearest(value, NAMES) or f"there are {', '.join(NAMES)}"
+            raise UsageError(
+                f"there is no solution {shorten(value)}.", did_you_mean(value, NAMES) or f"there are {', '.join(NAMES)}"
             )
         return str(value.lower())
 
@@ -75,14 +75,14 @@ class Solution(click.ParamType):
         return [CompletionItem(name) for name in NAMES if name.startswith(incomplete.lower())]
 
 
-@click.command(cls=Clear, short_help="Randomise every row of a table before it leaves the house.")
+@click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
 @click.argument("sources", metavar="IN...", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--epsilon", type=float, metavar="E", help="The budget of a whole row.  [required, or per column]")
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
-    type=Solution(),
+    type=SolutionName(),
     metavar="NAME",
     help=f"{', '.join(NAMES)}.  [default: auto, the least variance of smp and spl]",
 )
@@ -141,7 +141,7 @@ def sanitize(
     """
     both = epsilon is not None and epsilon_per_column is not None
     if both:
-        raise Misuse("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
+        raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
     missing = [
         name
         for name, value in (
@@ -152,18 +152,18 @@ def sanitize(
         )
         if not value and value != 0
     ]
-    needs("murmure sanitize", missing, (), EXAMPLE)
+    require_options("murmure sanitize", missing, (), EXAMPLE)
     assert schema_file is not None and output is not None
     rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
-    from murmure.charges import Ledger
     from murmure.core.random import Random
     from murmure.core.schema import Schema
-    from murmure.engines.writing import left_behind
-    from murmure.sanitise import sanitise
+    from murmure.engines.sources.table_writer import leftover_files
+    from murmure.ledger.charge_file import ChargeFile
+    from murmure.run.tables.sanitiser import sanitise
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
-    book = Ledger(ledger) if ledger is not None else Ledger.beside(output)
+    book = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
     _refuse_as_ledger(book.path, output)
     book.check()
     source: Any = sources[0] if len(sources) == 1 else list(sources)
@@ -172,9 +172,9 @@ def sanitize(
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
         made.say("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
-    till = Till(book, source, schema)
+    till = SanitiseCharge(book, source, schema)
     _refuse_output(output, till.paths, force)
-    for part in left_behind(output):
+    for part in leftover_files(output):
         made.say(
             f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
             "Remove it, unless that run still goes on."
@@ -206,15 +206,15 @@ def sanitize(
 
 def _refuse_as_ledger(ledger: Path, output: Path) -> None:
     if ledger.resolve() == output.resolve():
-        raise Misuse(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
+        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
 
 
 def _refuse_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
-        raise Misuse(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
+        raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
     if output.exists() and not force and not any(output.samefile(source) for source in sources):
-        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
 
 
 # -- which mechanism ---------------------------------------------------------------------------------------------------
@@ -243,33 +243,33 @@ def build(
     given: Mapping[str, Any],
 ) -> Made:
     """The mechanism that the options ask for."""
-    from murmure.choose import SOLUTIONS, auto
+    from murmure.advise.solutions import SOLUTIONS, auto_solution
 
     name = name or ("auto" if per_column is None else "plain")
     if per_column is not None and name not in PER_COLUMN:
-        raise Misuse(
+        raise UsageError(
             f"--epsilon-per-column is for {' and '.join(PER_COLUMN)}; {name} spends --epsilon on the whole row.",
             "--solution plain, or --epsilon",
         )
     takes = SOLUTIONS[name].takes if name != "auto" else ()
     for extra in given.keys() - set(takes):
         allowed = [other for other, one in SOLUTIONS.items() if extra in one.takes]
-        raise Misuse(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
+        raise UsageError(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
     if people is not None and name != "auto":
-        raise Misuse("--people is for --solution auto, which chooses by it.", "leave it out")
+        raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
     if name == "auto":
         assert epsilon is not None
         told = people or _rows_of(source, schema)
-        chosen, mechanism = auto(schema, epsilon, told or SOME_PEOPLE)
-        whom = "" if told else f" (for {grouped(SOME_PEOPLE)} people; --people N says how many)"
+        chosen, mechanism = auto_solution(schema, epsilon, told or SOME_PEOPLE)
+        whom = "" if told else f" (for {group_digits(SOME_PEOPLE)} people; --people N says how many)"
         return Made(name, mechanism, f"auto chose {chosen}{whom}: ")
     ready = {key: _setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in ready:
-        raise Misuse(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
+        raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
     ready |= ready.pop("priors", {})
     if per_column is not None:
         if "weights" in ready:
-            raise Misuse("--epsilon-per-column gives every column the same.", "--epsilon with --weights")
+            raise UsageError("--epsilon-per-column gives every column the same.", "--epsilon with --weights")
         made = Made(name, SOLUTIONS[name].make.per_column(schema, per_column, **ready))
         d = len(schema.private)
         made.say(
@@ -291,7 +291,7 @@ def build(
 
 
 def _rows_of(source: Any, schema: Schema) -> int | None:
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     return open_table(source, list(schema), schema.kinds).rows or None
 
@@ -312,9 +312,9 @@ def _pairs(what: str, text: str) -> dict[str, str]:
     for part in next(csv.reader([text], skipinitialspace=True), []):
         column, equals, value = (word.strip() for word in part.rpartition("="))
         if not equals or not column or not value:
-            raise Misuse(f"{what}: {shorten(part)} is not COLUMN=VALUE.", f"{what} age=2,income=1")
+            raise UsageError(f"{what}: {shorten(part)} is not COLUMN=VALUE.", f"{what} age=2,income=1")
         if column in out:
-            raise Misuse(f"{what} names column {column!r} twice.")
+            raise UsageError(f"{what} names column {column!r} twice.")
         out[column] = value
     return out
 
@@ -323,7 +323,9 @@ def _weight(column: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Misuse(f"--weights: {column!r} is given {shorten(text)}, wanted a number.", "--weights age=2") from None
+        raise UsageError(
+            f"--weights: {column!r} is given {shorten(text)}, wanted a number.", "--weights age=2"
+        ) from None
 
 
 def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
@@ -332,12 +334,12 @@ def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8-sig")
         held = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except OSError as error:
-        raise Misuse(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise UsageError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
     except (ValueError, RecursionError):
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
-        raise Misuse(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
+        raise UsageError(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
     if not isinstance(held, dict):
-        raise Misuse(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
+        raise UsageError(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
     if "figures" in held and "plan" in held:
         return _from_release(path, held, schema)
     return {"priors": {name: _shares(path, name, said, schema) for name, said in held.items()}}
@@ -353,10 +355,12 @@ def _from_release(path: Path, held: Mapping[str, Any], schema: Schema) -> dict[s
                 shares.setdefault(row["column"], {})[row["label"]] = float(row["share"])
         paid = str(held["plan"])
     except (TypeError, KeyError, AttributeError, ValueError):
-        raise Misuse(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
+        raise UsageError(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
     lost = [name for name in schema.private if name not in shares]
     if lost:
-        raise Misuse(f"the release {str(path)!r} holds no shares of column {lost[0]!r}.", "give shares of every column")
+        raise UsageError(
+            f"the release {str(path)!r} holds no shares of column {lost[0]!r}.", "give shares of every column"
+        )
     priors = {name: as_prior(_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
     return {"priors": priors, "paid": paid}
 
@@ -369,30 +373,30 @@ def _shares(path: Path, name: str, said: Any, schema: Schema) -> list[float]:
         labels = schema[name].labels()
         if set(said) != set(labels):
             odd = sorted(set(said) ^ set(labels))
-            raise Misuse(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
+            raise UsageError(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
         return [float(said[label]) for label in labels]
     except (TypeError, ValueError):
-        raise Misuse(f"{path.name!r}, column {name!r}: {shorten(said)} is no list of shares.") from None
+        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(said)} is no list of shares.") from None
 
 
 # -- the charge --------------------------------------------------------------------------------------------------------
 
 
-class Till:
+class SanitiseCharge:
     """Charges a run once all rows are randomised, before the output takes its name."""
 
-    def __init__(self, ledger: Ledger, source: Any, schema: Schema) -> None:
-        from murmure.engines.tables import open_table
-        from murmure.sanitised import PLAN
+    def __init__(self, ledger: ChargeFile, source: Any, schema: Schema) -> None:
+        from murmure.engines.sources.tables import open_table
+        from murmure.run.tables.table_format import PLAN_KEY
 
         self.ledger, self.schema = ledger, schema
         table = open_table(source, list(schema), schema.kinds)
-        if PLAN in table.metadata:
-            raise Misuse(
+        if PLAN_KEY in table.metadata:
+            raise UsageError(
                 f"{table.what} is sanitised already.", "sanitise the original; murmure estimate reads this one"
             )
         self.paths = table.paths
-        self.paid: Paid | None = None
+        self.paid: ChargeTotals | None = None
 
     def pay(self, receipt: Receipt) -> None:
         import hashlib
@@ -432,9 +436,9 @@ class Till:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def _as_json(receipt: Receipt, made: Made, till: Till, output: Path) -> dict[str, Any]:
-    from murmure.advise_records import protocols
-    from murmure.pages.words import certificate_json, protects
+def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -> dict[str, Any]:
+    from murmure.advise.record_advice import protocols
+    from murmure.show.certificate_words import certificate_json, protects
 
     assert till.paid is not None
     plan = receipt.plan
@@ -467,11 +471,11 @@ def _as_json(receipt: Receipt, made: Made, till: Till, output: Path) -> dict[str
     }
 
 
-def _show(receipt: Receipt, made: Made, till: Till, sources: tuple[str, ...], output: Path) -> None:
+def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str, ...], output: Path) -> None:
     from rich.table import Table
 
-    from murmure.advise_records import protocols
-    from murmure.pages.words import both_certificates, mechanism_title, promise, protects
+    from murmure.advise.record_advice import protocols
+    from murmure.show.certificate_words import both_certificates, mechanism_title, promise, protects
 
     assert till.paid is not None
     out, plan = console(), receipt.plan
@@ -481,14 +485,14 @@ def _show(receipt: Receipt, made: Made, till: Till, sources: tuple[str, ...], ou
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
     read = receipt.rows + receipt.dropped
-    table.add_row("rows", f"{grouped(read)} read, {grouped(receipt.rows)} written")
+    table.add_row("rows", f"{group_digits(read)} read, {group_digits(receipt.rows)} written")
     if receipt.dropped:
         outside = receipt.dropped - receipt.beyond
-        why = [f"{grouped(outside)} outside the schema"] if outside else []
-        why += [f"{grouped(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
+        why = [f"{group_digits(outside)} outside the schema"] if outside else []
+        why += [f"{group_digits(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
         table.add_row("dropped", f"{' and '.join(why)}; that a row is not there says that it was one of these")
     if receipt.moved:
-        counts = ", ".join(f"{name} {grouped(rows)}" for name, rows in receipt.moved.items())
+        counts = ", ".join(f"{name} {group_digits(rows)}" for name, rows in receipt.moved.items())
         table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
     table.add_row("solution", made.chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.shared import (
-    WRONG,
-    Clear,
-    ClearGroup,
-    Misuse,
+    EXIT_USAGE,
+    MurmureCommand,
+    MurmureGroup,
+    UsageError,
     all_or_nothing,
     console,
-    grouped,
+    group_digits,
     json_option,
     print_json,
     split_labels,
@@ -44,7 +44,7 @@ AT_A_CURATOR = (
 WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
 
 
-@click.group(cls=ClearGroup, short_help="Say what each column of a table may hold.")
+@click.group(cls=MurmureGroup, short_help="Say what each column of a table may hold.")
 def schema() -> None:
     """Say what each column of a table may hold: public bounds and labels, in a TOML file.
 
@@ -60,7 +60,7 @@ def schema() -> None:
 # -- init --------------------------------------------------------------------------------------------------------------
 
 
-@schema.command(cls=Clear, short_help="Draft a schema from a table, to be corrected by hand.")
+@schema.command(cls=MurmureCommand, short_help="Draft a schema from a table, to be corrected by hand.")
 @click.argument("data")
 @click.option(
     "-o",
@@ -84,13 +84,13 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     and is left out.
     """
     if output.exists() and not force:
-        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
     from murmure.core.schema import Schema
 
     wanted = None if columns is None else split_columns(columns)
     drafts, rows, paths = look(data, wanted)
     if any(output.exists() and path.samefile(output) for path in paths):
-        raise Misuse(f"{str(output)!r} is the data.", "name another file with -o")
+        raise UsageError(f"{str(output)!r} is the data.", "name another file with -o")
     about, left_out = {}, {}
     for name, draft in drafts.items():
         column = draft.column() if name else "it has no name"
@@ -100,7 +100,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             about[name] = column
     if not about:
         reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
-        raise Misuse(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
+        raise UsageError(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
     drafted = Schema(about)
     text = heading(data, drafted, left_out) + drafted.to_toml()
     with all_or_nothing(output) as part:
@@ -124,14 +124,14 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             }
         )
     else:
-        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {grouped(rows)} rows.")
+        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
 
 
 def split_columns(text: str) -> list[str]:
     try:
         return split_labels(text)
-    except Misuse:
-        raise Misuse(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
+    except UsageError:
+        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
 
 
 def heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
@@ -188,14 +188,14 @@ def _said(column: Column) -> str:
 
 def look(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int, tuple[Path, ...]]:
     """Each column, looked at once, a batch at a time."""
-    from murmure.engines.progress import watched
-    from murmure.engines.tables import open_table
+    from murmure.engines.base.progress import with_progress
+    from murmure.engines.sources.tables import open_table
 
     table = open_table(data, columns=wanted)
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
             draft.see(batch.column(i))
@@ -340,7 +340,7 @@ class Draft:
 # -- show --------------------------------------------------------------------------------------------------------------
 
 
-@schema.command(cls=Clear, short_help="Show a schema.")
+@schema.command(cls=MurmureCommand, short_help="Show a schema.")
 @click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
 @json_option
 def show(file: Path, as_json: bool) -> None:
@@ -398,7 +398,7 @@ def _lines(column: Column) -> list[str]:
 # -- check -------------------------------------------------------------------------------------------------------------
 
 
-@schema.command(cls=Clear, short_help="Hold data against a schema.")
+@schema.command(cls=MurmureCommand, short_help="Hold data against a schema.")
 @click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
 @click.argument("data")
 @json_option
@@ -412,15 +412,15 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     import numpy as np
 
     from murmure.core.schema import Schema
-    from murmure.engines.progress import watched
-    from murmure.engines.tables import open_table
+    from murmure.engines.base.progress import with_progress
+    from murmure.engines.sources.tables import open_table
 
     held = Schema.load(file)
     table = open_table(data, columns=list(held), kinds=dict.fromkeys(held, "text"))  # no cell ends the reading
     rows = valid = 0
     counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in held}
     first: dict[str, Any] = {}
-    for batch in watched(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
         found = held.inspect(batch)
         for name, one in found.items():
             masks = (one.refused, one.missing, one.moved, one.dropped)
@@ -435,7 +435,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
         print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(held.drafted)})
     else:
         out = console()
-        out.print(f"{grouped(valid)} of {grouped(rows)} rows are valid.", style="bold")
+        out.print(f"{group_digits(valid)} of {group_digits(rows)} rows are valid.", style="bold")
         for name, refusal in first.items():
             out.print(f"\n{name}: {_rows_are(counts[name]['invalid'])} not. The first:", style="bold")
             out.print(str(refusal))
@@ -448,11 +448,11 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
         if held.drafted:
             out.print(f"\nRead off the data, still to be replaced: {', '.join(held.drafted)}", style="bold red")
     if valid < rows:
-        ctx.exit(WRONG)
+        ctx.exit(EXIT_USAGE)
 
 
 def _rows_are(n: int) -> str:
-    return "1 row is" if n == 1 else f"{grouped(n)} rows are"
+    return "1 row is" if n == 1 else f"{group_digits(n)} rows are"
 
 
 def _first(refusal: Any) -> dict[str, Any] | None:

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from murmure.cli.translate import in_options
+from murmure.catalogue import persisted_name
+from murmure.cli.option_words import in_options
 from murmure.core.errors import CannotWrite, MurmureError, shorten
 from murmure.core.files import all_or_nothing as all_or_nothing
 from murmure.core.files import cannot_write as cannot_write
-from murmure.pages.numbers import STAY as STAY
-from murmure.pages.numbers import bits as bits
-from murmure.pages.numbers import described as described
-from murmure.pages.numbers import figure as figure
-from murmure.pages.numbers import grouped as grouped
+from murmure.show.number_format import NO_BREAK_SPACE as NO_BREAK_SPACE
+from murmure.show.number_format import bits as bits
+from murmure.show.number_format import describe_domain as describe_domain
+from murmure.show.number_format import format_number as format_number
+from murmure.show.number_format import group_digits as group_digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_NUMBERS = 1000
-WRONG = 2  # the exit code of every mistake that is the caller's
+EXIT_USAGE = 2  # the exit code of every mistake that is the caller's
 ASIDE = "\ue000"  # a letter that stands for the space at which no line breaks
 DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 
@@ -41,7 +42,7 @@ DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 # -- errors: one message and a way out, on stderr or, with --json, as JSON on stdout ----------------------------------
 
 
-class Misuse(click.UsageError):
+class UsageError(click.UsageError):
     """An option that cannot be meant, with a way out."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -57,7 +58,7 @@ def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]
         message = str(error).removesuffix(f"\n  Hint: {hint}")
         if ctx is not None and not isinstance(error, CannotWrite):  # whose message names a file, not a parameter
             message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)
-        return {"type": type(error).__name__, "message": message, "hint": hint}
+        return {"type": persisted_name(error), "message": message, "hint": hint}
     message = " ".join(error.format_message().split())  # click lists choices a line each
     if isinstance(error, click.NoSuchOption):
         message = f"there is no option {error.option_name}."
@@ -65,7 +66,7 @@ def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]
         hint = f"did you mean {near[0]}?" if near else None
     if hint is None and ctx is not None:
         hint = f"{ctx.command_path} --help shows the options"
-    kind = "UsageError" if isinstance(error, Misuse) else type(error).__name__
+    kind = "UsageError" if isinstance(error, UsageError) else persisted_name(error)
     return {"type": kind, "message": message if message.endswith((".", "?")) else message + ".", "hint": hint}
 
 
@@ -75,7 +76,7 @@ def complain(error: MurmureError | click.ClickException, as_json: bool) -> int:
         print_json({"error": said})
     else:
         click.echo(f"Error: {said['message']}" + (f"\n  Hint: {said['hint']}" if said["hint"] else ""), err=True)
-    return WRONG
+    return EXIT_USAGE
 
 
 def cannot_print(error: OSError) -> int:
@@ -87,7 +88,7 @@ def cannot_print(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 1
     click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
-    return WRONG
+    return EXIT_USAGE
 
 
 def tidy_when_stopped() -> None:
@@ -102,7 +103,7 @@ def tidy_when_stopped() -> None:
                 signal.signal(name, stop)
 
 
-class Clear(click.Command):
+class MurmureCommand(click.Command):
     """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -142,7 +143,7 @@ class Clear(click.Command):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-class ClearGroup(Clear, click.Group):
+class MurmureGroup(MurmureCommand, click.Group):
     """A group that proposes the nearest command."""
 
     def resolve_command(
@@ -150,14 +151,14 @@ class ClearGroup(Clear, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             names = self.list_commands(ctx)
-            raise Misuse(
+            raise UsageError(
                 f"there is no command {shorten(args[0])}.",
-                nearest(args[0], names) or f"the commands are {', '.join(names)}",
+                did_you_mean(args[0], names) or f"the commands are {', '.join(names)}",
             )
         return super().resolve_command(ctx, args)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """ "did you mean GRR?", where something comes near."""
     by_lower = {k.lower(): k for k in known}
     low = name.lower()
@@ -184,15 +185,15 @@ def console() -> Console:
     from rich.text import Text
 
     class Unbroken(Console):
-        shown_as = STAY
+        shown_as = NO_BREAK_SPACE
 
         def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(text.replace(STAY, ASIDE), **how)
+            return super().render_str(text.replace(NO_BREAK_SPACE, ASIDE), **how)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-            if isinstance(renderable, Text) and STAY in renderable.plain:
+            if isinstance(renderable, Text) and NO_BREAK_SPACE in renderable.plain:
                 renderable = renderable.copy()
-                renderable.plain = renderable.plain.replace(STAY, ASIDE)
+                renderable.plain = renderable.plain.replace(NO_BREAK_SPACE, ASIDE)
             for text, style, control in super().render(renderable, options):
                 yield Segment(text.replace(ASIDE, self.shown_as), style, control)
 
@@ -222,7 +223,7 @@ def _steps(text: str) -> list[float]:
     return [float(first + i * step) for i in range(count)]
 
 
-class Numbers(click.ParamType):
+class NumberList(click.ParamType):
     """1, or 0.5,1,2, or 0.5:5:0.5."""
 
     name = "numbers"
@@ -250,8 +251,8 @@ class OneOf(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = self.also.get(value.lower(), value.lower())
         if name not in self.names:
-            known = nearest(value, self.names) or f"the {self.name}s are {', '.join(self.names)}"
-            raise Misuse(f"there is no {self.name} {shorten(value)}.", known)
+            known = did_you_mean(value, self.names) or f"the {self.name}s are {', '.join(self.names)}"
+            raise UsageError(f"there is no {self.name} {shorten(value)}.", known)
         return str(name)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -264,15 +265,15 @@ def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
     """--unit and --rows-per-person, which belong together; grows: what grows with the rows."""
     if unit == "row":
         if rows is not None:
-            raise Misuse("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
+            raise UsageError("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
         return 1
     if rows is None:
-        raise Misuse(
+        raise UsageError(
             f"--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
             f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
         )
     if rows < 1:
-        raise Misuse(f"--rows-per-person must be at least 1, got {rows}.")
+        raise UsageError(f"--rows-per-person must be at least 1, got {rows}.")
     return rows
 
 
@@ -325,11 +326,11 @@ class Bounds(click.ParamType):
         return low, high
 
 
-def needs(who: str, missing: Sequence[str], one_of: Sequence[str], example: str) -> None:
+def require_options(who: str, missing: Sequence[str], one_of: Sequence[str], example: str) -> None:
     """Everything that is missing, named at once; `one_of` may be empty, and alone is for `domain_of` to say."""
     wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
     if missing:
-        raise Misuse(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
+        raise UsageError(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
 
 
 def json_option(command: F) -> F:
@@ -366,12 +367,12 @@ def domain_of(
         if value is not None
     ]
     if cells is not None and interval is None:
-        raise Misuse("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
+        raise UsageError("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
     if not given and default is not None:
         labels = default
     elif len(given) != 1:
         what = "nothing says what one person may answer" if not given else f"{' and '.join(given)} exclude one another"
-        raise Misuse(f"{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1")
+        raise UsageError(f"{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1")
     from murmure.core.domain import Categories, Integers, Interval
 
     if labels is not None:
@@ -388,5 +389,5 @@ def split_labels(text: str) -> list[str]:
     """no,yes; a label that holds a comma stands in quotes, as in a CSV file."""
     labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
     if not labels or not all(labels):
-        raise Misuse(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
+        raise UsageError(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
     return labels

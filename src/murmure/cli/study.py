@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.party_shared import printable
-from murmure.cli.shared import Clear, ClearGroup, Misuse, console, grouped, json_option, print_json
+from murmure.cli.party_options import printable
+from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, console, group_digits, json_option, print_json
 from murmure.core.errors import MurmureError
 
 if TYPE_CHECKING:
-    from murmure.service.folders import StudyFolder
-    from murmure.service.seen import Seen
+    from murmure.parties.coordinator.folders import StudyFolder
+    from murmure.parties.coordinator.status_view import StatusView
 
 MOST_SHOWN = 40  # figures on a terminal
 FOLDER = click.Path(path_type=Path)
 
 
-@click.group(cls=ClearGroup, short_help="Ask several organisations for a sum of which nobody sees a part.")
+@click.group(cls=MurmureGroup, short_help="Ask several organisations for a sum of which nobody sees a part.")
 def study() -> None:
     """Ask several organisations for sums of which nobody, not even the coordinator, sees a part.
 
@@ -42,15 +42,15 @@ def study() -> None:
 # -- init --------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="Make the coordinator's identity.")
+@study.command(cls=MurmureCommand, short_help="Make the coordinator's identity.")
 @click.argument("folder", type=FOLDER)
 @click.option("--name", required=True, help="By which the parties know you.")
 @json_option
 def init(folder: Path, name: str, as_json: bool) -> None:
     """Make the coordinator's identity in FOLDER: a key that stays there, and card.json to hand to the parties."""
-    from murmure.service.folders import Home
+    from murmure.parties.coordinator.folders import CoordinatorFolder
 
-    card = Home.create(folder, name).card
+    card = CoordinatorFolder.create(folder, name).card
     if as_json:
         print_json({"folder": str(folder), "card": card.to_dict(), "fingerprint": card.fingerprint})
         return
@@ -62,7 +62,7 @@ def init(folder: Path, name: str, as_json: bool) -> None:
 # -- new ---------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="Write and sign a study.")
+@study.command(cls=MurmureCommand, short_help="Write and sign a study.")
 @click.argument("folder", type=FOLDER)
 @click.argument("written", metavar="STUDY.TOML", type=FOLDER)
 @click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=FOLDER)
@@ -79,10 +79,10 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
     each [[models]].
     """
-    from murmure.service.folders import Home, StudyFolder, read_card
-    from murmure.study import Study
+    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder, read_card
+    from murmure.parties.study.document import Study
 
-    home = Home(folder)
+    home = CoordinatorFolder(folder)
     made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
     made.check_ratio()
     held = StudyFolder.create(home, made)
@@ -97,7 +97,7 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
 # -- models ------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="The models of a study.toml, and their keys.")
+@study.command(cls=MurmureCommand, short_help="The models of a study.toml, and their keys.")
 @click.argument("model", required=False)
 @json_option
 def models(model: str | None, as_json: bool) -> None:
@@ -109,17 +109,17 @@ def models(model: str | None, as_json: bool) -> None:
     murmure study models cox
     """
     from murmure import econometrics
-    from murmure.study.model_examples import examples_of
-    from murmure.study.model_keys import table_of
-    from murmure.study.named_models import name_of
+    from murmure.parties.study.model_examples import examples_of
+    from murmure.parties.study.model_keys import key_table
+    from murmure.parties.study.toml_models import function_name
 
-    names = list(econometrics.FUNCTIONS) if model is None else [name_of("murmure study models", model)]
+    names = list(econometrics.FUNCTIONS) if model is None else [function_name("murmure study models", model)]
     if as_json:
         head = ("key", "type", "default")
         print_json(
             {
                 name: {
-                    "keys": [dict(zip(head, row, strict=True)) for row in table_of(name)],
+                    "keys": [dict(zip(head, row, strict=True)) for row in key_table(name)],
                     "examples": list(examples_of(name)),
                 }
                 for name in names
@@ -129,11 +129,11 @@ def models(model: str | None, as_json: bool) -> None:
     if model is None:
         wide = max(map(len, names))
         for name in names:
-            click.echo(f"{name:<{wide}}  {', '.join(key for key, _, _ in table_of(name))}")
+            click.echo(f"{name:<{wide}}  {', '.join(key for key, _, _ in key_table(name))}")
         click.echo("\nmurmure study models MODEL says what each key may hold.")
         return
     (name,) = names
-    rows = [("key", "what it may hold", "if left out"), *table_of(name)]
+    rows = [("key", "what it may hold", "if left out"), *key_table(name)]
     first, second = (max(len(row[i]) for row in rows) for i in range(2))
     for row in rows:
         click.echo(f"{row[0]:<{first}}  {row[1]:<{second}}  {row[2]}".rstrip())
@@ -144,7 +144,7 @@ def models(model: str | None, as_json: bool) -> None:
 # -- show --------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="What is asked of whom, in words.")
+@study.command(cls=MurmureCommand, short_help="What is asked of whom, in words.")
 @click.argument("folder", metavar="STUDY", type=FOLDER)
 @click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True)
 @json_option
@@ -183,7 +183,7 @@ def _show(held: StudyFolder, lang: Any = "en") -> None:
 
 
 def _opened(folder: Path) -> StudyFolder:
-    from murmure.service.folders import StudyFolder
+    from murmure.parties.coordinator.folders import StudyFolder
 
     held = StudyFolder(folder)
     _ = held.study  # refused now, if it is none
@@ -193,7 +193,7 @@ def _opened(folder: Path) -> StudyFolder:
 # -- run ---------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="Serve a study until it is done.")
+@study.command(cls=MurmureCommand, short_help="Serve a study until it is done.")
 @click.argument("folder", metavar="STUDY", type=FOLDER)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 is all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8460, show_default=True, help="0: any free one.")
@@ -228,17 +228,17 @@ def run(
     """
     for name, value in (("--wait", wait), ("--patience", patience)):
         if not (math.isfinite(value) and 0 <= value <= 1e8):
-            raise Misuse(f"{name} must be a number of seconds, got {value:g}.", f"{name} 60")
+            raise UsageError(f"{name} must be a number of seconds, got {value:g}.", f"{name} 60")
     if (certificate is None) != (key is None):
-        raise Misuse("--certificate and --key belong together.", "give both, for TLS, or neither")
+        raise UsageError("--certificate and --key belong together.", "give both, for TLS, or neither")
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
-            raise Misuse(f"{name}: there is no file {str(path)!r}.")
-    from murmure.service.server import LOOPBACK, Addresses, Serving, log_to_stderr, serve
+            raise UsageError(f"{name}: there is no file {str(path)!r}.")
+    from murmure.parties.http.server import LOOPBACK, ServerSettings, ServerUrls, log_to_stderr, serve
 
     held = _opened(folder)
 
-    def started(where: Addresses) -> None:
+    def started(where: ServerUrls) -> None:
         if as_json:
             _line({"event": "serving", "study": held.study.name, "url": where.parties, "page": where.page})
             return
@@ -252,7 +252,7 @@ def run(
         sys.stdout.flush()
 
     log_to_stderr()
-    seen = serve(held, Serving(host, port, wait, patience, certificate, key, once), started)
+    seen = serve(held, ServerSettings(host, port, wait, patience, certificate, key, once), started)
     if as_json:
         _line({"event": "ended", **seen.to_dict()})
     else:
@@ -268,7 +268,7 @@ def _line(held: dict[str, Any]) -> None:
 # -- status and result -------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=Clear, short_help="How a study stands.")
+@study.command(cls=MurmureCommand, short_help="How a study stands.")
 @click.argument("folder", metavar="STUDY", type=FOLDER)
 @json_option
 def status(folder: Path, as_json: bool) -> None:
@@ -277,7 +277,7 @@ def status(folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(seen.to_dict())
         return
-    from murmure.service.page_words import PARTY, STAGES, STATES
+    from murmure.parties.coordinator.page_words import PARTY_STATES, STAGES, STATES
 
     standing, made, out = seen.standing, seen.study, console()
     out.print(made.name, style="bold", soft_wrap=True)
@@ -289,10 +289,10 @@ def status(folder: Path, as_json: bool) -> None:
         out.print(printable(f"{standing.ended.kind}: {standing.ended.words}"), soft_wrap=True)
     wide = max(len(card.name) for card in made.roster)
     for place, card in enumerate(made.roster):
-        out.print(f"  {card.name:<{wide}}  {PARTY[standing.of(place)][0]}", soft_wrap=True)
+        out.print(f"  {card.name:<{wide}}  {PARTY_STATES[standing.of(place)][0]}", soft_wrap=True)
 
 
-@study.command(cls=Clear, short_help="What came out.")
+@study.command(cls=MurmureCommand, short_help="What came out.")
 @click.argument("folder", metavar="STUDY", type=FOLDER)
 @click.option("--html", type=FOLDER, metavar="FILE", help="Write it as a page that stands alone.")
 @json_option
@@ -301,15 +301,17 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
     seen = _seen(folder)
     if not seen.results:
         _refuse_failed(seen)
-        raise Misuse("the study has no result yet.", f"murmure study status {folder} says how it stands; run serves it")
+        raise UsageError(
+            "the study has no result yet.", f"murmure study status {folder} says how it stands; run serves it"
+        )
     if html is not None:
         from murmure.core.files import all_or_nothing
-        from murmure.pages.report import check_place
-        from murmure.service.page import standing_alone
+        from murmure.parties.coordinator.page import page_file
+        from murmure.show.report import check_place
 
         check_place(html)
         with all_or_nothing(html) as part:
-            part.write_text(standing_alone(seen), encoding="utf-8")
+            part.write_text(page_file(seen), encoding="utf-8")
     if as_json:
         print_json({**seen.to_dict(), "html": html and str(html)})
         return
@@ -318,32 +320,32 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
         click.echo(f"Written: {html}")
 
 
-def _seen(folder: Path) -> Seen:
-    from murmure.service.coordinator_store import read_standing
-    from murmure.service.seen import Seen
-    from murmure.service.standing import Standing
+def _seen(folder: Path) -> StatusView:
+    from murmure.parties.coordinator.progress import Progress
+    from murmure.parties.coordinator.status_view import StatusView
+    from murmure.parties.coordinator.store import read_progress
 
     held = _opened(folder)
-    standing, results = read_standing(held.log, held.study.digest)
+    standing, results = read_progress(held.log, held.study.digest)
     everybody = tuple(range(len(held.study.roster)))
-    return Seen(
+    return StatusView(
         held.study,
-        Standing(awaited=everybody) if standing is None else Standing.from_dict(standing),
+        Progress(awaited=everybody) if standing is None else Progress.from_dict(standing),
         tuple(results),
     )
 
 
-def _show_result(seen: Seen) -> None:
+def _show_result(seen: StatusView) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from murmure.service.fitted import lines_of
-    from murmure.service.paid import in_all
-    from murmure.service.standing import in_words
+    from murmure.parties.coordinator.progress import absent_in_words
+    from murmure.parties.study.costs import study_cost_in_words
+    from murmure.parties.study.model_outcomes import outcome_lines
 
     out = console()
     out.print(seen.study.name, style="bold", soft_wrap=True)
-    gone = f"; {in_words(seen.standing.absent)}" if seen.standing.absent else ""
+    gone = f"; {absent_in_words(seen.standing.absent)}" if seen.standing.absent else ""
     for one, figures in seen.figures():
         names = ", ".join(seen.study.roster[place].name for place in one.cohort)
         rounds = f"round {one.round}, " if seen.study.rounds > 1 else ""
@@ -351,7 +353,7 @@ def _show_result(seen: Seen) -> None:
         out.print(f"over {len(one.cohort)} parties: {names}{gone}", style="dim", soft_wrap=True)
         if figures.people is not None:
             about = "" if figures.exact else "about "
-            out.print(f"{about}{grouped(figures.people)} rows", style="dim")
+            out.print(f"{about}{group_digits(figures.people)} rows", style="dim")
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
         table.add_column("", overflow="fold")
         table.add_column("exact" if figures.exact else "noisy", justify="right", overflow="fold")
@@ -363,22 +365,22 @@ def _show_result(seen: Seen) -> None:
         out.print(table)
         if len(figures.rows) > MOST_SHOWN:
             out.print(
-                f"the first {MOST_SHOWN}; {grouped(len(figures.rows) - MOST_SHOWN)} more with --json", style="dim"
+                f"the first {MOST_SHOWN}; {group_digits(len(figures.rows) - MOST_SHOWN)} more with --json", style="dim"
             )
         for line in (*figures.notes(), *figures.promises()):
             for part in line.split("\n"):
                 out.print(printable(part), style="dim", soft_wrap=True)
     for fit in seen.fits():
-        click.echo("\n".join(lines_of(fit)))
-    if seen.results and (cost := in_all(seen.study)):
+        click.echo("\n".join(outcome_lines(fit)))
+    if seen.results and (cost := study_cost_in_words(seen.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 
 
-def _refuse_failed(seen: Seen) -> None:
+def _refuse_failed(seen: StatusView) -> None:
     ended = seen.standing.ended
     if ended is None or not ended.kind:
         return
-    from murmure.service.errors import StudyOver
+    from murmure.parties.coordinator.errors import StudyOver
 
     error: MurmureError = StudyOver(
         f"the study ended without a result ({ended.kind}): {ended.words}",

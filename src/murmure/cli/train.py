@@ -10,18 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.account import Till, check_columns, checked_delta, ledger_options, one_source, open_till, tidily
+from murmure.cli.ledger_session import (
+    LedgerSession,
+    check_columns,
+    check_delta,
+    ledger_options,
+    one_source,
+    open_ledger_session,
+    tidily,
+)
 from murmure.cli.shared import (
-    Clear,
-    Misuse,
+    MurmureCommand,
     OneOf,
+    UsageError,
     all_or_nothing,
     console,
-    grouped,
+    did_you_mean,
+    group_digits,
     json_option,
-    nearest,
-    needs,
     print_json,
+    require_options,
     rows_of_one_person,
 )
 from murmure.core.errors import shorten
@@ -55,7 +63,7 @@ LOCAL = (
 )
 
 
-@click.command(cls=Clear, short_help="Learn a model from a table with noise, charged in a ledger.")
+@click.command(cls=MurmureCommand, short_help="Learn a model from a table with noise, charged in a ledger.")
 @click.argument(
     "model", type=OneOf("model", tuple(MODELS), {long.lower(): short for short, long in MODELS.items()}), required=False
 )
@@ -131,12 +139,12 @@ def train(
         )
         if not value and value != 0
     ]
-    needs("murmure train", missing, (), EXAMPLES.get(model or "", EXAMPLE))
+    require_options("murmure train", missing, (), EXAMPLES.get(model or "", EXAMPLE))
     assert model is not None and schema_file is not None and output is not None
     if model == "kmeans" and target is not None:
-        raise Misuse("kmeans predicts no column, and takes no --target.", "leave it out")
+        raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
     if model != "kmeans" and clusters is not None:
-        raise Misuse("--clusters is for kmeans.", "leave it out")
+        raise UsageError("--clusters is for kmeans.", "leave it out")
     privacy = _privacy(local, clear, epsilon, delta, relation, unit, rows_per_person, mechanism, no_debias)
     from murmure.core.schema import Schema
     from murmure.learn import __getattr__
@@ -146,7 +154,7 @@ def train(
     schema.refuse_drafted()
     made = __getattr__(MODELS[model])(schema=schema, privacy=privacy)
     if local and type(made)._learn_locally is Learner._learn_locally:
-        raise Misuse(f"{model} does not learn from randomised rows.", "leave --local out")
+        raise UsageError(f"{model} does not learn from randomised rows.", "leave --local out")
     given = {"target": target} if target is not None else {}
     made.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
     made.set_params(**_settings(made, settings))
@@ -183,23 +191,23 @@ def _privacy(
     mechanism: str | None,
     no_debias: bool,
 ) -> Any:
-    from murmure.privacy import Central, Local
-    from murmure.privacy import Clear as InTheClear
+    from murmure.plan.privacy import Central, Local
+    from murmure.plan.privacy import Clear as InTheClear
 
     if local and clear:
-        raise Misuse("--local and --clear exclude one another.", "leave one of them out")
+        raise UsageError("--local and --clear exclude one another.", "leave one of them out")
     if (mechanism is not None or no_debias) and not local:
         name = "--mechanism" if mechanism is not None else "--no-debias"
-        raise Misuse(f"{name} is for --local.", "add --local, or leave it out")
+        raise UsageError(f"{name} is for --local.", "add --local, or leave it out")
     if clear:
         if epsilon is not None or delta is not None:
-            raise Misuse("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
+            raise UsageError("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
         return InTheClear()
     assert epsilon is not None
-    checked_delta(delta or None)  # 0 is no delta
+    check_delta(delta or None)  # 0 is no delta
     if local:
         if delta is not None or unit != "row" or relation != "add/remove":
-            raise Misuse(
+            raise UsageError(
                 "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
             )
         return Local(epsilon, mechanism, not no_debias)
@@ -207,34 +215,36 @@ def _privacy(
     return Central(epsilon, delta or 0.0, relation, unit, rows)
 
 
-def _till(source: Any, local: bool, clear: bool, paying: dict[str, Any], delta: float | None, relation: Any) -> Till:
+def _till(
+    source: Any, local: bool, clear: bool, paying: dict[str, Any], delta: float | None, relation: Any
+) -> LedgerSession:
     """In the clear and at the person there is nothing that a ledger could charge; both are said aloud."""
     if not (local or clear):
-        return open_till(source, delta=delta, relation=relation, **paying)
+        return open_ledger_session(source, delta=delta, relation=relation, **paying)
     from murmure.core.random import Random
 
     for name in ("ledger", "dataset", "who", "budget", "fresh"):
         if paying[name]:
-            raise Misuse(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
+            raise UsageError(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
     words = [OPEN if clear else LOCAL]
     for line in words:
         click.echo(line, err=True)
     seed = paying["seed"]
-    return Till(str(source), None, None, None if seed is None else Random.seeded(seed), words)
+    return LedgerSession(str(source), None, None, None if seed is None else Random.seeded(seed), words)
 
 
 def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
     """The columns that are used."""
-    from murmure.cli.query import known
+    from murmure.cli.query import check_column
     from murmure.cli.schema import split_columns
     from murmure.core.schema import Schema
 
     wanted = list(schema.private) if features is None else split_columns(features)
     for name in (*wanted, *([target] if target else ())):
-        known(schema, name)
+        check_column(schema, name)
     if target is not None and features is not None:
         if target in wanted:
-            raise Misuse(f"--features names the target {target!r} too.", "leave it out of --features")
+            raise UsageError(f"--features names the target {target!r} too.", "leave it out of --features")
         wanted.append(target)
     return Schema({name: schema.about[name] for name in wanted})
 
@@ -250,11 +260,11 @@ def _settings(made: Learner, settings: Sequence[str]) -> dict[str, Any]:
     for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not value:
-            raise Misuse(f"--set {shorten(text)} is not NAME=VALUE.", f"the names are {', '.join(free)}")
+            raise UsageError(f"--set {shorten(text)} is not NAME=VALUE.", f"the names are {', '.join(free)}")
         name = name.replace("-", "_")
         if name not in free:
-            hint = nearest(name, free) or f"there are {', '.join(free)}"
-            raise Misuse(f"{type(made).__name__} has no setting {shorten(name)}.", hint)
+            hint = did_you_mean(name, free) or f"there are {', '.join(free)}"
+            raise UsageError(f"{type(made).__name__} has no setting {shorten(name)}.", hint)
         try:
             out[name] = json.loads(value)
         except ValueError:
@@ -266,23 +276,23 @@ def _check_output(output: Path, force: bool) -> None:
     from murmure.core.files import refuse_to_replace
 
     if output.suffix.lower() != ".json":
-        raise Misuse(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
+        raise UsageError(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
     if output.is_dir():
-        raise Misuse(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
+        raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
     if output.exists() and not force:
-        raise Misuse(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
     refuse_to_replace(output, lambda start: OURS in start, "a model")
 
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     """An exact score of the rows that pay would say about them what the noise hides."""
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     if clear:
         return
     learned, tested = open_table(source).paths, open_table(test).paths
     if any(_same_bytes(one, other) for one in tested for other in learned):
-        raise Misuse(
+        raise UsageError(
             f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
             "keep some rows apart for the test, and never train on them",
         )
@@ -295,10 +305,10 @@ def _same_bytes(one: Path, other: Path) -> bool:
     return one.samefile(other) or (one.stat().st_size > 0 and filecmp.cmp(one, other, shallow=False))
 
 
-def _written(made: Learner, till: Till) -> dict[str, Any]:
-    from murmure.learn.saved import model_to_dict
+def _written(made: Learner, till: LedgerSession) -> dict[str, Any]:
+    from murmure.learn.model_file import learner_to_dict
 
-    held = model_to_dict(made)
+    held = learner_to_dict(made)
     paid = till.to_dict()
     held["ledger"] = paid and {name: paid[name] for name in ("path", "dataset", "charge")}
     return held
@@ -321,7 +331,7 @@ def scored(made: Any, test: str) -> Score:
     import numpy as np
     import pyarrow as pa
 
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     click.echo(EXACT, err=True)
     schema = made.schema_
@@ -343,7 +353,7 @@ def columns_of(made: Any, source: Any) -> dict[str, Any]:
     """The features of a table, in memory."""
     import pyarrow as pa
 
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     schema = made.schema_
     names = [name for name in schema.private if name != made._target]
@@ -367,7 +377,7 @@ def _values(column: Any) -> Any:
 def _show(
     made: Any,
     held: dict[str, Any],
-    till: Till,
+    till: LedgerSession,
     source: str,
     output: Path,
     test: str | None,
@@ -387,9 +397,9 @@ def _show(
         table.add_row(name, words)
     if score is not None:
         kind = {"classifier": "accuracy", "regressor": "R2"}.get(made.kind, "score")
-        out_of = f", {grouped(score.left_out)} left out that the schema does not hold" if score.left_out else ""
+        out_of = f", {group_digits(score.left_out)} left out that the schema does not hold" if score.left_out else ""
         figure = "none" if score.value is None else f"{score.value:.4f}"
-        table.add_row(kind, f"{figure} on {grouped(score.rows)} rows of {test}{out_of}")
+        table.add_row(kind, f"{figure} on {group_digits(score.rows)} rows of {test}{out_of}")
     table.add_row("costs", _cost(made))
     table.add_row("protects", protected(made))
     with tidily(out):
@@ -405,20 +415,20 @@ def _show(
 
 
 def _cost(made: Any) -> str:
-    from murmure.ledger.figures import up
+    from murmure.ledger.figures import rounded_up
 
     reader = made.guarantees_["reader"]
     if reader.epsilon == float("inf"):
         return "no differential privacy"
-    return f"epsilon {up(reader.epsilon)}, delta {reader.delta:g} ({reader.relation}); {reader.method}"
+    return f"epsilon {rounded_up(reader.epsilon)}, delta {reader.delta:g} ({reader.relation}); {reader.method}"
 
 
 def protected(made: Any) -> str:
     """Whom the guarantee is about, in the words of `murmure query`."""
     from types import SimpleNamespace
 
-    from murmure.pages.words import protects
-    from murmure.privacy import Clear as InTheClear
+    from murmure.plan.privacy import Clear as InTheClear
+    from murmure.show.certificate_words import protects
 
     if isinstance(made.privacy, InTheClear):
         return "nobody"
@@ -431,7 +441,7 @@ def coefficients(made: Any) -> list[Any]:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from murmure.learn.show import tables_of
+    from murmure.learn.learner_summary import tables_of
 
     out = []
     for held in tables_of(made) if hasattr(made, "coef_") else ():
@@ -446,7 +456,7 @@ def coefficients(made: Any) -> list[Any]:
 
 def learned(made: Any) -> list[tuple[str, str]]:
     """The figures that people look for first; those of regressions stand in `coefficients`."""
-    from murmure.privacy import Local
+    from murmure.plan.privacy import Local
 
     out: list[tuple[str, str]] = []
     if hasattr(made, "class_prior_"):
@@ -467,5 +477,5 @@ def learned(made: Any) -> list[tuple[str, str]]:
         names = [name for name in made.schema_.private if name != made._target]
         for i, (centre, size) in enumerate(zip(made.cluster_centers_, made.cluster_sizes_, strict=True)):
             figures = ", ".join(f"{name} {float(v):.4g}" for name, v in zip(names, centre, strict=True))
-            out.append((f"cluster {i}", f"{figures} (about {grouped(round(float(size)))} rows)"))
+            out.append((f"cluster {i}", f"{figures} (about {group_digits(round(float(size)))} rows)"))
     return out

@@ -61,7 +61,7 @@ class Block:
                 hint=f"with l1 = {self.l1} the squares add up to {fit}",
             )
 
-    def moves(self, norm: Norm, relation: Relation, rows: int = 1) -> int:
+    def sensitivity(self, norm: Norm, relation: Relation, rows: int = 1) -> int:
         """How far one person with at most `rows` rows moves the sum: in L1, or squared in L2."""
         if norm == "l1":
             once = self.l1 if relation == "add/remove" else self.replace_l1 or 2 * self.l1
@@ -97,7 +97,7 @@ class NoiseLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class Noisy:
+class NoisySum:
     """A protected sum: integers, and the law of what was added to each block (None: nothing was)."""
 
     blocks: tuple[Block, ...]
@@ -105,7 +105,7 @@ class Noisy:
     laws: tuple[NoiseLaw | None, ...]
 
     @classmethod
-    def exact(cls, blocks: Sequence[Block], total: Ints) -> Noisy:
+    def exact(cls, blocks: Sequence[Block], total: Ints) -> NoisySum:
         return cls(tuple(blocks), np.asarray(total, np.int64), (None,) * len(blocks))
 
     def __post_init__(self) -> None:

@@ -17,22 +17,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import LONGEST, Mask
-from murmure.core.decimal_reading import decimal_text, plain_text, read_decimals, stand_decimals
-from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.reading import Codes, Read, clamped, numbers_of, one_column
-from murmure.core.said import (
+from murmure.core.cells.meaning import MAX_15_DIGITS, Mask
+from murmure.core.cells.parsed_columns import Codes, ParsedColumn, clamp_outside, one_column, parse_numbers
+from murmure.core.cells.parsed_decimals import decimal_text, nearest_decimal_codes, parse_decimals, plain_text
+from murmure.core.domain_policies import (
     Outside,
     check_absent,
     check_outside,
     column_words,
     named_column,
-    said_policies,
+    policy_fields,
     whole,
 )
+from murmure.core.errors import InvalidParameter, shorten
 
-MOST_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
-MOST_PLACES = 18
+MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
+MAX_PLACES = 18
 LISTED = 1 << 24  # beyond, nobody lists all values one by one
 BOUND = 10**18
 PUBLIC = "bounds are public constants: choose them without looking at the data"
@@ -46,7 +46,7 @@ class Decimals:
 
     A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits
     beyond the fifteenth are looked at only where the domain itself has more, and then only exact sums take it
-    (core/decimal_reading.py).
+    (core/cells/parsed_decimals.py).
     """
 
     low: Decimal  # given as a whole number, a float, a text or a Decimal; 0.1 is a tenth
@@ -59,8 +59,8 @@ class Decimals:
 
     def __post_init__(self) -> None:
         places = whole("Decimals", "places", self.places, 0, None)
-        if places > MOST_PLACES:
-            raise InvalidParameter(f"Decimals.places must be at most {MOST_PLACES}, got {places}.")
+        if places > MAX_PLACES:
+            raise InvalidParameter(f"Decimals.places must be at most {MAX_PLACES}, got {places}.")
         object.__setattr__(self, "places", places)
         if self.rounding not in get_args(Rounding):
             raise InvalidParameter(f'Decimals.rounding must be "refuse" or "nearest", got {shorten(self.rounding)}.')
@@ -70,7 +70,7 @@ class Decimals:
             raise InvalidParameter(
                 f"Decimals needs low < high, got {self.low} and {self.high}.", hint="low comes first"
             )
-        if self.size > MOST_VALUES:
+        if self.size > MAX_VALUES:
             raise InvalidParameter(
                 f"Decimals holds at most 2**62 values, got about 2**{self.size.bit_length() - 1}.",
                 hint="use fewer places, or narrower bounds",
@@ -127,7 +127,7 @@ class Decimals:
     @cached_property
     def short(self) -> bool:
         """Whether all values have at most 15 digits, as floats do."""
-        return max(-self.first, self.first + self.size - 1) < LONGEST
+        return max(-self.first, self.first + self.size - 1) < MAX_15_DIGITS
 
     def exact(self, code: int) -> Fraction:
         """The value of a code."""
@@ -143,18 +143,18 @@ class Decimals:
     # -- codes
 
     def encode(self, values: Any) -> Codes:
-        return self.read(values).all_valid(self)
+        return self.parse(values).all_valid(self)
 
-    def read(self, values: Any) -> Read:
-        return clamped(self, values, read_decimals(self, values))
+    def parse(self, values: Any) -> ParsedColumn:
+        return clamp_outside(self, values, parse_decimals(self, values))
 
     def nearest(self, array: NDArray[Any]) -> NDArray[np.int64]:
-        """A code for every number, none of them NaN: the nearest value (core/standing.py)."""
-        return stand_decimals(self, array)
+        """A code for every number, none of them NaN: the nearest value (core/cells/lenient_encoding.py)."""
+        return nearest_decimal_codes(self, array)
 
-    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
         """A long domain has read its numbers by all of their digits, and put all but infinity at the nearest value."""
-        numbers = numbers_of(self, one_column(values)).array[rows]
+        numbers = parse_numbers(self, one_column(values)).array[rows]
         if self.short:
             return self.nearest(numbers)
         return np.where(np.isinf(numbers), np.where(numbers > 0, self.size - 1, 0), read.codes[rows])
@@ -186,9 +186,7 @@ class Decimals:
 
     # -- in words
 
-    way_out_of_missing = (
-        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
-    )
+    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
 
     def public(self) -> str:
         rounded = ", others rounded to the nearest" if self.rounding == "nearest" else ""
@@ -210,4 +208,4 @@ class Decimals:
             "places": self.places,
             "rounding": self.rounding,
             "column": self.column,
-        } | {name: str(value) for name, value in said_policies(self).items()}
+        } | {name: str(value) for name, value in policy_fields(self).items()}

@@ -17,34 +17,34 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells import CLOSE, LONGEST, Mask, fits, meaning, rounded_all
-from murmure.core.decimals import Decimals as Decimals
-from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.labels import Labels
-from murmure.core.reading import (
+from murmure.core.cells.labels import Labels
+from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, Mask, fits, meaning, rounded_all
+from murmure.core.cells.parsed_columns import (
     ADD,
     WIDEN,
     Codes,
-    Read,
+    ParsedColumn,
     add_outside,
     any_of,
-    beyond,
     cell_at,
-    clamped,
+    clamp_outside,
     either,
-    numbers_of,
     one_column,
-    whole_numbers,
+    outside_bounds,
+    parse_integers,
+    parse_numbers,
 )
-from murmure.core.said import (
+from murmure.core.decimals import Decimals as Decimals
+from murmure.core.domain_policies import (
     Outside,
     check_absent,
     check_outside,
     column_words,
     named_column,
-    said_policies,
+    policy_fields,
     whole,
 )
+from murmure.core.errors import InvalidParameter, shorten
 
 MAX_SIZE = 1 << 31
 LARGEST = (1 << 63) - 1
@@ -62,7 +62,7 @@ class Domain(Protocol):
     @property
     def outside(self) -> Outside: ...
     def encode(self, values: Any) -> Codes: ...
-    def read(self, values: Any) -> Read: ...
+    def parse(self, values: Any) -> ParsedColumn: ...
     def label(self, code: int) -> str: ...
     def public(self) -> str: ...
     def describe(self) -> str: ...
@@ -75,7 +75,7 @@ class Domain(Protocol):
 class Categories:
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1.
 
-    A cell is a label if both mean the same (core/cells.py): "1", 1, 1.0, " 01" and true are one label.
+    A cell is a label if both mean the same (core/cells/meaning.py): "1", 1, 1.0, " 01" and true are one label.
     """
 
     values: tuple[Hashable, ...] | int
@@ -137,14 +137,14 @@ class Categories:
         return self.values if isinstance(self.values, int) else len(self.values)
 
     def encode(self, values: Any) -> Codes:
-        return self.read(values).all_valid(self)
+        return self.parse(values).all_valid(self)
 
-    def read(self, values: Any) -> Read:
+    def parse(self, values: Any) -> ParsedColumn:
         if self._labels is None:
-            return whole_numbers(self, values, 0, self.size - 1)
+            return parse_integers(self, values, 0, self.size - 1)
         values = one_column(values)
         codes = self._labels.codes(self, values)
-        read = Read(codes, None, [], functools.partial(cell_at, values))
+        read = ParsedColumn(codes, None, [], functools.partial(cell_at, values))
         if len(codes) and codes.max() >= self.size:
             read.missing = any_of(codes == self.size)
             add_outside(read, codes > self.size, ADD)
@@ -163,9 +163,7 @@ class Categories:
             return np.array([float(v) for v in self.values])  # type: ignore[arg-type]
         return None
 
-    way_out_of_missing = (
-        'drop those rows, or give missing answers a label of their own, as Column(..., missing="value") does'
-    )
+    missing_hint = 'drop those rows, or give missing answers a label of their own, as Column(..., missing="value") does'
 
     def public(self) -> str:
         if isinstance(self.values, int):
@@ -180,7 +178,7 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         values = self.values if isinstance(self.values, int) else list(self.values)
-        return {"type": "Categories", "values": values, "column": self.column} | said_policies(self)
+        return {"type": "Categories", "values": values, "column": self.column} | policy_fields(self)
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
@@ -191,7 +189,7 @@ def _meanings(labels: Sequence[Any]) -> list[float | str]:
     """What each label means; refuses those that mean nothing, or the same."""
     out: dict[float | str, Any] = {}
     for label in labels:
-        meant = float(label) if type(label) is int and -LONGEST < label < LONGEST else meaning(label)
+        meant = float(label) if type(label) is int and -MAX_15_DIGITS < label < MAX_15_DIGITS else meaning(label)
         if meant is None:
             got = "" if label is None or label != label else f", got {label!r}"
             raise InvalidParameter(
@@ -246,7 +244,7 @@ class Integers:
             )
         if self.high - self.low >= MAX_SIZE:
             raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
-        if max(-self.low, self.high) >= LONGEST:
+        if max(-self.low, self.high) >= MAX_15_DIGITS:
             raise InvalidParameter(
                 f"Integers holds numbers of at most 15 digits, got {self.low} to {self.high}: readers turn numbers "
                 "into floats, which hold no more.",
@@ -260,10 +258,10 @@ class Integers:
         return self.high - self.low + 1
 
     def encode(self, values: Any) -> Codes:
-        return self.read(values).all_valid(self)
+        return self.parse(values).all_valid(self)
 
-    def read(self, values: Any) -> Read:
-        return clamped(self, values, whole_numbers(self, values, self.low, self.high))
+    def parse(self, values: Any) -> ParsedColumn:
+        return clamp_outside(self, values, parse_integers(self, values, self.low, self.high))
 
     def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
         """The code of the nearest whole number from low to high; of two, the even one."""
@@ -277,9 +275,9 @@ class Integers:
             steps[halves] = np.rint(rounded_all(x[halves]))
         return steps.astype(np.int64) - self.low
 
-    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
         """The codes of the nearest values of some rows of a column."""
-        return self.nearest(numbers_of(self, one_column(values)).array[rows])
+        return self.nearest(parse_numbers(self, one_column(values)).array[rows])
 
     def label(self, code: int) -> str:
         return str(self.low + code)
@@ -294,9 +292,7 @@ class Integers:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return float(self.low), 1.0, 0.0
 
-    way_out_of_missing = (
-        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
-    )
+    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
 
     def public(self) -> str:
         return f"the whole numbers {self.low} to {self.high}{column_words(self)}"
@@ -308,7 +304,7 @@ class Integers:
         return f"Integers({self.low}, {self.high}{named_column(self)})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | said_policies(self)
+        return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | policy_fields(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -359,23 +355,23 @@ class Interval:
         return (self.high - self.low) / self.cells
 
     def encode(self, values: Any) -> Codes:
-        return self.read(values).all_valid(self)
+        return self.parse(values).all_valid(self)
 
-    def read(self, values: Any) -> Read:
+    def parse(self, values: Any) -> ParsedColumn:
         values = one_column(values)
-        read = numbers_of(self, values).read(values)
+        read = parse_numbers(self, values).parse(values)
         real = read.codes.astype(np.float64, copy=False)
         if len(real) and not (real.min() >= self.low and real.max() <= self.high):  # also where one is NaN
-            below, above = beyond(real, self.low, self.high)
+            below, above = outside_bounds(real, self.low, self.high)
             add_outside(read, below | above, WIDEN)
             bad = either(read.missing, read.beyond)
             real = real if bad is None else np.where(bad, self.low, real)
         read.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
-        return clamped(self, values, read)
+        return clamp_outside(self, values, read)
 
-    def nearest_of(self, values: Any, read: Read, rows: Mask) -> Codes:
+    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
         """The cells of some rows of a column."""
-        return self.nearest(numbers_of(self, values).array[rows])
+        return self.nearest(parse_numbers(self, values).array[rows])
 
     def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
         """The cell of every number; beyond the bounds the first or the last."""
@@ -419,9 +415,7 @@ class Interval:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return self.low + self.step / 2, self.step, self.step / 2
 
-    way_out_of_missing = (
-        'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
-    )
+    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
 
     def public(self) -> str:
         return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{column_words(self)}"
@@ -439,7 +433,7 @@ class Interval:
             "high": self.high,
             "cells": self.cells,
             "column": self.column,
-        } | said_policies(self)
+        } | policy_fields(self)
 
 
 DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval] | type[Decimals]] = {
@@ -475,7 +469,7 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
     return DOMAINS[kind](**rest)
 
 
-def named(domain: Domain, name: str | None) -> Domain:
+def with_column(domain: Domain, name: str | None) -> Domain:
     """The same domain, of another column."""
     if isinstance(domain, Categories):
         return Categories(domain.values, name, domain.absent, domain.outside)  # type: ignore[arg-type]
@@ -491,7 +485,7 @@ def with_outside(domain: Domain, outside: Outside) -> Domain:
     return replace(domain, outside=outside)  # type: ignore[type-var]
 
 
-def strict(domain: Domain) -> Domain:
+def without_stand_ins(domain: Domain) -> Domain:
     """The same values, and nothing in the place of others: for what is no row of people, such as reports."""
     return with_outside(absent_as(domain, None), "refuse")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from murmure.core.types import Certificate, Observer
 
-IN_ENGLISH = (
+RANDOMISED_OUTSIDE = (
     "RANDOMISED OUTSIDE THE SOFTWARE: people randomised these answers themselves. Nothing was drawn here, and nothing "
     "here can check how they did it."
 )
@@ -15,7 +15,7 @@ HERE = "randomised here, from true answers (people's own coins: run(plan, report
 ASSUMPTION = "each person followed the plan's randomisation with fair coins, cards or another fair draw"
 
 
-def provided(guarantees: Mapping[Observer, Certificate]) -> dict[Observer, Certificate]:
+def with_assumption(guarantees: Mapping[Observer, Certificate]) -> dict[Observer, Certificate]:
     """The same certificates, with the assumption on which they now rest. One that observers share stays shared."""
     known: dict[int, Certificate] = {}
     for certificate in guarantees.values():

@@ -31,7 +31,7 @@ _ZEROS = bytes(BUFFER_BYTES)
 Fill = Callable[[int, int, Words64], None]
 
 
-class Words(Protocol):
+class RandomWords(Protocol):
     """The words of a batch of reports: `width` main words and `depth` deep words each."""
 
     n: int

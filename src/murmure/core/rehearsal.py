@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from murmure.core.types import Certificate, Observer
 
 RUNNER = "whoever ran it"
-IN_ENGLISH = (
+REHEARSAL_NOTICE = (
     "REHEARSAL IN ONE PROCESS: whoever ran this held every row, and nothing was hidden from them. What is said about "
     "parties below holds once each of them runs on its own (murmure study)."
 )
-IN_FRENCH = (
+REHEARSAL_NOTICE_FR = (
     "RÉPÉTITION DANS UN SEUL PROCESSUS : qui a fait ce calcul avait chaque ligne, et rien ne lui était caché. Ce qui "
     "est dit ci-dessous des participants vaut dès que chacun calcule chez soi (murmure study)."
 )

@@ -32,7 +32,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from murmure.core.cells import LONGEST, Mask, meaning_of_text
+from murmure.core.cells.meaning import MAX_15_DIGITS, Mask, meaning_of_text
+from murmure.core.cells.parsed_columns import Codes, ParsedColumn
 from murmure.core.domain import (
     Categories,
     Decimals,
@@ -41,12 +42,11 @@ from murmure.core.domain import (
     Interval,
     absent_as,
     domain_from_dict,
-    named,
+    with_column,
     with_outside,
 )
+from murmure.core.domain_policies import Outside, check_outside, holds
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
-from murmure.core.reading import Codes, Read
-from murmure.core.said import Outside, check_outside, holds
 
 Missing = Literal["refuse", "value", "constant"]
 LABEL = "missing"  # of a missing answer, unless the column names another
@@ -212,7 +212,7 @@ UNSAID: dict[str, Any] = {
 class Inspected:
     """What becomes of the rows of one column at the person: which are refused, moved or left out, and why the first is.
 
-    A curator refuses none of them (core/standing.py).
+    A curator refuses none of them (core/cells/lenient_encoding.py).
     """
 
     refused: Mask
@@ -246,7 +246,7 @@ class Schema(Mapping[str, Domain]):
                 )
             about[name] = _with_default(said if isinstance(said, Column) else Column(said), outside)
         vars(self)["about"] = {name: _renamed(column) for name, column in about.items()}
-        vars(self)["columns"] = {name: named(column.coded, name) for name, column in about.items()}
+        vars(self)["columns"] = {name: with_column(column.coded, name) for name, column in about.items()}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema does not change: make another Schema to set {name!r}")
@@ -344,8 +344,8 @@ class Schema(Mapping[str, Domain]):
     def _encode(self, batch: Any, public: bool, strict: bool) -> tuple[tuple[Codes, ...], Mask]:
         self.refuse_drafted()
         names = (*self.private, *self.open) if public else self.private
-        reads = [self._read(name, values, strict) for name, values in _taken(batch, names).items()]
-        rows = _refuse_unequal({name: len(codes) for name, (codes, _) in zip(names, reads, strict=True)})
+        reads = [self._read(name, values, strict) for name, values in select_columns(batch, names).items()]
+        rows = check_equal_lengths({name: len(codes) for name, (codes, _) in zip(names, reads, strict=True)})
         bad = [mask for _, mask in reads if mask is not None]
         coded = [codes for codes, _ in reads[: len(self.private)]]
         if not bad:
@@ -357,7 +357,7 @@ class Schema(Mapping[str, Domain]):
         """Of every private column that moves numbers to its nearest bound, how many of the kept rows: exact counts."""
         names = tuple(name for name in self.private if self[name].outside == "clamp")
         out = {}
-        for name, values in _taken(batch, names).items():
+        for name, values in select_columns(batch, names).items():
             mask = self._as_read(name, values)[1].moved
             out[name] = 0 if mask is None else int((mask & kept).sum())
         return out
@@ -365,8 +365,8 @@ class Schema(Mapping[str, Domain]):
     def carry(self, batch: Any) -> dict[str, Any]:
         """The public columns as they are, once their values have been looked at; what is missing stays missing."""
         self.refuse_drafted()
-        taken = _taken(batch, self.open)
-        _refuse_unequal({name: len(self._read(name, values, strict=True)[0]) for name, values in taken.items()})
+        taken = select_columns(batch, self.open)
+        check_equal_lengths({name: len(self._read(name, values, strict=True)[0]) for name, values in taken.items()})
         return taken
 
     def inspect(self, batch: Any) -> dict[str, Inspected]:
@@ -374,9 +374,9 @@ class Schema(Mapping[str, Domain]):
 
         For the holder of the data only, since it says what rows hold. A draft is inspected too.
         """
-        taken = _taken(batch, tuple(self.columns))
+        taken = select_columns(batch, tuple(self.columns))
         found = {name: self._inspect(name, values) for name, values in taken.items()}
-        _refuse_unequal({name: len(one.refused) for name, one in found.items()})
+        check_equal_lengths({name: len(one.refused) for name, one in found.items()})
         return found
 
     def _inspect(self, name: str, values: Any) -> Inspected:
@@ -420,11 +420,11 @@ class Schema(Mapping[str, Domain]):
                 codes[read.missing] = code
         return codes, bad
 
-    def _as_read(self, name: str, values: Any) -> tuple[Domain, Read]:
+    def _as_read(self, name: str, values: Any) -> tuple[Domain, ParsedColumn]:
         about, coded = self.about[name], self.columns[name]
         # the label of missing answers may stand in the data already: it is an answer like any other
-        domain = named(about.domain, name) if isinstance(getattr(about.domain, "values", None), int) else coded
-        return domain, domain.read(values)
+        domain = with_column(about.domain, name) if isinstance(getattr(about.domain, "values", None), int) else coded
+        return domain, domain.parse(values)
 
     # -- in words
 
@@ -497,7 +497,7 @@ class Schema(Mapping[str, Domain]):
         columns, outside = held.get("columns"), held.get("outside", "refuse")
         if not isinstance(columns, dict) or not columns:
             raise InvalidParameter(f"{file} holds no column.", hint="each column is [columns.NAME]")
-        made = {name: _column_from_toml(file, name, said) for name, said in columns.items()}
+        made = {name: column_from_toml(file, name, said) for name, said in columns.items()}
         try:
             return cls(made, outside)
         except MurmureError as error:
@@ -526,7 +526,7 @@ def kind_of(domain: Domain) -> str:
         return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
     types = {int} if isinstance(domain.values, int) else {type(value) for value in domain.values}
     if types <= {int, float}:
-        long = not isinstance(domain.values, int) and any(abs(value) >= LONGEST for value in domain.values)  # type: ignore[arg-type]
+        long = not isinstance(domain.values, int) and any(abs(value) >= MAX_15_DIGITS for value in domain.values)  # type: ignore[arg-type]
         return "integer" if types == {int} and not long else "real"
     return "boolean" if types == {bool} else "text"
 
@@ -537,7 +537,7 @@ def lenient_kind_of(domain: Domain) -> str:
 
 
 def _bare(domain: Domain) -> Domain:
-    return named(domain, None)
+    return with_column(domain, None)
 
 
 def _renamed(column: Column) -> Column:
@@ -570,7 +570,7 @@ def _near(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean {by_lower[near[0]]!r}?" if near else None
 
 
-def _taken(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
+def select_columns(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
     """The wanted columns of a batch, whatever holds it; the others are left alone."""
     take = getattr(batch, "__getitem__", None)
     if isinstance(batch, Mapping):
@@ -596,7 +596,7 @@ def _taken(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
     return {name: take(name) for name in wanted}
 
 
-def _refuse_unequal(rows: Mapping[str, int]) -> int:
+def check_equal_lengths(rows: Mapping[str, int]) -> int:
     """The number of rows, which all columns share."""
     if len(set(rows.values())) > 1:
         raise InvalidParameter(
@@ -647,7 +647,7 @@ def _of_column(where: str, error: MurmureError) -> InvalidParameter:
     return InvalidParameter(f"{where}: {message}", hint=error.hint)
 
 
-def _column_from_toml(file: str, name: str, said: Any) -> Column:
+def column_from_toml(file: str, name: str, said: Any) -> Column:
     where = f"{file}, column {name!r}"
     if not name:
         raise InvalidParameter(f"{file}: a column has an empty name.", hint="write [columns.NAME]")

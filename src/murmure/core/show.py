@@ -14,8 +14,8 @@ from murmure.core.errors import InvalidParameter, MissingExtra
 from murmure.core.short_labels import cut_labels
 
 if TYPE_CHECKING:
-    from murmure.core.estimate import Estimate
-    from murmure.core.estimates import Estimates
+    from murmure.core.estimates.column_estimates import Estimates
+    from murmure.core.estimates.estimate import Estimate
     from murmure.core.types import Certificate, Release
 
 MOST_ROWS = 20
@@ -92,7 +92,7 @@ def estimate_text(estimate: Estimate) -> str:
 
 def noisy_counts(estimate: Estimate) -> list[str]:
     """Where the noise swamps the number of people there are no shares, but still noisy counts."""
-    if estimate.unit != "share" or estimate.reading is None:
+    if estimate.unit != "share" or estimate.estimator is None:
         return []
     said = [f"{label} {_figure(n, 'count')}" for label, n in zip(estimate.labels, estimate.counts, strict=True)]
     more = f", ... {len(said) - MOST_ROWS} more" if len(said) > MOST_ROWS else ""
@@ -218,7 +218,7 @@ def no_figure(estimate: Estimate) -> bool:
 
 def reported(estimates: Estimates) -> tuple[int, int] | None:
     """The fewest and the most people who reported a column, where not everybody reports every one."""
-    readings: list[Any] = [e.reading for e in estimates.values()]
+    readings: list[Any] = [e.estimator for e in estimates.values()]
     held = [int(reading.shown) for reading in readings if hasattr(reading, "shown")]
     return (min(held), max(held)) if held else None
 
@@ -335,11 +335,11 @@ def release_html(release: Release) -> str:
     if release.seeded:
         warn = "<div class='murmure'><p class='warn'>Seeded randomness: an experiment, not for real people.</p></div>"
     if release.rehearsal:
-        from murmure.core.rehearsal import IN_ENGLISH
+        from murmure.core.rehearsal import REHEARSAL_NOTICE
 
-        warn = f"<div class='murmure'><p class='warn'>{html.escape(IN_ENGLISH)}</p></div>{warn}"
+        warn = f"<div class='murmure'><p class='warn'>{html.escape(REHEARSAL_NOTICE)}</p></div>{warn}"
     if release.randomised_outside:
-        from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
+        from murmure.core.outside_randomness import RANDOMISED_OUTSIDE as OUTSIDE
 
         warn += f"<div class='murmure'><p class='warn'>{html.escape(OUTSIDE)}</p></div>"
     if release.randomised_here:
@@ -377,7 +377,7 @@ def drawing(target: Any, size: tuple[float, float]) -> tuple[Any, Any]:
     return ax, figure if to_file else None
 
 
-def save(figure: Any, target: Any) -> None:
+def save_figure(figure: Any, target: Any) -> None:
     try:
         figure.savefig(target, dpi=150)
     finally:
@@ -391,13 +391,13 @@ def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth
     _draw(ax, estimate, level, truth)
     ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
     if figure is not None:
-        save(figure, target)
+        save_figure(figure, target)
     return ax
 
 
 def each_at(level: float, estimates: Iterable[Estimate]) -> float:
     """The level of one interval when all of these hold at once (Bonferroni)."""
-    return 1 - (1 - level) / max(1, sum(len(e.mean) for e in estimates if e.reading is not None))
+    return 1 - (1 - level) / max(1, sum(len(e.mean) for e in estimates if e.estimator is not None))
 
 
 def sure_of(each: float) -> str:
@@ -439,7 +439,7 @@ def plot_estimates(
             ax.set_axis_off()
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=3)
     if target is not None:
-        save(figure, target)
+        save_figure(figure, target)
     return figure
 
 
@@ -508,7 +508,7 @@ def _draw(
     if k > MOST_DRAWN:
         order = np.argsort(-estimate.mean, kind="stable")[:MOST_DRAWN]
     y = np.arange(len(order))[::-1]
-    if estimate.reading is not None:
+    if estimate.estimator is not None:
         low, high = estimate.interval(level, estimate.target)[order].T
         ax.hlines(y, low, high, color="#9db9e0", lw=5, label=sure or f"{100 * level:g} % interval", zorder=2)
     ax.plot(estimate.mean[order], y, "|", ms=11, mew=2, color="#1f4e96", label="estimate", zorder=3)
@@ -526,7 +526,7 @@ def _draw(
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
         ax.axvline(0, color="#59616c", lw=0.8, zorder=1)
-    elif estimate.reading is not None:
+    elif estimate.estimator is not None:
         _cut_axis(ax, y, low, high)
     ax.grid(axis="x", alpha=0.25)
     ax.spines[["top", "right", "left"]].set_visible(False)

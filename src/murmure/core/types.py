@@ -20,7 +20,7 @@ from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 
 if TYPE_CHECKING:
     from murmure.core.domain import Domain
-    from murmure.core.estimate import Estimate
+    from murmure.core.estimates.estimate import Estimate
     from murmure.core.random import Random
     from murmure.core.schema import Schema
 
@@ -184,8 +184,8 @@ class Statistic(Protocol):
     def encode(self, rows: Any, /) -> Any: ...
     def lift(self, x: Any, /) -> Ints: ...
     def tally(self, x: Any, /) -> Ints: ...
-    def clear(self, total: Ints, n: int, /) -> Any: ...
-    def reads(self, affine: Any, /) -> str | None: ...
+    def interpret_exact(self, total: Ints, n: int, /) -> Any: ...
+    def why_unanswerable(self, affine: Any, /) -> str | None: ...
     def finish(self, estimate: Any, /) -> Any: ...
 
 
@@ -195,12 +195,12 @@ class Engine(Protocol):
     def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
 
 
-def counted(n: int, one: str, many: str) -> str:
+def pluralise(n: int, one: str, many: str) -> str:
     """1 party, 2 parties."""
     return f"{n} {one if n == 1 else many}"
 
 
-def whole_numbers(values: Iterable[int]) -> Any:
+def int_array(values: Iterable[int]) -> Any:
     """int64 where they fit, Python's integers where they do not."""
     held = [int(v) for v in values]
     if all(-(2**63) <= v < 2**63 for v in held):
@@ -250,7 +250,7 @@ class Release:
     def __repr__(self) -> str:
         mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
         if self.randomised_outside:
-            from murmure.core.outside_randomness import IN_ENGLISH as OUTSIDE
+            from murmure.core.outside_randomness import RANDOMISED_OUTSIDE as OUTSIDE
 
             mark = textwrap.fill(OUTSIDE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
         if self.randomised_here:
@@ -258,9 +258,9 @@ class Release:
 
             mark += f"  {HERE}\n"
         if self.rehearsal:
-            from murmure.core.rehearsal import IN_ENGLISH
+            from murmure.core.rehearsal import REHEARSAL_NOTICE
 
-            mark = textwrap.fill(IN_ENGLISH, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
+            mark = textwrap.fill(REHEARSAL_NOTICE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
         return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{self._guarantees_text()}"
 
     def _guarantees_text(self) -> str:
@@ -294,7 +294,7 @@ class Release:
     def to_json(self, level: float = 0.95) -> str:
         """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
         e = self.estimate
-        bars = e.reading is not None
+        bars = e.estimator is not None
         held = {
             "about": self.about,
             "plan": self.plan,

@@ -8,31 +8,41 @@ econometrics.logit("died ~ age", [hospital_1, hospital_2, hospital_3], schema=sc
 from __future__ import annotations
 
 import importlib
-import sys
-import types
 from typing import Any
 
 FUNCTIONS = {
-    **dict.fromkeys(("describe", "covariance", "correlation"), "describe"),
-    **dict.fromkeys(("ols", "wls"), "ols"),
-    "ridge": "ridge",
-    "iv": "iv",
-    "did": "did",
-    "fixed_effects": "fixed_effects",
-    "randomised_ols": "randomised",
-    **dict.fromkeys(("ttest", "anova"), "groups"),
-    **dict.fromkeys(("contingency", "mantel_haenszel"), "tables"),
-    **dict.fromkeys(("ecdf", "quantiles", "histogram"), "distribution"),
-    **dict.fromkeys(("kaplan_meier", "logrank"), "survival"),
-    "pca": "components",
-    "roc": "roc",
-    **dict.fromkeys(("logit", "probit", "poisson", "gamma", "negative_binomial"), "glm"),
-    "cox": "cox",
-    "quantile": "bisection",
-    "kmeans": "kmeans",
-    "mle": "mle",
+    "describe": "models.describe",
+    **dict.fromkeys(("covariance", "correlation"), "models.covariance"),
+    **dict.fromkeys(("ols", "wls"), "models.ols"),
+    "ridge": "models.ridge",
+    "iv": "models.iv",
+    "did": "models.did",
+    "fixed_effects": "models.fixed_effects",
+    "randomised_ols": "models.randomised_ols",
+    "ttest": "models.t_test",
+    "anova": "models.anova",
+    "contingency": "models.contingency",
+    "mantel_haenszel": "models.mantel_haenszel",
+    "ecdf": "models.ecdf",
+    "quantiles": "models.quantiles",
+    "histogram": "models.histogram",
+    "kaplan_meier": "models.kaplan_meier",
+    "logrank": "models.log_rank",
+    "pca": "models.pca",
+    "roc": "models.roc",
+    **dict.fromkeys(("logit", "probit", "poisson", "gamma", "negative_binomial"), "models.glm"),
+    "cox": "models.cox",
+    "quantile": "models.bisection",
+    "kmeans": "models.kmeans",
+    "mle": "steps.custom_score",
 }
-OTHERS = {"ask": "asking", "read_formula": "formula", "FitFailed": "errors", "How": "how", "Regression": "results"}
+OTHERS = {
+    "ask": "fit",
+    "read_formula": "design.formula",
+    "FitFailed": "errors",
+    "How": "results.provenance",
+    "Regression": "results.regression",
+}
 
 __all__ = [*FUNCTIONS, *OTHERS]
 
@@ -48,14 +58,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(types.ModuleType):
-    """Importing a module of the package sets its name here, where a function of the same name may stand."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in FUNCTIONS and isinstance(value, types.ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -36,7 +36,7 @@ class NoVariation(FitFailed):
     """The same for everybody."""
 
 
-class TooFewRows(FitFailed):
+class TooFewObservations(FitFailed):
     """No more rows than parameters."""
 
 

@@ -17,16 +17,16 @@ from dataclasses import Field, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from murmure.catalogue import MODELS, load
+from murmure.catalogue import MODELS, load, persisted_name
 from murmure.core.errors import PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Statistic
 
 if TYPE_CHECKING:
-    from murmure.econometrics.shown import Shown
+    from murmure.econometrics.results.result import ModelResult
 
 # of a field that came later: a model that leaves it as it was is written, and named, as it was before there was one
-UNSAID = {"unsaid": True}
+OMIT_IF_DEFAULT = {"unsaid": True}
 
 
 class Model(Protocol):
@@ -38,7 +38,7 @@ class Model(Protocol):
     def domain(self) -> Schema: ...  # the columns that are read
     @property
     def rounds(self) -> int: ...  # the most questions that it asks
-    def steps(self) -> Generator[Statistic, Any, Shown]: ...
+    def steps(self) -> Generator[Statistic, Any, ModelResult]: ...
     def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve
 
 
@@ -71,7 +71,7 @@ class Example:
 def model_to_dict(model: Any) -> dict[str, Any]:
     """The type's name and every field, for JSON."""
     held = {f.name: getattr(model, f.name) for f in fields(model) if not _is_unsaid(f, getattr(model, f.name))}
-    return {"type": type(model).__name__} | {name: _written(value) for name, value in held.items()}
+    return {"type": persisted_name(model)} | {name: _written(value) for name, value in held.items()}
 
 
 def _is_unsaid(f: Field[Any], value: Any) -> bool:
@@ -79,7 +79,7 @@ def _is_unsaid(f: Field[Any], value: Any) -> bool:
 
 
 def _written(value: Any) -> Any:
-    from murmure.econometrics.design import Design
+    from murmure.econometrics.design.design_matrix import Design
 
     if isinstance(value, Design | Schema):
         return value.to_dict()
@@ -111,7 +111,7 @@ def model_from_dict(held: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    from murmure.econometrics.design import Design
+    from murmure.econometrics.design.design_matrix import Design
 
     if isinstance(value, Mapping):
         kind = value.get("type")

@@ -102,7 +102,7 @@ LONGLEY_X6 = listed("""
 
 
 @dataclass(frozen=True)
-class Set:
+class ReferenceSet:
     """One reference set: columns as decimal text, the model, and what NIST certifies."""
 
     name: str
@@ -128,7 +128,7 @@ def _times(factor: int) -> tuple[str, ...]:
 
 
 SETS = (
-    Set(
+    ReferenceSet(
         "Norris",
         "y ~ x",
         {"y": NORRIS_Y, "x": NORRIS_X},
@@ -137,7 +137,7 @@ SETS = (
         "0.884796396144373",
         "0.999993745883712",
     ),
-    Set(
+    ReferenceSet(
         "Pontius",
         polynomial(2),
         {"y": PONTIUS_Y, "x": [str(150000 * (1 + i % 20)) for i in range(40)]},
@@ -146,7 +146,7 @@ SETS = (
         "0.205177424076185E-03",
         "0.999999900178537",
     ),
-    Set(
+    ReferenceSet(
         "NoInt1",
         "y ~ 0 + x",
         {"y": [str(130 + i) for i in range(11)], "x": [str(60 + i) for i in range(11)]},
@@ -155,7 +155,7 @@ SETS = (
         "3.56753034006338",
         "0.999365492298663",
     ),
-    Set(
+    ReferenceSet(
         "NoInt2",
         "y ~ 0 + x",
         {"y": ["3", "4", "4"], "x": ["4", "5", "6"]},
@@ -164,7 +164,7 @@ SETS = (
         "0.369274472937998",
         "0.993348115299335",
     ),
-    Set(
+    ReferenceSet(
         "Filip",
         polynomial(10),
         {"y": FILIP_Y, "x": FILIP_X},
@@ -197,7 +197,7 @@ SETS = (
         "0.334801051324544E-02",
         "0.996727416185620",
     ),
-    Set(
+    ReferenceSet(
         "Longley",
         "y ~ x1 + x2 + x3 + x4 + x5 + x6",
         {
@@ -230,8 +230,10 @@ SETS = (
         "304.854073561965",
         "0.995479004577296",
     ),
-    Set("Wampler1", polynomial(5), {"y": WAMPLER1_Y, "x": TWENTY}, ONES, NONE, "0.000000000000000", "1.00000000000000"),
-    Set(
+    ReferenceSet(
+        "Wampler1", polynomial(5), {"y": WAMPLER1_Y, "x": TWENTY}, ONES, NONE, "0.000000000000000", "1.00000000000000"
+    ),
+    ReferenceSet(
         "Wampler2",
         polynomial(5),
         {"y": WAMPLER2_Y, "x": TWENTY},
@@ -240,7 +242,7 @@ SETS = (
         "0.000000000000000",
         "1.00000000000000",
     ),
-    Set(
+    ReferenceSet(
         "Wampler3",
         polynomial(5),
         {"y": WAMPLER3_Y, "x": TWENTY},
@@ -249,7 +251,7 @@ SETS = (
         "2360.14502379268",
         "0.999995559025820",
     ),
-    Set(
+    ReferenceSet(
         "Wampler4",
         polynomial(5),
         {"y": WAMPLER4_Y, "x": TWENTY},
@@ -258,7 +260,7 @@ SETS = (
         "236014.502379268",
         "0.957478440825662",
     ),
-    Set(
+    ReferenceSet(
         "Wampler5",
         polynomial(5),
         {"y": WAMPLER5_Y, "x": TWENTY},
@@ -278,7 +280,7 @@ def digits(got: float, certified: str) -> float:
     return 15.0 if error == 0 else min(15.0, -math.log10(error))
 
 
-def schema_of(one: Set) -> Schema:
+def schema_of(one: ReferenceSet) -> Schema:
     """Bounds and decimals of the published numbers: the data are public, so these are too."""
     held: dict[str, Any] = {}
     for name, column in one.columns.items():
@@ -288,7 +290,7 @@ def schema_of(one: Set) -> Schema:
     return Schema(held)
 
 
-def parts_of(one: Set, parties: int) -> list[dict[str, list[float]]]:
+def parts_of(one: ReferenceSet, parties: int) -> list[dict[str, list[float]]]:
     """The rows, dealt out to so many parties."""
     return [
         {name: [float(text) for text in column[k::parties]] for name, column in one.columns.items()}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
 from murmure.core.types import Total
-from murmure.laws.compiled import one_thread_here, threads
+from murmure.laws.kernel_loader import one_thread_here, threads
 
 T = TypeVar("T")
 

@@ -31,13 +31,14 @@ from murmure.core.errors import (
 )
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Total
-from murmure.engines.frames import ROWS, pick
-from murmure.engines.java import java_home
-from murmure.engines.parsing import inexact_names
-from murmure.engines.rowgroups import Group, Piece, read, row_groups, scanned
-from murmure.engines.tables import Table, open_table
-from murmure.engines.task import Task, rows_in
-from murmure.laws.compiled import one_thread_here
+from murmure.engines.base.java import java_home
+from murmure.engines.base.task import Task, rows_in
+from murmure.engines.sources.arrow_cells import inexact_names
+from murmure.engines.sources.column_batches import ROWS, pick_column
+from murmure.engines.sources.row_groups import LocatedTask, RowGroup, read_groups, row_groups, scanned
+from murmure.engines.sources.table_reader import TableReader
+from murmure.engines.sources.tables import open_table
+from murmure.laws.kernel_loader import one_thread_here
 
 WAVE = 1 << 26  # bytes of rows that the driver holds at a time, where the rows come from the driver
 SHARES = 4  # tasks a core, so that the slowest does not keep the others waiting, and a lost one costs little;
@@ -127,7 +128,7 @@ class Spark:
             kept = plain.where(named).withColumn("number", F.row_number().over(order)).where(F.col("number") <= rows)
             return kept.drop("number").toDF(*frame.columns)
 
-    def reads(self, source: Any) -> bool:
+    def accepts(self, source: Any) -> bool:
         """Whether the workers read this themselves: a DataFrame or Parquet files. Anything else is sent as tasks."""
         if _is_frame(source):
             return True
@@ -141,7 +142,7 @@ class Spark:
         from pyspark.sql.pandas.types import to_arrow_type
 
         kinds = {f.name: f.dataType for f in frame.schema}
-        return {name: to_arrow_type(kinds[pick(list(kinds), name, "the frame")]) for name in columns}
+        return {name: to_arrow_type(kinds[pick_column(list(kinds), name, "the frame")]) for name in columns}
 
     def _parts(self, step: Step, source: Any, rng: Random, columns: Sequence[str] | None) -> Iterator[Total]:
         spark = source.sparkSession if _is_frame(source) else self._started()
@@ -155,7 +156,7 @@ class Spark:
                 return
         if isinstance(source, str | os.PathLike):
             source = open_table(source, columns)
-        if isinstance(source, Table):
+        if isinstance(source, TableReader):
             held = row_groups(source)
             if held is not None:
                 cores = _cores(spark)
@@ -230,7 +231,7 @@ def _is_frame(source: Any) -> bool:
 def _narrow(frame: Any, columns: Sequence[str] | None) -> Any:
     if columns is None:
         return frame
-    wanted = [pick(frame.columns, name, "the frame") for name in columns]
+    wanted = [pick_column(frame.columns, name, "the frame") for name in columns]
     return frame.select(*(f"`{name}`" for name in wanted))  # quoted: a point would mean a part of a struct
 
 
@@ -409,13 +410,13 @@ def _over_frame(step: Step, rng: Random, names: list[str]) -> OnPartition:
     return on_partition
 
 
-def _over_groups(step: Step, rng: Random, shares: list[list[Group]], schema: Any) -> OnPartition:
+def _over_groups(step: Step, rng: Random, shares: list[list[RowGroup]], schema: Any) -> OnPartition:
     held = _sent(step)
 
     def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
         mine = [group for batch in batches for share in batch.column(0).to_pylist() for group in shares[share]]
         loaded = _loaded(held)
-        yield from _add(loaded, read(mine, schema, rng, getattr(loaded, "lenient", False)))
+        yield from _add(loaded, read_groups(mine, schema, rng, getattr(loaded, "lenient", False)))
 
     return on_partition
 
@@ -438,10 +439,10 @@ def _mapper(function: Callable[[Task], Any], rng: Random, plain: Any, names: lis
     return on_partition
 
 
-def _received(batches: Iterator[Any]) -> Iterator[Piece]:
+def _received(batches: Iterator[Any]) -> Iterator[LocatedTask]:
     for batch in batches:
         for before, task in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-            yield Piece(_unpack(task.as_py()), before)
+            yield LocatedTask(_unpack(task.as_py()), before)
 
 
 def _part() -> int:
@@ -452,10 +453,10 @@ def _part() -> int:
     return context.partitionId()
 
 
-def _numbered(batches: Iterator[Any], rng: Random, names: list[str]) -> Iterator[Piece]:
+def _numbered(batches: Iterator[Any], rng: Random, names: list[str]) -> Iterator[LocatedTask]:
     part, before = _part(), 0
     for i, batch in enumerate(_recut(batches)):
-        yield Piece(Task(batch.rename_columns(names), rng.child(part, i)), before, f"partition {part}")
+        yield LocatedTask(Task(batch.rename_columns(names), rng.child(part, i)), before, f"partition {part}")
         before += batch.num_rows
 
 
@@ -478,7 +479,7 @@ def _recut(batches: Iterator[Any]) -> Iterator[Any]:
         yield held[0] if len(held) == 1 else pa.concat_batches(held)
 
 
-def _packed(error: Exception, piece: Piece | None) -> bytes:
+def _packed(error: Exception, piece: LocatedTask | None) -> bytes:
     """For the driver; a row is counted from the start of its file, partition or source. Our errors travel whole."""
     if not isinstance(error, MurmureError):
         said = "".join(traceback.format_exception(error))
@@ -490,7 +491,7 @@ def _packed(error: Exception, piece: Piece | None) -> bytes:
     return pickle.dumps((_part(), type(error), (error.args, error.__dict__), ""))
 
 
-def _add(step: Step, pieces: Iterator[Piece]) -> Iterator[Any]:
+def _add(step: Step, pieces: Iterator[LocatedTask]) -> Iterator[Any]:
     """One row: the total of this partition, or what went wrong in it (an exception would be tried four times)."""
     import pyarrow as pa
 
@@ -515,7 +516,7 @@ def _add(step: Step, pieces: Iterator[Piece]) -> Iterator[Any]:
     )
 
 
-def _map(function: Callable[[Task], Any], plain: Any, pieces: Iterator[Piece]) -> Iterator[Any]:
+def _map(function: Callable[[Task], Any], plain: Any, pieces: Iterator[LocatedTask]) -> Iterator[Any]:
     import pyarrow as pa
 
     schema = plain.append(pa.field(ERROR, pa.binary()))

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64
-from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, native, threads
+from murmure.core.random import RandomWords
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
 
 PLANES = 16  # in the main lane
@@ -104,7 +104,7 @@ class Coins:
         if len(rows):
             self.open.append((rows, bits))  # one append: two threads note at once
 
-    def finish(self, out: Words64, words: Words) -> NDArray[np.int64]:
+    def finish(self, out: Words64, words: RandomWords) -> NDArray[np.int64]:
         """Decide every open word of `out`; returns the rows that were touched."""
         if not self.open:
             return np.empty(0, np.int64)
@@ -145,7 +145,7 @@ def refuse_certain_bits(*numerators: int) -> None:
 
 
 @dataclass(frozen=True)
-class Bits:
+class BitsChannel:
     inputs: int
     yes_true: int
     yes_false: int
@@ -175,7 +175,7 @@ class Bits:
     def q(self) -> Fraction:
         return Fraction(self.yes_false, WORD)
 
-    def draw(self, x: Array, words: Words) -> Words64:
+    def draw(self, x: Array, words: RandomWords) -> Words64:
         out = np.empty((len(x), self.width), np.uint64)
         own = np.empty(len(x), bool)  # the person's own bit
         coins = Coins(self.yes_false, self.width)
@@ -222,7 +222,7 @@ class Bits:
         return {"law": "bits", "yes_true": str(self.yes_true), "yes_false": str(self.yes_false)}
 
 
-def bits_prob(channel: Bits | ChainedBits, x: int, y: Any) -> Fraction:
+def bits_prob(channel: BitsChannel | ChainedBits, x: int, y: Any) -> Fraction:
     out = Fraction(1)
     for v, bit in enumerate(unpack(np.atleast_2d(np.asarray(y, np.uint64)), channel.inputs)[0]):
         one = channel.p if v == x else channel.q
@@ -230,7 +230,7 @@ def bits_prob(channel: Bits | ChainedBits, x: int, y: Any) -> Fraction:
     return out
 
 
-def bits_log_prob(channel: Bits | ChainedBits, x: Array, y: Array) -> NDArray[np.float64]:
+def bits_log_prob(channel: BitsChannel | ChainedBits, x: Array, y: Array) -> NDArray[np.float64]:
     p, q = channel.p, channel.q
     ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
     x = np.asarray(x).astype(np.int64)
@@ -247,7 +247,7 @@ class ChainedBits:
     A kept 1 is reported as 1 with probability yes_one / 2**64, a kept 0 with probability yes_zero / 2**64.
     """
 
-    permanent: Bits
+    permanent: BitsChannel
     yes_one: int
     yes_zero: int
 
@@ -291,7 +291,7 @@ class ChainedBits:
     def _through(self, one: Fraction) -> Fraction:
         return one * Fraction(self.yes_one, WORD) + (1 - one) * Fraction(self.yes_zero, WORD)
 
-    def draw(self, x: Array, words: Words) -> Words64:
+    def draw(self, x: Array, words: RandomWords) -> Words64:
         n, first, w = len(x), self.permanent, self.width
         kept, own = np.empty((n, w), np.uint64), np.empty(n, bool)
         coins = Coins(first.yes_false, w)
@@ -309,7 +309,7 @@ class ChainedBits:
         set_bit(kept, x, own)
         return self._choose(kept, again, flips, words)
 
-    def instant(self, kept: Words64, words: Words) -> Words64:
+    def instant(self, kept: Words64, words: RandomWords) -> Words64:
         """One report from kept bits; it owns `instant_words` main words and `instant_deep` deep ones."""
         again = self._again(0, 0)
         flips = [np.empty_like(kept) for _ in again]
@@ -326,7 +326,7 @@ class ChainedBits:
         w = self.width
         return (Coins(self.yes_one, w, at, deep), Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))
 
-    def _choose(self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: Words) -> Words64:
+    def _choose(self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: RandomWords) -> Words64:
         for coin, out in zip(again, flips, strict=True):
             coin.finish(out, words)
         report = (kept & flips[0]) | (~kept & flips[1])

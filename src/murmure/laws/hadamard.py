@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64, smallest_uint
-from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, native, threads
+from murmure.core.random import RandomWords
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -45,7 +45,7 @@ class Hadamard:
     def p(self) -> Fraction:
         return Fraction(self.keep, self.over)
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         out = np.empty(len(x), smallest_uint(self.order - 1))
         kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
-from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, native, threads
-from murmure.laws.counting import Ints, walsh_hadamard
+from murmure.core.random import RandomWords
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
-from murmure.laws.window import Window
+from murmure.laws.tallies import Ints, walsh_hadamard
+from murmure.laws.window import WindowChannel
 
 BLOCK = 1 << 12  # reports decoded at a time
 STRIP = 256  # of these, a strip that fits the cache together with all values
@@ -38,7 +38,7 @@ STRIP = 256  # of these, a strip that fits the cache together with all values
 @dataclass(frozen=True)
 class Hashed:
     inputs: int
-    bins: Window  # the law on bins: inputs = outputs = g
+    bins: WindowChannel  # the law on bins: inputs = outputs = g
 
     deep, slack, report_ndim = 0, 0.0, 1
 
@@ -86,7 +86,7 @@ class Hashed:
             h ^= seeds[:, 1 + i] * ((x >> i) & 1).astype(seeds.dtype)
         return h
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         """Rows of uint16: b, a_0, a_1, ..., y."""
         out = np.empty((len(x), self.value_bits + 2), np.uint16)
         kernels, x = kernels_for(len(x)), native(x)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from murmure.laws.compiled import kept
+from murmure.laws.kernel_loader import cached_kernel
 
 ONE, SIX, LOW6 = np.uint64(1), np.uint64(6), np.uint64(63)
 HALF, LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def compile_kernel(function):
-    return kept(njit(nogil=True, cache=True, error_model="numpy")(function))
+    return cached_kernel(njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
 @compile_kernel
@@ -448,7 +448,7 @@ def digits(block, ends, guide, first, shift, first_guide, radix, folded, offset,
     return count
 
 
-# -- clusters (statistics/clusters.py) ---------------------------------------------------------------------------------
+# -- clusters (statistics/learning/clusters.py) ------------------------------------------------------------------
 
 
 @compile_kernel

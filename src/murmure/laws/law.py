@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.random import Random, Words
+from murmure.core.random import Random, RandomWords
 
 Array = NDArray[Any]
 
@@ -38,7 +38,7 @@ class Channel(Protocol):
         """A bound on |ln(true probability) - ln(stated probability)|; 0 where the integers are the law."""
         ...
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         """One report per input, from these words and nothing else."""
         ...
 

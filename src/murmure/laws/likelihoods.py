@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from murmure.laws.bits import first_bits
-from murmure.laws.hidden import FakeCode, FakeValue, FakeZeros, Hidden
+from murmure.laws.hidden_draw import FakeCode, FakeValue, FakeZeros, Hidden
 
 Witness = tuple[Any, Any, Any]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.random import Words
+from murmure.core.random import RandomWords
 from murmure.laws.law import Array, Channel
 
 
@@ -54,7 +54,7 @@ class Mapped:
             fibres.setdefault(self.function(y), []).append(y)
         return fibres
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         reports = self.channel.draw(x, words)
         out = np.empty(len(reports), object)
         listed = reports.tolist() if reports.ndim == 1 else list(reports)  # numbers as the outcomes list them

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import Random
-from murmure.laws.bits import Bits, packed_words
-from murmure.laws.compiled import kernels_for
+from murmure.laws.bits import BitsChannel, packed_words
 from murmure.laws.cut import Cut
+from murmure.laws.kernel_loader import kernels_for
 from murmure.laws.law import Array, Channel, Law
 from murmure.laws.strings import Strings, coins, set_own
 
 Columns = Sequence[Array]  # one array of codes per attribute
 Row = tuple[Any, ...]
-MOST_OUTCOMES = 200_000
+MAX_OUTCOMES = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +114,9 @@ def every_outcome(parts: Sequence[Any]) -> Iterator[Row] | None:
         outcomes = part.outcomes()
         if outcomes is None:
             return None
-        listed.append(list(itertools.islice(outcomes, MOST_OUTCOMES + 1)))
+        listed.append(list(itertools.islice(outcomes, MAX_OUTCOMES + 1)))
         count *= len(listed[-1])
-        if count > MOST_OUTCOMES:
+        if count > MAX_OUTCOMES:
             return None
     return itertools.product(*listed)
 
@@ -140,7 +140,7 @@ class Joint:
         """Unary attributes with the same coins, where sharing words saves some."""
         alike: dict[tuple[int, int], list[int]] = {}
         for i, part in enumerate(self.parts):
-            if isinstance(part, Bits):
+            if isinstance(part, BitsChannel):
                 alike.setdefault((part.yes_true, part.yes_false), []).append(i)
         out = []
         for (_, q), members in alike.items():
@@ -312,7 +312,7 @@ class Sampled:
             if some is None:
                 return None
             listed.append(self._placed(shown, some))
-        return itertools.islice(itertools.chain(*listed), MOST_OUTCOMES + 1)
+        return itertools.islice(itertools.chain(*listed), MAX_OUTCOMES + 1)
 
     def _placed(self, shown: tuple[int, ...], values: Iterable[Row]) -> Iterator[Row]:
         for held in values:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64
-from murmure.core.random import Words
+from murmure.core.random import RandomWords
 from murmure.laws.bits import DEEP_PLANES, PLANES, Coins, last_word_mask, packed_words, set_bit
-from murmure.laws.compiled import kernels_for, native, threads
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -41,7 +41,7 @@ class Strings:
     def deep(self) -> int:
         return DEEP_PLANES * self.width
 
-    def flip(self, words: Words) -> Words64:
+    def flip(self, words: RandomWords) -> Words64:
         """Everybody's string, nobody's own bit set apart yet."""
         n = words.n
         out, coins, kernels = np.empty((n, self.width), np.uint64), Coins(self.yes_false, self.width), kernels_for(n)
@@ -85,7 +85,7 @@ def set_own(packed: Words64, x: Array, own: NDArray[np.bool_]) -> None:
         kernels.set_own(packed, native(x), own)
 
 
-def coins(threshold: int, words: Words) -> NDArray[np.bool_]:
+def coins(threshold: int, words: RandomWords) -> NDArray[np.bool_]:
     """One coin a person, from a range of one word each."""
     out = np.empty(words.n, bool)
 

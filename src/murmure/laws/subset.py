@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi_small
-from murmure.core.random import Words
+from murmure.core.random import RandomWords
 from murmure.laws.bits import pack, packed_words, unpack
-from murmure.laws.compiled import kernels_for, native, threads
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
@@ -55,7 +55,7 @@ class Subset:
     def p(self) -> Fraction:
         return Fraction(self.keep, WORD)
 
-    def draw(self, x: Array, words: Words) -> Words64:
+    def draw(self, x: Array, words: RandomWords) -> Words64:
         out = np.zeros((len(x), self.width), np.uint64)
         kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:

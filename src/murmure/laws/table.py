@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi, smallest_uint
-from murmure.core.random import Words
+from murmure.core.random import RandomWords
 from murmure.laws.law import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableChannel:
     weights: Words64 = field(repr=False)  # (inputs, outputs)
     rule: dict[str, Any] = field(repr=False)  # how a client rebuilds the weights from few integers
 
@@ -51,7 +51,7 @@ class Table:
     def _alias(self) -> tuple[Words64, Array, int]:
         return alias_tables(self.weights)
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         threshold, alias, log_columns = self._alias
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
         shift, mask = np.uint64(64 - log_columns), np.uint64((1 << (64 - log_columns)) - 1)
@@ -83,19 +83,19 @@ class Table:
         return {"law": "table", **self.rule}
 
 
-def rows(weights: list[list[int]]) -> Table:
+def table_from_rows(weights: list[list[int]]) -> TableChannel:
     """A small law given row by row."""
-    return Table(np.array(weights, np.uint64), {"rows": [[str(w) for w in row] for row in weights]})
+    return TableChannel(np.array(weights, np.uint64), {"rows": [[str(w) for w in row] for row in weights]})
 
 
-def ramp(inputs: int, first: int, step: int) -> Table:
+def ramp(inputs: int, first: int, step: int) -> TableChannel:
     """Two reports; report 1 has weight first + step x, a straight line in the input."""
     ones = [first + step * x for x in range(inputs)]
     weights = np.array([[WORD - one, one] for one in ones], np.uint64)
-    return Table(weights, {"first": str(first), "step": str(step)})
+    return TableChannel(weights, {"first": str(first), "step": str(step)})
 
 
-def shift_family(g: list[int]) -> Table:
+def shift_family(g: list[int]) -> TableChannel:
     """P[y | x] proportional to g[|y - x|], normalised for each x; g are integers below 2**64, the largest above 2**62.
 
     r[x] is a 64-bit reciprocal of row x's sum, and the weight is the high word of g[|y-x|] * r[x] (times 2**shift); the
@@ -111,7 +111,7 @@ def shift_family(g: list[int]) -> Table:
     weights = np.maximum(weights, np.uint64(1))  # no report is impossible: at a huge epsilon the law saturates
     diagonal = np.arange(K)
     weights[diagonal, diagonal] -= weights.sum(axis=1, dtype=np.uint64)  # wraps: adds 2**64 - sum
-    return Table(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": shift})
+    return TableChannel(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": shift})
 
 
 def alias_tables(weights: Words64) -> tuple[Words64, Array, int]:

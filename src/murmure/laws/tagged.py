@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.fixed import WORD, Words64, smallest_uint
-from murmure.core.random import GivenWords, Words
+from murmure.core.random import GivenWords, RandomWords
 from murmure.laws.law import Array
-from murmure.laws.table import Table
-from murmure.laws.window import Window
+from murmure.laws.table import TableChannel
+from murmure.laws.window import WindowChannel
 
 
 @dataclass(frozen=True)
 class Tagged:
     """Two laws with one-word reports; the first with probability coin / 2**64."""
 
-    first: Window
-    second: Table
+    first: WindowChannel
+    second: TableChannel
     coin: int
 
     words, deep, slack = 2, 0, 0.0
@@ -38,7 +38,7 @@ class Tagged:
     def outputs(self) -> int:
         return self.first.outputs + self.second.outputs
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
 
         def fill(a: int, b: int, block: Words64) -> None:

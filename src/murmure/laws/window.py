@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exactly, exp, smallest_uint
-from murmure.core.random import Words
-from murmure.laws.compiled import kernels_for, native, threads
+from murmure.core.random import RandomWords
+from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowChannel:
     inputs: int
     outputs: int
     length: int
@@ -53,7 +53,7 @@ class Window:
     @exactly
     def calibrated(
         cls, epsilon: float, inputs: int, outputs: int, length: int = 1, step: int = 1, shift: int = 0
-    ) -> Window:
+    ) -> WindowChannel:
         """The least `outside` for which no report is more than e**epsilon times likelier than another."""
         E = exp(epsilon)
         outside = ceil_share(1, length * E + (outputs - length))
@@ -97,7 +97,7 @@ class Window:
         at = np.asarray(x).astype(np.int64) * self.step - self.shift
         return np.clip(at, 0, self.outputs - self.length)
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
         kernels, x = kernels_for(len(x)), native(x)
         if kernels is not None:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from murmure.learn.kmeans import KMeans as KMeans
     from murmure.learn.linear import LinearRegression as LinearRegression
     from murmure.learn.logistic import LogisticRegression as LogisticRegression
+    from murmure.learn.model_file import load_model as load_model
+    from murmure.learn.model_file import save_model as save_model
     from murmure.learn.naive_bayes import NaiveBayes as NaiveBayes
-    from murmure.learn.saved import load_model as load_model
-    from murmure.learn.saved import save_model as save_model
-    from murmure.privacy import Central as Central
-    from murmure.privacy import Clear as Clear
-    from murmure.privacy import Local as Local
-    from murmure.privacy import Secure as Secure
+    from murmure.plan.privacy import Central as Central
+    from murmure.plan.privacy import Clear as Clear
+    from murmure.plan.privacy import Local as Local
+    from murmure.plan.privacy import Secure as Secure
 
 LEARNERS = {
     "NaiveBayes": "murmure.learn.naive_bayes",
@@ -31,8 +31,8 @@ LEARNERS = {
 }
 PUBLIC = {
     **LEARNERS,
-    **dict.fromkeys(("Clear", "Central", "Secure", "Local"), "murmure.privacy"),
-    **dict.fromkeys(("save_model", "load_model"), "murmure.learn.saved"),
+    **dict.fromkeys(("Clear", "Central", "Secure", "Local"), "murmure.plan.privacy"),
+    **dict.fromkeys(("save_model", "load_model"), "murmure.learn.model_file"),
     "SchemaWarning": "murmure.core.errors",
 }
 __all__ = [

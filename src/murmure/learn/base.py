@@ -16,7 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
@@ -25,14 +25,31 @@ from murmure.core.random import random_or_secure
 from murmure.core.rehearsal import rehearsed
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
-from murmure.learn.rows import Rows, array_of, columns_of, named_columns, rows_of, rows_of_parties
+from murmure.learn.training_table import (
+    TrainingTable,
+    array_of,
+    columns_by_name,
+    named_columns,
+    rows_of_parties,
+    training_table,
+)
 from murmure.learn.upstream import warn_of_upstream
-from murmure.plan import Plan
-from murmure.privacy import Central, Clear, Local, Privacy, Secure, check_privacy, guarantees_of, noise_in, rules_of
-from murmure.run import Fit, drive
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import (
+    Central,
+    Clear,
+    Local,
+    Privacy,
+    Secure,
+    check_privacy,
+    guarantees_of,
+    noise_in,
+    rules_of,
+)
+from murmure.run.run import LedgerRequest, drive
 
-HOW = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
-FromSums = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
+EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
+SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
 def _noted(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
@@ -100,7 +117,7 @@ class Learner:
         self.seeded_ = gate.rng.is_seeded and drawn
         return self
 
-    def check(self, X: Any, y: Any = None) -> tuple[Privacy, Rows]:
+    def check(self, X: Any, y: Any = None) -> tuple[Privacy, TrainingTable]:
         """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing.
 
         A SchemaWarning says where the schema may describe another table: X without names, a pipeline's earlier steps.
@@ -119,7 +136,7 @@ class Learner:
         self._check(rows)
         return privacy, rows
 
-    def _rows_to_learn(self, X: Any, y: Any, privacy: Privacy) -> Rows:
+    def _rows_to_learn(self, X: Any, y: Any, privacy: Privacy) -> TrainingTable:
         schema = self.schema
         if schema is not None and not isinstance(schema, Schema):
             raise InvalidParameter(f"{type(self).__name__}.schema must be a Schema, got {shorten(schema)}.")
@@ -140,7 +157,7 @@ class Learner:
             assert schema is not None
             return rows_of_parties(type(self).__name__, X, y, schema, target)
         warn_of_upstream(self, X, schema, target, charged=not isinstance(privacy, Clear))
-        return rows_of(type(self).__name__, X, y, schema, target, self.kind == "classifier")
+        return training_table(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
     @property
     def _target(self) -> str | None:
@@ -149,11 +166,11 @@ class Learner:
             return None
         return "y" if self.target is None else self.target
 
-    def _check(self, rows: Rows) -> None:
+    def _check(self, rows: TrainingTable) -> None:
         """Refuse, before any row is read, what is public and does not fit."""
 
-    def _learn(self, rows: Rows, privacy: FromSums, gate: Gate) -> dict[str, Any]:
-        fit = Fit(
+    def _learn(self, rows: TrainingTable, privacy: SumPrivacy, gate: Gate) -> dict[str, Any]:
+        fit = LedgerRequest(
             self._digest(rows.schema, privacy), f"{type(self).__name__} of {len(rows.features)} columns", sequential([])
         )
         noise, ledger = noise_in(privacy), None
@@ -179,15 +196,15 @@ class Learner:
             **heard.result,
         }
 
-    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         raise NotImplementedError
 
-    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
+    def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         raise InvalidParameter(
             f"{type(self).__name__} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)"
         )
 
-    def _guarantees(self, plans: Sequence[Plan], privacy: FromSums) -> Mapping[str, Certificate]:
+    def _guarantees(self, plans: Sequence[Plan], privacy: SumPrivacy) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
         if isinstance(privacy, Clear) or not plans:
             nothing = Certificate(
@@ -200,7 +217,7 @@ class Learner:
     def _digest(self, schema: Schema, privacy: Privacy) -> str:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
-        said = {n: _said(v) for n, v in given.items() if n not in (*HOW, "schema")}
+        said = {n: _said(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
         held = {"learner": type(self).__name__, "said": said, "schema": schema.to_dict()}
         return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
 
@@ -218,10 +235,10 @@ class Learner:
                     f"{type(self).__name__}: The feature names should match those that were passed during fit: "
                     f"missing {shorten(wrong, 120)}."
                 )
-            held = columns_of(X)
+            held = columns_by_name(X)
             return {name: held[name] for name in features}
         if isinstance(X, str):
-            from murmure.engines.tables import open_table
+            from murmure.engines.sources.tables import open_table
 
             table = open_table(X, features, self.schema_.lenient_kinds, lenient=True)
             import pyarrow as pa
@@ -244,12 +261,12 @@ class Learner:
 
     def summary(self) -> str:
         """What was learned and what it cost, as text."""
-        from murmure.learn.show import summary
+        from murmure.learn.learner_summary import summary
 
         return summary(self)
 
     def _repr_html_(self) -> str:
-        from murmure.learn.show import learner_html
+        from murmure.learn.learner_summary import learner_html
 
         return learner_html(self)
 
@@ -295,7 +312,7 @@ class Learner:
         said = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
         shown = {n: shorten(v, 60) for n, v in said.items()}
         if isinstance(self.privacy, Secure):  # in short, and with the number of parties once it is known
-            from murmure.learn.show import said_of
+            from murmure.learn.learner_summary import privacy_text
 
-            shown["privacy"] = said_of(self)
+            shown["privacy"] = privacy_text(self)
         return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in shown.items())})"

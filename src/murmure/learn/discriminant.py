@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.statistics.class_sums import Counted, Summed
-from murmure.statistics.scatter import Spread
+from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSumsEstimate
+from murmure.statistics.learning.scatter import ScatterEstimate
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ FLAT = 1e-3  # the least variance, in half ranges
 
 
 @dataclass(frozen=True)
-class Means:
+class ClassMeans:
     """What class counts and sums say; half ranges about the middle of the bounds."""
 
     shares: Floats  # of the classes, positive
@@ -47,26 +47,26 @@ class Means:
     noise: Floats  # of the means of each class: the variance
 
 
-def added_up(one: Counted, two: Counted) -> Counted:
+def added_up(one: ClassCountsEstimate, two: ClassCountsEstimate) -> ClassCountsEstimate:
     """Two noisy counts of the same people, the noisier one less."""
     both = one.noise + two.noise
     if both == 0:  # an epsilon so large that no noise is drawn
         return one
     mean = (two.noise * one.mean + one.noise * two.mean) / both
-    return Counted(one.labels, mean, one.noise * two.noise / both)
+    return ClassCountsEstimate(one.labels, mean, one.noise * two.noise / both)
 
 
-def shares_of(counted: Counted) -> tuple[Floats, float]:
+def shares_of(counted: ClassCountsEstimate) -> tuple[Floats, float]:
     """Shares of the classes and the number of people: a class counts one at least, and half a deviation of noise."""
     counts = np.maximum(counted.mean, max(1.0, math.sqrt(counted.noise) / 2))
     return counts / counts.sum(), float(counts.sum())
 
 
-def means_of(counted: Counted, summed: Summed) -> Means:
+def means_of(counted: ClassCountsEstimate, summed: ClassSumsEstimate) -> ClassMeans:
     sums, v = summed.sums, summed.noise
     classes, d = len(sums), sums.shape[1] - 1
     doubt = v + (UNEVEN * max(counted.mean.sum(), 0.0)) ** 2
-    shares, people = shares_of(added_up(counted, Counted(counted.labels, sums[:, 0], doubt)))
+    shares, people = shares_of(added_up(counted, ClassCountsEstimate(counted.labels, sums[:, 0], doubt)))
     floor = max(1.0, math.sqrt(v) / 2)
     rows = np.maximum(sums[:, 0], floor)
     means = np.clip(sums[:, 1:] / rows[:, None], -1.0, 1.0)
@@ -75,10 +75,10 @@ def means_of(counted: Counted, summed: Summed) -> Means:
     apart = sums[:, 1:] - sums[:, :1] * centre  # 0 but for noise where classes do not differ
     noise = v * (classes - 1) * (d + float(centre @ centre))
     size = float((apart * apart).sum())
-    return Means(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0, v / rows**2)
+    return ClassMeans(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0, v / rows**2)
 
 
-def covariance(spread: Spread, people: float, off: Floats) -> tuple[Floats, float]:
+def covariance(spread: ScatterEstimate, people: float, off: Floats) -> tuple[Floats, float]:
     """The total covariance, and how much of what differs from one variance is kept; off: the mean, from the centre."""
     d = len(off)
     noise = spread.noise / people**2
@@ -94,7 +94,7 @@ def covariance(spread: Spread, people: float, off: Floats) -> tuple[Floats, floa
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T), kept
 
 
-def scores(found: Means, total: Floats | None) -> Floats:
+def scores(found: ClassMeans, total: Floats | None) -> Floats:
     """(classes, 1 + columns): the weights of (1, x - centre); with products, `total` is the covariance of all rows."""
     apart, share = found.means - found.centre, found.shares
     if total is None:

@@ -2,7 +2,7 @@
 
     centre_i <- centre_i + (sum of the clipped offsets of its rows + noise) / (their number + noise)
 
-split="clipped" (the default): offsets from the centre, clipped to a public length (statistics/cluster_moves.py). A
+split="clipped" (the default): offsets from the centre, clipped to a public length (cluster_moves.py). A
 first question, with 15 % of the budget, asks for the number of rows and their mean; the centres start spread about that
 mean. How many steps follow is decided by the noisy number of rows for every cluster and deviation of the noise
 (`STEPS_FOR`), so by public numbers and a released one. Centres that differ from the mean by no more than the noise are
@@ -10,7 +10,7 @@ pulled to it, as far as the noise says (empirical Bayes: Efron and Morris, J. Am
 
 split="best" sums coordinates, with the start and the steps of Su, Cao, Li, Bertino, Jin, CODASPY 2016 (there: DPLloyd,
 improved): points that are spread over the public box, a split of the budget between counts and sums
-(statistics/clusters.py), and few steps: at rho = 0.225
+(statistics/learning/clusters.py), and few steps: at rho = 0.225
 
     t = epsilon / e_m, at least 2 and at most 7,      e_m = sqrt(500 k**3 / n**2 (d + cbrt(4 d rho**2))**3).
 
@@ -34,18 +34,18 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.learn.base import FromSums, Learner
-from murmure.learn.predicting import numbers_to_predict
-from murmure.learn.rows import Rows
-from murmure.plan import Plan
-from murmure.privacy import Central, Clear, Local, noise_in
-from murmure.statistics.cluster_moves import ClusterMoves, Moved
-from murmure.statistics.clusters import EXACT, NEARER, RHO, Clusters, ClusterSums
+from murmure.learn.base import Learner, SumPrivacy
+from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.training_table import TrainingTable
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.statistics.learning.cluster_moves import ClusterMoves, ClusterMovesEstimate
+from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, ClustersEstimate
 
 Floats = NDArray[np.float64]
 
@@ -143,7 +143,7 @@ class KMeans(Learner):
             self.inertia_ = float(far.min(axis=1).sum())
         return self
 
-    def _check(self, rows: Rows) -> None:
+    def _check(self, rows: TrainingTable) -> None:
         for name in ("n_clusters", "iterations", "n_public"):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -211,7 +211,7 @@ class KMeans(Learner):
         whole = tuple(tuple(int(v) for v in row) for row in np.rint(centres))
         return ClusterMoves(schema, whole, max(1, int(reach)), scales, "l1" if pure else "l2", share)
 
-    def _number_of_steps(self, schema: Schema, privacy: FromSums) -> int:
+    def _number_of_steps(self, schema: Schema, privacy: SumPrivacy) -> int:
         if self.iterations is not None:
             return int(self.iterations)
         noise = noise_in(privacy)
@@ -221,13 +221,13 @@ class KMeans(Learner):
             return STEPS
         return steps_for(noise.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
 
-    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         if noise_in(privacy) is not None and self.split == "clipped":
             return (yield from self._clipped(schema, privacy))
         centres, steps = self._start(schema), self._number_of_steps(schema, privacy)
         taken = 0
         for noise in privacy.noises([1.0] * steps):
-            found: ClusterSums = yield privacy.plan(self._clusters(schema, centres), noise)
+            found: ClustersEstimate = yield privacy.plan(self._clusters(schema, centres), noise)
             taken += 1
             before, centres = centres, found.centres(centres, last=taken == steps)
             if noise_in(privacy) is None and (centres == before).all():  # never where it would tell
@@ -239,17 +239,17 @@ class KMeans(Learner):
             "n_iter_": taken,
         }
 
-    def _clipped(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _clipped(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         """The mean of all rows, then steps about the centres; coordinates are those that distances are measured in."""
         k, d, at_curator = int(self.n_clusters), len(schema.private), noise_in(privacy)
         assert at_curator is not None
         first, left = privacy.noises([MEAN, 1 - MEAN])
         ask = self._moves(schema, at_curator.pure, np.zeros((1, d)))
         corner = np.array(ask.clusters.corner, float)
-        found: Moved = yield privacy.plan(ask, first)
+        found: ClusterMovesEstimate = yield privacy.plan(ask, first)
         people = max(float(found.counts[0]), found.floor)
         doubt = found.move_noise / people**2 / corner**2
-        mean = np.clip(found.moves[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
+        mean = np.clip(found.sensitivity[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
         steps = self.iterations
         if steps is None:
             known = people if self.n_public is None else float(self.n_public)
@@ -270,14 +270,14 @@ class KMeans(Learner):
             "n_iter_": int(steps),
         }
 
-    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
+    def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         """Centres of the randomised rows as they are.
 
         Which centre a person is nearest to has no unbiased estimate from one randomised row: `debias` changes nothing.
         """
-        from murmure.learn.local_rows import sanitised
+        from murmure.learn.local_rows import sanitised_rows
 
-        table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+        table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
         said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
         fitted = KMeans(**said).fit(table)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
@@ -321,7 +321,7 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
-def _moved(found: Moved, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+def _moved(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
     """The next centres: a function of noisy answers, and free.
 
     Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first
@@ -330,7 +330,7 @@ def _moved(found: Moved, before: Floats, mean: Floats, corner: Floats, last: boo
     """
     enough = found.counts >= found.floor
     people = np.maximum(found.counts, found.floor)[:, None]
-    centres = np.clip(before + found.moves / people, -corner, corner)
+    centres = np.clip(before + found.sensitivity / people, -corner, corner)
     noise = found.move_noise / people**2
     apart, d = centres - mean, len(mean)
     size = float((apart**2 - noise)[enough].sum())

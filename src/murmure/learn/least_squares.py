@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.predicting import categories_to_predict, numbers_to_predict
+from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ FLAT = 1e-10  # of the largest eigenvalue: below, an exact matrix does not vary 
 
 
 @dataclass(frozen=True)
-class Solved:
+class LeastSquaresSolution:
     """Weights, and what was done to the matrix; `plain`: nothing was, so error bars are meant as they are."""
 
     weights: Floats
@@ -54,7 +54,7 @@ def clear_of_noise(columns: int, deviation: float) -> float:
 
 def solve(
     A: Floats, b: Floats, deviation: float, ridge: float | str = "auto", trim: bool = True, constant: bool = True
-) -> Solved:
+) -> LeastSquaresSolution:
     """min_w w'Aw - 2 b.w; `deviation` is that of the noise in a square.
 
     ridge: "auto" as above, "adassp", or so many deviations, always. constant: the first column is the constant, which
@@ -68,10 +68,10 @@ def solve(
     level = (b[0] - s @ inner.weights) / n
     few = bool(A[0, 0] < clear_of_noise(0, deviation))
     said = "fewer people than the noise can count; " * few + inner.said
-    return Solved(np.append(level, inner.weights), said, inner.plain and not few)
+    return LeastSquaresSolution(np.append(level, inner.weights), said, inner.plain and not few)
 
 
-def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, trim: bool) -> Solved:
+def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, trim: bool) -> LeastSquaresSolution:
     values, vectors = np.linalg.eigh((A + A.T) / 2)
     d, lowest = len(values), float(values[0]) if len(values) else 0.0
     if deviation == 0:
@@ -99,11 +99,13 @@ def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, tri
     return _solution(values, vectors, b, kept, added, said, plain and not dropped)
 
 
-def _solution(values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, said: str, plain: bool) -> Solved:
+def _solution(
+    values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, said: str, plain: bool
+) -> LeastSquaresSolution:
     if added == 0 and not kept.all() and said.startswith("none"):
         said = f"{int((~kept).sum())} directions without variation left out"
     Q = vectors[:, kept]
-    return Solved(Q @ ((Q.T @ b) / (values[kept] + added)), said, plain)
+    return LeastSquaresSolution(Q @ ((Q.T @ b) / (values[kept] + added)), said, plain)
 
 
 def product_variance(t: Floats, noise: Floats) -> float:
@@ -112,7 +114,7 @@ def product_variance(t: Floats, noise: Floats) -> float:
     return float(2 * squares @ noise @ squares - squares**2 @ np.diag(noise))
 
 
-def spread_of(sums: Floats, noise: Floats, rows: Floats, outcome: Floats, weights: Floats) -> Floats | None:
+def weight_covariance(sums: Floats, noise: Floats, rows: Floats, outcome: Floats, weights: Floats) -> Floats | None:
     """The covariance of plain weights: sampling and noise together, None where the noise leaves no residual.
 
     rows, outcome: the columns and the target as combinations of z = (1, x, y). With c the residual's combination of z,

@@ -1,4 +1,4 @@
-"""Linear regression from one vector of sums: all products of (1, x, y) (statistics/gram.py), with or without noise.
+"""Linear regression from one vector of sums: all products of (1, x, y) (gram.py), with or without noise.
 
 min_w sum (y - w.(1, x))^2   needs only   sum (1, x, y)(1, x, y)'.
 
@@ -21,18 +21,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
-from murmure.learn.base import FromSums, Learner
-from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, spread_of
-from murmure.learn.predicting import numbers_to_predict
-from murmure.learn.rows import Rows
-from murmure.plan import Plan
-from murmure.privacy import Central, Local, noise_in
-from murmure.statistics.gram import Gram, Products
+from murmure.learn.base import Learner, SumPrivacy
+from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, weight_covariance
+from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.training_table import TrainingTable
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Central, Local, noise_in
+from murmure.statistics.learning.gram import Gram, GramEstimate
 
 METHODS = ("functional", "gaussian", "adassp", "lecture")
 CLEAR_BITS = 16  # without noise there is no reason to be coarse
@@ -53,7 +53,7 @@ class LinearRegression(Learner):
     """Least squares, in the clear, with noise, between parties, or from rows that were randomised at the person.
 
     target: the column to predict, a number with public bounds. shape, radius: which rows count in full, public (see
-    statistics/design.py); rows beyond are weighed down, which leaves a linear model as it is. None: the diamond for
+    grid_design.py); rows beyond are weighed down, which leaves a linear model as it is. None: the diamond for
     Laplace, the ball for Gaussian noise, the box without noise. ridge: "auto" (only where the noisy matrix does not
     stand clear of the noise), or so many standard deviations of the noise, always. trim: leave out directions in which
     the noisy matrix is not positive. `post_` says what was done.
@@ -101,7 +101,7 @@ class LinearRegression(Learner):
 
     # -- learning -------------------------------------------------------------------------------------------------
 
-    def _check(self, rows: Rows) -> None:
+    def _check(self, rows: TrainingTable) -> None:
         if self.method not in METHODS:
             raise InvalidParameter(
                 f"LinearRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
@@ -129,32 +129,32 @@ class LinearRegression(Learner):
         shape = self.shape or ("diamond" if noise.pure else "ball")
         return Gram(schema, target, shape=shape, radius=self.radius, norm="l1" if noise.pure else "l2")
 
-    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         ask = self._asked(schema, privacy)
-        released: Products = yield privacy.plan(ask)
+        released: GramEstimate = yield privacy.plan(ask)
         learned = self._learned(released, ask)
         noise = noise_in(privacy)
         if self.method == "lecture" and noise is not None:
             learned["nominal_epsilon_"] = noise.epsilon / lecture_cost(1.0, len(ask.design.axes))
         return learned
 
-    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
-        from murmure.learn.local_rows import sanitised
+    def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
+        from murmure.learn.local_rows import sanitised_rows
         from murmure.learn.local_sums import unbiased_products
-        from murmure.run import run
+        from murmure.run.run import run
 
         ask = self._asked(rows.schema, privacy)
         if privacy.debias:
             released, guarantees = unbiased_products(ask, rows.frame, privacy, gate.rng)
         else:
-            table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
             released = run(Plan(ask), table, self.engine).estimate
         learned = self._learned(released, ask)
         if not privacy.debias:
             learned["post_"] = "none: learned from randomised rows as they are, which leans to 0"
         return {"guarantees_": guarantees, **learned, "cov_": None, "bse_": None}
 
-    def _learned(self, released: Products, ask: Gram) -> dict[str, Any]:
+    def _learned(self, released: GramEstimate, ask: Gram) -> dict[str, Any]:
         """Solve in half ranges, then go back to the units of the columns."""
         Z, design = released.sums, ask.design
         d = design.width - 1
@@ -172,7 +172,7 @@ class LinearRegression(Learner):
             own: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
             ridge = own.get(self.method, "auto")
         solved = solve(rows @ Z @ rows.T, rows @ Z @ outcome, deviation, ridge, self.trim, self.fit_intercept)
-        cov = spread_of(Z, released.noise, rows, outcome, solved.weights) if solved.plain else None
+        cov = weight_covariance(Z, released.noise, rows, outcome, solved.weights) if solved.plain else None
         # y = middle + unit (w0 + sum_j w_j (x_j - middle_j) / unit_j)
         back = np.zeros((d + 1, len(rows)))
         back[1:, -d:] = np.diag(unit / design.units)

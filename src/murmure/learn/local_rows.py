@@ -7,7 +7,7 @@ them learns from a blurred crowd.
 `class_tables` gives what the law allows: unbiased counts of class and value together. Left to choose, a person
 reports one pair (class, attribute), drawn by chance, as one answer with the whole of epsilon (SMP of the pairs):
 the class is paid for once, inside the pair, and not in every column. With a mechanism by name all columns are reported
-at their shares, and a pair is read through the product of its two channels (statistics/class_pairs.py).
+at their shares, and a pair is read through the product of its two channels (statistics/learning/class_pairs.py).
 Numbers are cut into public bins of equal width.
 """
 
@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import Estimate
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.random import Random
 from murmure.core.schema import Column, Schema
 from murmure.core.types import Certificate, Release
-from murmure.local.oracles import NUMERIC
+from murmure.local.base.oracles import NUMERIC
 from murmure.local.spl import SPL, Plain
-from murmure.plan import Plan
-from murmure.privacy import Local
-from murmure.run import engine_for, run
-from murmure.statistics.class_moments import ClassMoments, ClassSummary, summary_of_tables
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Local
+from murmure.run.run import run
+from murmure.run.totals import engine_for
+from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary, summary_of_tables
 from murmure.statistics.marginals import Marginals
 
 Floats = NDArray[np.float64]
@@ -83,7 +84,7 @@ def row_mechanism(schema: Schema, privacy: Local) -> Plain:
     return Plain(schema, privacy.epsilon, oracle=names)
 
 
-def sanitised(
+def sanitised_rows(
     schema: Schema, frame: Any, privacy: Local, rng: Random, engine: Any = None
 ) -> tuple[Any, Mapping[str, Certificate]]:
     """The rows as a recipient would see them, with the columns of the schema; and what each observer learns.
@@ -91,7 +92,7 @@ def sanitised(
     Numbers of an unbiased mechanism (Piecewise, Duchi, Hybrid) may lie beyond the bounds; whoever fits them into the
     schema again moves them to the nearest bound.
     """
-    from murmure.sanitise import sanitise
+    from murmure.run.tables.sanitiser import sanitise
 
     mechanism = row_mechanism(schema, privacy)
     table = sanitise(frame, mechanism, rng=rng)
@@ -186,7 +187,7 @@ def _by_columns(
     schema: Schema, ask: ClassMoments, frame: Any, privacy: Local, rng: Random, engine: Any
 ) -> tuple[Release, dict[str, str]]:
     """Every column on its own, each at its share; pairs are read through the product of their channels."""
-    from murmure.statistics.class_pairs import ClassPairs
+    from murmure.statistics.learning.class_pairs import ClassPairs
 
     listing = {False: LISTING, True: LISTING}
     oracle = chosen_names(schema, privacy.mechanism, {False: "GRR", True: "GRR"}, listing)
@@ -196,10 +197,7 @@ def _by_columns(
 
 def _codes(schema: Schema, frame: Any) -> list[NDArray[Any]]:
     """Every row's codes, refused where the schema does not hold them: the holder of the row is told."""
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     parts = [schema.encode(batch) for batch in open_table(frame, schema.private, schema.kinds).batches()]
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-__all__ = ["binned", "class_tables", "row_mechanism", "sanitised"]

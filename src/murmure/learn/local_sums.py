@@ -23,10 +23,10 @@ from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.local_rows import chosen_names
 from murmure.local.spl import SPL
-from murmure.plan import Plan
-from murmure.privacy import Local
-from murmure.statistics.design import Axis
-from murmure.statistics.gram import Gram, Products
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Local
+from murmure.statistics.base.grid_design import Axis
+from murmure.statistics.learning.gram import Gram, GramEstimate
 from murmure.statistics.marginals import Marginals
 
 Floats = NDArray[np.float64]
@@ -34,9 +34,11 @@ Floats = NDArray[np.float64]
 SQUARES = ("Piecewise", "Hybrid")
 
 
-def unbiased_products(ask: Gram, frame: Any, privacy: Local, rng: Random) -> tuple[Products, Mapping[str, Certificate]]:
+def unbiased_products(
+    ask: Gram, frame: Any, privacy: Local, rng: Random
+) -> tuple[GramEstimate, Mapping[str, Certificate]]:
     """What `ask` would read off true rows, on average; and what each observer learns."""
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     if type(frame).__module__.startswith("pyspark."):
         raise InvalidParameter(
@@ -67,7 +69,7 @@ def unbiased_products(ask: Gram, frame: Any, privacy: Local, rng: Random) -> tup
         people += len(records)
     noise = np.maximum(squares - sums**2 / max(people, 1), 0.0)  # n Var: of the reports and of the sample together
     noise[0, 0] = 0.0
-    released = Products((*ask.design.names, ask.target), sums, noise)
+    released = GramEstimate((*ask.design.names, ask.target), sums, noise)
     return released, Plan(Marginals(schema), person=mechanism).guarantees()
 
 

@@ -1,14 +1,14 @@
 """Logistic regression:  P[class | x] = sigma(w.(1, x)).
 
-    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (learn/room.py): the
-              shares of the classes; their means (statistics/class_sums.py, learn/discriminant.py); the columns'
-              covariances about the mean (statistics/scatter.py); and for two classes noisy gradients of the loss itself
+    auto      noisy class counts, then what the noise leaves room for, judged by public numbers (affordable_sums.py):
+              the shares of the classes; their means (class_sums.py, discriminant.py); the columns'
+              covariances about the mean (scatter.py); and for two classes noisy gradients of the loss itself
               at the point that was reached, also about the mean, or steps of Newton's method with its noisy curvature.
               Any number of classes. The default.
-    clear     Newton's method on the loss itself, a plan for each step (statistics/gradient.py); between parties too,
+    clear     Newton's method on the loss itself, a plan for each step (gradient.py); between parties too,
               where their sums are exact
     taylor    the functional mechanism: the loss is replaced by its parabola at 0, whose coefficients are noisy sums
-              (statistics/taylor.py; Zhang et al., PVLDB 5(11), 2012, section 5.3). One plan; any number of classes.
+              (taylor.py; Zhang et al., PVLDB 5(11), 2012, section 5.3). One plan; any number of classes.
     gradient  the parabola with half of the budget, then a public number of steps along noisy gradients of the loss
               itself, each as long as the noisy parabola's curvature says: sum v v' / 4 lies above that of the loss
               (Boehning and Lindsay, Ann. Inst. Stat. Math. 40, 1988). Costs add up: pure epsilon by sequential
@@ -31,22 +31,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.base import FromSums, Learner
+from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, bound_to, deviation
+from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
-from murmure.learn.room import Room, bound_to, deviation, room_for, start
-from murmure.learn.rows import Rows
-from murmure.plan import Plan
-from murmure.privacy import Central, Clear, Local, noise_in
-from murmure.statistics.class_sums import ClassSums, Counted, Summed
-from murmure.statistics.gradient import FINE, MOST_WEIGHT, Gradient, Slope
-from murmure.statistics.gram import Gram
-from murmure.statistics.scatter import Scatter, Spread
-from murmure.statistics.taylor import Parabola, Taylor
+from murmure.learn.training_table import TrainingTable
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
+from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
+from murmure.statistics.learning.gram import Gram
+from murmure.statistics.learning.scatter import Scatter, ScatterEstimate
+from murmure.statistics.learning.taylor import Taylor, TaylorEstimate
 
 METHODS = ("auto", "taylor", "gradient")
 SQUARES = 0.75  # of what the class sums get
@@ -109,7 +109,7 @@ class LogisticRegression(Learner):
 
     # -- learning -------------------------------------------------------------------------------------------------
 
-    def _check(self, rows: Rows) -> None:
+    def _check(self, rows: TrainingTable) -> None:
         if self.method not in METHODS:
             raise InvalidParameter(
                 f"LogisticRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
@@ -136,7 +136,7 @@ class LogisticRegression(Learner):
         norm: Literal["l1", "l2"] = "l1" if noise.pure else "l2"
         return Taylor(schema, self._target or "", shape=shape, radius=self.radius, norm=norm)
 
-    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         ask = self._asked(schema, privacy)
         if noise_in(privacy) is None:
             weights, taken = yield from self._newton(ask, privacy)
@@ -144,19 +144,19 @@ class LogisticRegression(Learner):
         if self.method == "auto":
             return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
-            released: Parabola = yield privacy.plan(ask)
+            released: TaylorEstimate = yield privacy.plan(ask)
             weights, said = self._least(released)
         else:
             weights, said = yield from self._descent(ask, privacy)
         return {**self._learned(ask, weights, said), "n_iter_": np.array([self.steps * (self.method == "gradient")])}
 
-    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
+    def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         """The parabola of unbiased sums; or the loss itself, on the randomised rows as they are."""
         ask = self._asked(rows.schema, privacy)
         if not privacy.debias:
-            from murmure.learn.local_rows import sanitised
+            from murmure.learn.local_rows import sanitised_rows
 
-            table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
             said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
             fitted = type(self)(**said).fit(table)
             learned = {name: getattr(fitted, name) for name in LEARNED}
@@ -173,18 +173,18 @@ class LogisticRegression(Learner):
             Gram(ask.domain, ask.target, shape="box"), rows.frame, privacy, gate.rng
         )
         Z, noise = products.sums, products.noise
-        parabola = Parabola(
+        parabola = TaylorEstimate(
             products.names[:-1], ("",), Z[:-1, :-1], Z[:-1, -1:], noise[:-1, :-1], float(noise[:-1, -1].max())
         )
         return {"guarantees_": guarantees, **self._learned(ask, *self._least(parabola))}
 
-    def _newton(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, tuple[list[Floats], list[int]]]:
+    def _newton(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], list[int]]]:
         """The weights of every class, and how many steps they took."""
         out, taken = [], []
         for positive in [1] if ask.outcome.width == 1 else range(ask.outcome.width):
             w, number, settled = np.zeros(ask.design.width), 0, False
             while number < self.max_iter and not settled:
-                slope: Slope = yield privacy.plan(_gradient(ask, w, positive, curvature=True))
+                slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, positive, curvature=True))
                 assert slope.curvature is not None
                 step = solve(slope.curvature, -slope.gradient, 0.0).weights
                 step *= min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
@@ -193,7 +193,7 @@ class LogisticRegression(Learner):
             taken.append(number)
         return out, taken
 
-    def _least(self, released: Parabola) -> tuple[list[Floats], str]:
+    def _least(self, released: TaylorEstimate) -> tuple[list[Floats], str]:
         """The minimum of the parabola: A w = 2 sum v y for y = -1 or 1, and 4 sum v (y - 1/2) for an indicator y."""
         A, said, out = released.design, "", []
         for c in range(released.cross.shape[1]):
@@ -203,41 +203,41 @@ class LogisticRegression(Learner):
             said = solved.said
         return out, said
 
-    def _solve(self, released: Parabola, b: Floats) -> Any:
+    def _solve(self, released: TaylorEstimate, b: Floats) -> Any:
         deviation = float(np.sqrt(released.design_noise.max()))
         return solve(released.design, b, deviation, self.ridge, self.trim)
 
-    def _descent(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, tuple[list[Floats], str]]:
+    def _descent(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], str]]:
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
-        released: Parabola = yield privacy.plan(ask, first)
+        released: TaylorEstimate = yield privacy.plan(ask, first)
         [w], said = self._least(released)
         for noise in rest:
             w = _on_grid(w)
-            slope: Slope = yield privacy.plan(_gradient(ask, w, 1), noise)
+            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, 1), noise)
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
             w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
         return [w], said
 
     # -- auto -----------------------------------------------------------------------------------------------------
 
-    def _by_room(self, ask: Taylor, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _by_room(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         """Counts; then, by what they and the noise say, means, covariances and gradients."""
         design, classes = ask.design, ask.domain[ask.target].size
         sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
         about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
-        first = yield from start(sums, privacy)
+        first = yield from ask_class_counts(sums, privacy)
         alone = [deviation(privacy, question, first.left) for question in (sums, about)]
-        room = room_for(first.people, alone[0], alone[1], classes)
+        room = affordable_sums(first.people, alone[0], alone[1], classes)
         if not room.means:
-            again: Counted = yield privacy.plan(first.question, first.left)
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
             weights = np.zeros((classes, design.width))
             weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
         noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
         asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
         if any(bound_to(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
-            room, noises = Room(True), [first.left]  # so much noise cannot be drawn: less is asked
-        summed: Summed = yield privacy.plan(sums, noises[0])
+            room, noises = AffordableSums(True), [first.left]  # so much noise cannot be drawn: less is asked
+        summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
         said = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
@@ -247,7 +247,7 @@ class LogisticRegression(Learner):
             whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
             whole = tuple((1 + room.curvature) * c for c in whole)
             about = replace(about, centre=whole)
-            spread: Spread = yield privacy.plan(about, noises[1])
+            spread: ScatterEstimate = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
             off = found.centre - centre
             total, _ = covariance(spread, found.people, off)
@@ -274,28 +274,28 @@ class LogisticRegression(Learner):
         return Gradient(ask.domain, ask.target, (0,) * ask.design.width, 1, ask.shape, ask.radius, ask.bits)
 
     def _along(
-        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
+        self, ask: Taylor, privacy: SumPrivacy, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
     ) -> Generator[Plan, Any, Floats]:
         """Steps along noisy gradients about a centre, each as long as the curvature at 0 says, or a little longer."""
         for noise in noises:
             w = _on_grid(w)
             whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
             finer = tuple(2 * c for c in centre)
-            slope: Slope = yield privacy.plan(
+            slope: GradientEstimate = yield privacy.plan(
                 Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=finer), noise
             )
             w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
         return w
 
     def _noisy_newton(
-        self, ask: Taylor, privacy: FromSums, noises: list[Any], w: Floats, centre: tuple[int, ...]
+        self, ask: Taylor, privacy: SumPrivacy, noises: list[Any], w: Floats, centre: tuple[int, ...]
     ) -> Generator[Plan, Any, Floats]:
         """Steps with the noisy curvature of the loss where they begin, on a grid whose products stay below 2**31."""
         coarser = tuple(c // 2 for c in centre)
         for noise in noises:
             w = _on_grid(w)
             whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
-            slope: Slope = yield privacy.plan(
+            slope: GradientEstimate = yield privacy.plan(
                 Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits - 2, True, coarser), noise
             )
             assert slope.curvature is not None
@@ -360,7 +360,7 @@ class LogisticRegression(Learner):
         return float(np.mean(self.predict(X) == np.asarray(truth)))
 
 
-def _step(slope: Slope, z2: float, solve_for: Any) -> Floats:
+def _step(slope: GradientEstimate, z2: float, solve_for: Any) -> Floats:
     """A step of Newton's with the curvature at 0; z2: the mean square of w.v."""
     # sigma' has mean about 1/4 / sqrt(1 + pi/8 E z^2) for normal z; below twice the cautious step all is safe
     length = min(math.sqrt(1 + math.pi / 8 * max(z2, 0.0)), 1.9)
@@ -391,7 +391,7 @@ def _curvature(people: float, off: Floats, total: Floats) -> Floats:
 
 def _on_grid(w: Floats) -> Floats:
     """Weights as the next question names them."""
-    most = MOST_WEIGHT / (1 << FINE)
+    most = MAX_GRID_WEIGHT / (1 << FINE)
     return np.asarray(np.rint(np.clip(w, -most, most) * (1 << FINE)) / (1 << FINE))
 
 

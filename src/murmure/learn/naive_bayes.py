@@ -2,12 +2,12 @@
 
     log P[c | x] = log n_c + sum_numbers log N(x_j; theta_cj, var_cj) + sum_categories log p_c[x_j] + constant.
 
-Everything is learned from one vector of sums (statistics/class_moments.py), so one plan does it. Vaidya, Shafiq, Basu,
+Everything is learned from one vector of sums (class_moments.py), so one plan does it. Vaidya, Shafiq, Basu,
 Hong, WI-IAT 2013, first made it differentially private. Splits of the budget over d_cat categories and d_num numbers:
 
     best    both moments of a number in one block, shares by the error of the log-odds: the default. Where all
-            attributes are numbers and the noise leaves no room for that many figures (learn/room.py), the means of
-            classes alone, from sums of rows in a public diamond (statistics/class_sums.py) and with a public guess of
+            attributes are numbers and the noise leaves no room for that many figures (affordable_sums.py), the means of
+            classes alone, from sums of rows in a public diamond (class_sums.py) and with a public guess of
             the variances; or, where not even those can be told from noise, the shares of the classes
     equal   epsilon / (1 + d_cat + 2 d_num) for the counts and for each table, sum and sum of squares
     vaidya  nominal / (d_cat + d_num + 1) for each of them, and 1 for the counts, as the paper has it. It calls this
@@ -28,21 +28,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.central.gate import Gate
+from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
-from murmure.learn.base import FromSums, Learner
+from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_counts, deviation
+from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, added_up, means_of, shares_of
-from murmure.learn.predicting import categories_to_predict, numbers_to_predict
-from murmure.learn.room import FOR_MEANS, FOR_MOMENTS, deviation, start
-from murmure.learn.rows import Rows
-from murmure.plan import Plan
-from murmure.privacy import Central, Local, noise_in
-from murmure.statistics.class_moments import ClassMoments, ClassSummary
-from murmure.statistics.class_sums import ClassSums, Counted, Summed
-from murmure.statistics.design import MOST_COLUMNS
+from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
+from murmure.learn.training_table import TrainingTable
+from murmure.plan.plan import Plan
+from murmure.plan.privacy import Central, Local, noise_in
+from murmure.statistics.base.grid_design import MAX_DESIGN_COLUMNS
+from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary
+from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def vaidya_cost(nominal: float, categories: int, numbers: int) -> float:
 
 def _fits(ask: ClassMoments) -> bool:
     """Whether class sums can be asked first: of numbers, and of as many as a design takes."""
-    return not ask.categories and len(ask.numbers) < MOST_COLUMNS
+    return not ask.categories and len(ask.numbers) < MAX_DESIGN_COLUMNS
 
 
 class NaiveBayes(Learner):
@@ -101,7 +101,7 @@ class NaiveBayes(Learner):
 
     # -- learning
 
-    def _check(self, rows: Rows) -> None:
+    def _check(self, rows: TrainingTable) -> None:
         if self.split not in ("best", "equal", "vaidya"):
             raise InvalidParameter(f'NaiveBayes.split must be "best", "equal" or "vaidya", got {shorten(self.split)}.')
         number = isinstance(self.alpha, int | float) and not isinstance(self.alpha, bool)
@@ -133,7 +133,7 @@ class NaiveBayes(Learner):
         weights = (1.0, *(nominal / (d + 1) for _ in range(shares)))
         return ClassMoments(schema, target, "equal", weights), nominal
 
-    def _steps(self, schema: Schema, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
         if noise_in(privacy) is not None and self.split == "best" and self.shrink and _fits(ask):
             return (yield from self._by_room(ask, privacy))
@@ -141,22 +141,22 @@ class NaiveBayes(Learner):
         learned = self._learned(summary, ask)
         return learned if nominal is None else {**learned, "nominal_epsilon_": nominal}
 
-    def _by_room(self, ask: ClassMoments, privacy: FromSums) -> Generator[Plan, Any, dict[str, Any]]:
+    def _by_room(self, ask: ClassMoments, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         """Counts; then, by what they and the noise say, nothing more, means, or all moments."""
         noise = noise_in(privacy)
         assert noise is not None
         sums = ClassSums(ask.domain, ask.target, "diamond" if noise.pure else "ball")
-        first = yield from start(sums, privacy)
+        first = yield from ask_class_counts(sums, privacy)
         alone = deviation(privacy, sums, first.left)
         if first.people >= FOR_MOMENTS * ask.classes * alone:
             summary: ClassSummary = yield privacy.plan(ask, first.left)
             return self._learned(summary, ask)
         if first.people < FOR_MEANS * alone:
-            again: Counted = yield privacy.plan(first.question, first.left)
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
             shares, people = shares_of(added_up(first.counted, again))
             centre = np.zeros((1, len(ask.numbers)))
             return self._alike(sums, people * shares, centre, np.full_like(centre, TYPICAL), TOO_FEW)
-        summed: Summed = yield privacy.plan(sums, first.left)
+        summed: ClassSumsEstimate = yield privacy.plan(sums, first.left)
         found = means_of(first.counted, summed)
         means = found.centre + found.sure * (found.means - found.centre)
         spread = TYPICAL + found.sure * np.repeat(found.noise[:, None], means.shape[1], axis=1)
@@ -196,15 +196,15 @@ class NaiveBayes(Learner):
             "categories_": ask.categories,
         }
 
-    def _learn_locally(self, rows: Rows, privacy: Local, gate: Gate) -> dict[str, Any]:
-        from murmure.learn.local_rows import class_tables, sanitised
-        from murmure.run import run
+    def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
+        from murmure.learn.local_rows import class_tables, sanitised_rows
+        from murmure.run.run import run
 
         ask = ClassMoments(rows.schema, self._target or "", "best")
         if privacy.debias:
             summary, guarantees = class_tables(ask, rows.frame, privacy, gate.rng, self.engine)
         else:
-            table, guarantees = sanitised(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
             summary = run(Plan(ask), table, self.engine).estimate
         return {"guarantees_": guarantees, **self._learned(summary, ask)}
 

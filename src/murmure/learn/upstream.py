@@ -15,7 +15,7 @@ from typing import Any
 
 from murmure.core.errors import SchemaWarning, shorten
 from murmure.core.schema import Schema
-from murmure.learn.rows import named_columns
+from murmure.learn.training_table import named_columns
 
 
 def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | None, charged: bool) -> None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from murmure.core.fixed import Words64
 from murmure.core.random import Random
 from murmure.secure.masks import masked
-from murmure.secure.ring import Encoder, Ring
+from murmure.secure.ring import Ring, RingEncoder
 
 Floats = NDArray[np.float64]
 Order = Literal["pair by pair", "sent less received"]
@@ -143,21 +143,21 @@ def chance_to_land(g: float, m: int, below: float) -> float:
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedVectors:
     """What the centre sees of a sum in the ring, and the total that it decodes."""
 
     vectors: tuple[Words64, ...]
     total: list[int]
 
 
-def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> Masked:
+def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> MaskedVectors:
     """Integers modulo 2**64, one mask for every pair and one of its own for every party: `secure.masks.masked`.
 
     Here the masks are words of a seeded stream. In earnest each pair expands one from a common key, and own masks come
     back by shares of whoever survives: docs/explanation-secure-sums.md.
     """
     m, ring = len(values), Ring()
-    encoder = Encoder(entries=len(values[0]), bound=bound, parties=m)
+    encoder = RingEncoder(entries=len(values[0]), bound=bound, parties=m)
     number = np.zeros((m, m), np.int64)
     number[np.triu_indices(m, k=1)] = np.arange(m * (m - 1) // 2)  # every pair has one mask
     pairs = rng.words(m * (m - 1) // 2 * encoder.words).reshape(-1, encoder.words)
@@ -168,4 +168,4 @@ def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> Mas
         vectors.append(masked(encoder.encode(values[i]), plus, minus, own[i], ring))
         ring.add(total, vectors[-1])
         ring.subtract(total, own[i])
-    return Masked(tuple(vectors), encoder.decode(total, m))
+    return MaskedVectors(tuple(vectors), encoder.decode(total, m))

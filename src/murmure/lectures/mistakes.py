@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
 from murmure.core.fixed import WORD, exactly, exp
-from murmure.core.random import Words
+from murmure.core.random import RandomWords
 from murmure.laws.law import Array, Channel
 from murmure.laws.mapped import Mapped
-from murmure.laws.table import Table
+from murmure.laws.table import TableChannel
 from murmure.local.staircase import Gamma, gamma_of
 
 
@@ -70,7 +70,7 @@ def unbounded_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 
         row[row.index(max(row))] += WORD - sum(row)
         rows.append(row)
     points = Categories([f"{x / cells:.6g}" for x in range(cells + 1)])
-    return Lesson("the unbounded staircase", points, Table(np.array(rows, np.uint64), {}), epsilon)
+    return Lesson("the unbounded staircase", points, TableChannel(np.array(rows, np.uint64), {}), epsilon)
 
 
 def inside(report: int, cells: int) -> bool:
@@ -104,7 +104,7 @@ class Redrawn:
     def outcomes(self) -> tuple[int, ...]:
         return self.accepted
 
-    def draw(self, x: Array, words: Words) -> Array:
+    def draw(self, x: Array, words: RandomWords) -> Array:
         raise TypeError("a lesson is not sampled: redrawing needs an unknown number of words")
 
     def report_bits(self) -> float:

@@ -53,11 +53,11 @@ class Entry:
         return tuple(held.values())
 
     @classmethod
-    def read(cls, row: Sequence[Any]) -> Entry | None:
+    def from_row(cls, row: Sequence[Any]) -> Entry | None:
         """Of a whole row, its check included; None if it was changed."""
         *columns, check = row
         try:
-            if check != seal(columns):
+            if check != row_checksum(columns):
                 return None
         except TypeError:  # bytes, where there was text
             return None
@@ -81,13 +81,13 @@ class Entry:
         return {name: value for name, value in held.items() if value is not None}
 
 
-def seal(row: Sequence[Any]) -> str:
+def row_checksum(row: Sequence[Any]) -> str:
     """The check of a row: it covers the check of the row before, and so all rows before."""
     return hashlib.sha256(_json(list(row)).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True)
-class Answers(Sequence[dict[str, Any]]):
+class LedgerAnswers(Sequence[dict[str, Any]]):
     """What a charge paid for, in the order of asking: {"question": digest, "answer": [noisy integers]}."""
 
     number: int  # of the charge
@@ -115,7 +115,7 @@ def answer_rows(answers: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, st
     return out
 
 
-def answers_seal(rows: Sequence[tuple[Any, ...]]) -> str:
+def answers_checksum(rows: Sequence[tuple[Any, ...]]) -> str:
     out = hashlib.sha256()
     for place, question, answer in rows:
         inner = hashlib.sha256(str(answer).encode("utf-8")).hexdigest()

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from murmure.core.concentrated import epsilon_of, rho_of
-from murmure.ledger.sums import Budget, Left
+from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
+from murmure.ledger.sums import Budget, Remaining
 
 DIGITS = 6
 NOTHING = 1e-9  # below, what is left is what rounding left over
 
 
-def up(cost: float) -> str:
+def rounded_up(cost: float) -> str:
     """At most six digits, and never less than it is."""
     return _digits(cost, ROUND_CEILING)
 
 
-def down(left: float) -> str:
+def rounded_down(left: float) -> str:
     """At most six digits, and never more than it is."""
     return _digits(left, ROUND_FLOOR) if left >= NOTHING else "0"
 
@@ -29,7 +29,7 @@ def _digits(value: float, rounding: str) -> str:
     return f"{float(Context(DIGITS, rounding).plus(shortest)):.{DIGITS}g}"
 
 
-def largest_pure(left: Left) -> float:
+def largest_pure(left: Remaining) -> float:
     """The largest pure epsilon that the next charge may have.
 
     It is covered by what is left of epsilon, or by what is left of rho: epsilon-privacy is epsilon**2 / 2 of rho (Bun,
@@ -38,25 +38,25 @@ def largest_pure(left: Left) -> float:
     return max(left.epsilon, math.nextafter(math.sqrt(2 * left.rho), 0.0))
 
 
-def largest_gaussian(budget: Budget, left: Left) -> float:
+def largest_gaussian(budget: Budget, left: Remaining) -> float:
     """The largest epsilon, at the budget's delta, for which Gaussian noise may be asked next; 0 if for none."""
     if budget.delta <= 0 or left.rho < NOTHING:
         return 0.0
-    epsilon = float(down(epsilon_of(left.rho, budget.delta)))
-    while epsilon > 0 and rho_of(epsilon, budget.delta) > left.rho:  # the two are bounds, rounded apart
-        epsilon = float(down(epsilon * (1 - 1e-6)))
+    epsilon = float(rounded_down(epsilon_from_rho(left.rho, budget.delta)))
+    while epsilon > 0 and rho_from_epsilon(epsilon, budget.delta) > left.rho:  # the two are bounds, rounded apart
+        epsilon = float(rounded_down(epsilon * (1 - 1e-6)))
     return epsilon
 
 
-def may_ask(budget: Budget, left: Left) -> str:
+def remaining_in_words(budget: Budget, left: Remaining) -> str:
     """What may still be asked, in one question. With a delta there are two currencies, and either may pay."""
     if budget.delta <= 0:
-        return f"epsilon {down(left.epsilon)}"
+        return f"epsilon {rounded_down(left.epsilon)}"
     pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
     if pure < NOTHING:
         return "nothing"
-    said = f"a question of pure epsilon at most {down(pure)}"
+    said = f"a question of pure epsilon at most {rounded_down(pure)}"
     if left.rho < NOTHING:
         return said
-    at = f" (epsilon {down(gaussian)} at delta {budget.delta:g})" if gaussian else ""
-    return f"{said}, or Gaussian noise of rho at most {down(left.rho)}{at}"
+    at = f" (epsilon {rounded_down(gaussian)} at delta {budget.delta:g})" if gaussian else ""
+    return f"{said}, or Gaussian noise of rho at most {rounded_down(left.rho)}{at}"

@@ -42,7 +42,7 @@ def is_keyed(text: str | None) -> bool:
     return text is not None and len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
-def key_at(path: Path) -> bytes:
+def open_key(path: Path) -> bytes:
     """The key, made by whoever comes first, and readable by its owner alone. OSError where that cannot be."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as handle:
@@ -71,6 +71,6 @@ def files_of(source: str | os.PathLike[str]) -> Sequence[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
-    from murmure.engines.tables import open_table
+    from murmure.engines.sources.tables import open_table
 
     return open_table(source).paths

@@ -23,13 +23,13 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Relation
-from murmure.ledger.entries import Answers, Entry, Part, answer_rows, answers_seal, seal
-from murmure.ledger.figures import may_ask, up
-from murmure.ledger.fingerprint import files_of, fingerprint, is_keyed, key_at
-from murmure.ledger.store import Run, failed, open_store
-from murmure.ledger.sums import Budget, Left, Spent, budget_of, charges_of, left_of, spent_of, total_of
-from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, listed
-from murmure.ledger.words import checked_delta, checked_part, named, plain, plain_text, who_asks
+from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum, row_checksum
+from murmure.ledger.figures import remaining_in_words, rounded_up
+from murmure.ledger.fingerprint import files_of, fingerprint, is_keyed, open_key
+from murmure.ledger.store import Run, ledger_failed, open_store
+from murmure.ledger.sums import Budget, Remaining, Spent, budget_of, charges_of, remaining_of, spent_of, total_of
+from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, quoted_columns
+from murmure.ledger.words import checked_asker, checked_delta, checked_name, checked_part, json_safe, plain_text
 
 PLACE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
 RELATIONS = ("add/remove", "replace")
@@ -89,7 +89,7 @@ class Ledger:
 
         first: refuse if there is another budget by now, instead of changing it.
         """
-        named("dataset", dataset)
+        checked_name("dataset", dataset)
         new = Budget(positive_epsilon("budget", epsilon), checked_delta(delta), relation)
         if relation not in RELATIONS:
             raise InvalidParameter(f"budget.relation must be add/remove or replace, got {shorten(relation)}.")
@@ -108,7 +108,7 @@ class Ledger:
                 )
             total = total_of(charges, relation)
             if not covers(new.epsilon, new.delta, total):
-                held = f"epsilon {up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
+                held = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
                 raise BudgetExhausted(
                     f"{dataset!r} has paid more than the new budget: {held}, and epsilon {new.epsilon:g} was wanted.",
                     hint="a budget can be lowered to what is spent, not below",
@@ -116,7 +116,9 @@ class Ledger:
 
         if not self._store.exists():
             self._store.create()
-        self._write(Entry(0, "", "budget", who_asks(who), dataset, relation, new.epsilon, delta=new.delta), (), decide)
+        self._write(
+            Entry(0, "", "budget", checked_asker(who), dataset, relation, new.epsilon, delta=new.delta), (), decide
+        )
         return new
 
     def budget(self, dataset: str) -> Budget | None:
@@ -127,10 +129,10 @@ class Ledger:
         """What these people have paid so far, at the delta of their budget."""
         return spent_of(self._of(dataset))
 
-    def left(self, dataset: str) -> Left:
+    def left(self, dataset: str) -> Remaining:
         """What may still be charged to all of these people; nothing without a budget."""
         entries = self._of(dataset)
-        return left_of(budget_of(entries), entries)
+        return remaining_of(budget_of(entries), entries)
 
     # -- history
 
@@ -141,7 +143,7 @@ class Ledger:
         """Every charge and every budget, in the order of writing."""
         return self._of(dataset)
 
-    def answer(self, number: int) -> Answers:
+    def answer(self, number: int) -> LedgerAnswers:
         """The noisy answers that charge `number` paid for."""
         with self._reading() as run:
             for entry in self._walk(run)[0] if run else ():
@@ -175,10 +177,10 @@ class Ledger:
         fingerprint: what tells these very data from others; with it the same plan is answered again for nothing.
         part: (partition, label), if only one part of a public partition of the people is asked.
         """
-        named("dataset", dataset)
+        checked_name("dataset", dataset)
         if fingerprint is not None:
-            named("fingerprint", fingerprint)
-        return Account(self, dataset, who_asks(who), fingerprint, checked_part(part))
+            checked_name("fingerprint", fingerprint)
+        return Account(self, dataset, checked_asker(who), fingerprint, checked_part(part))
 
     # -- rows
 
@@ -195,7 +197,7 @@ class Ledger:
     def _known(self, run: Run) -> None:
         version = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version")
         if version != [(VERSION,)]:
-            raise failed(
+            raise ledger_failed(
                 self.name,
                 f"it is of version {shorten(version[0][0] if version else None)}, and this software reads {VERSION}",
                 "install the release of murmure that wrote it",
@@ -211,25 +213,25 @@ class Ledger:
         changed, lost or moved to other people would make room in a budget."""
         out: list[Entry] = []
         last = ""
-        for row in run(f'SELECT {listed(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
-            entry = Entry.read(row)
+        for row in run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
+            entry = Entry.from_row(row)
             if entry is None or entry.number != len(out) + 1 or entry.previous != last:
                 raise self._changed(len(out) + 1, "is missing, or was changed")
             out.append(entry)
             last = row[-1]
         return out, last
 
-    def _answers(self, run: Run, entry: Entry) -> Answers:
+    def _answers(self, run: Run, entry: Entry) -> LedgerAnswers:
         rows = run(
             f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
         )
-        if answers_seal(rows) != entry.answers:
+        if answers_checksum(rows) != entry.answers:
             raise self._changed(entry.number, "has other answers than it paid for")
         held = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
-        return Answers(entry.number, entry.at, bool(entry.seeded), held)
+        return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), held)
 
     def _changed(self, number: object, what: str) -> LedgerFailed:
-        return failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
+        return ledger_failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
 
     def _write(
         self, entry: Entry, answers: Sequence[tuple[int, str, str]], decide: Callable[[list[Entry]], None]
@@ -242,12 +244,12 @@ class Ledger:
             last = len(entries)
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             row = replace(entry, number=last + 1, at=now, previous=check).row()
-            run(insert(ENTRIES), *row, seal(row))
+            run(insert(ENTRIES), *row, row_checksum(row))
             for one in answers:
                 run(insert(ANSWERS), last + 1, *one)
-            kept = run(f'SELECT {listed(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
-            if [tuple(one) for one in kept] != [(*row, seal(row))]:
-                raise failed(self.name, "the charge did not stay as it was written", CHANGED)
+            kept = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
+            if [tuple(one) for one in kept] != [(*row, row_checksum(row))]:
+                raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
             return last + 1
 
 
@@ -267,10 +269,10 @@ class Account:
             return self  # nothing was ever paid
         place = self.ledger._store.key
         try:
-            key = key_at(place)
+            key = open_key(place)
         except OSError as error:
             why = os.strerror(error.errno).lower() if error.errno else str(error)
-            raise failed(
+            raise ledger_failed(
                 self.ledger.name, f"the key {str(place)!r} of its fingerprints cannot be used, {why}"
             ) from None
         return replace(self, fingerprint=fingerprint(files_of(source), key))
@@ -286,7 +288,7 @@ class Account:
         """Refuse early what could not be paid now. Nothing is written or kept free: `pay` decides."""
         self._decide(cost, relation, part or self.part)(self.ledger._of(self.dataset))
 
-    def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> Answers | None:
+    def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> LedgerAnswers | None:
         """What this plan was answered about these very data, or None. It is paid for: to show it again costs nothing.
 
         Without a fingerprint nobody can say that the data are the same, and there is no answer. Answers with noise from
@@ -349,8 +351,8 @@ class Account:
             plan=str(plan),
             about=plain_text(about),
             seeded=bool(seeded),
-            certificate=None if certificate is None else plain(certificate),
-            answers=answers_seal(rows),
+            certificate=None if certificate is None else json_safe(certificate),
+            answers=answers_checksum(rows),
         )
         if not self.ledger._store.exists():
             raise self._no_budget()
@@ -376,13 +378,13 @@ class Account:
                 )
             total = total_of([*charges_of(entries), (cost, part)], budget.relation)
             if not covers(budget.epsilon, budget.delta, total):
-                pure = f"epsilon {up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
-                pays = f" (rho {up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
+                pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
+                pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
                 asked = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
-                whole = f"epsilon {up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
+                whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
                 raise BudgetExhausted(
                     f"the budget of {self.dataset!r} does not cover this: asked for {asked}, left "
-                    f"{may_ask(budget, left_of(budget, entries))}, of {whole}. Nothing was charged.",
+                    f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
                     f"{_command(self.dataset, 'MORE')}",
                 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, MurmureError
-from murmure.ledger.store import PATIENCE, Run, failed
+from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import ENTRIES, INDEXES, META, TABLES, VERSION, insert
 
 CONNECT = 10  # seconds until a server that does not answer is taken for gone
@@ -73,12 +73,14 @@ class Postgres:
             self._refuse_forgetful(run)
             for table in TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
-                    raise failed(self.name, f"there is no table {table}", "restore the database from a copy")
+                    raise ledger_failed(self.name, f"there is no table {table}", "restore the database from a copy")
                 kept = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
                 if kept != [("p", "r")]:
-                    raise failed(self.name, f"{table} is no table that survives a crash of the server", "make it one")
+                    raise ledger_failed(
+                        self.name, f"{table} is no table that survives a crash of the server", "make it one"
+                    )
                 if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):
-                    raise failed(self.name, f"{table} has triggers, which could undo a charge", "remove them")
+                    raise ledger_failed(self.name, f"{table} has triggers, which could undo a charge", "remove them")
 
     def create(self) -> None:
         with self._transaction(write=True) as run:
@@ -133,7 +135,7 @@ class Postgres:
         except MurmureError:
             raise
         except psycopg.errors.LockNotAvailable:
-            raise failed(self.name, f"other processes have held it for {PATIENCE} s", "try again") from None
+            raise ledger_failed(self.name, f"other processes have held it for {PATIENCE} s", "try again") from None
         except psycopg.OperationalError as error:
             if committing:
                 raise LedgerFailed(
@@ -141,13 +143,13 @@ class Postgres:
                     "not known, and nothing may be released.",
                     hint="ask the same again: an answer about the same file that was paid for is found",
                 ) from None
-            raise failed(self.name, error, "look whether the server runs and takes this user") from None
+            raise ledger_failed(self.name, error, "look whether the server runs and takes this user") from None
         except (psycopg.Error, UnicodeError) as error:
-            raise failed(self.name, error) from None
+            raise ledger_failed(self.name, error) from None
 
     def _refuse_forgetful(self, run: Run) -> None:
         """A server that forgets what it acknowledged would make room in budgets."""
         if run("SELECT current_setting('fsync')") != [("on",)]:
-            raise failed(
+            raise ledger_failed(
                 self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"
             )

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
-from murmure.ledger.store import PATIENCE, Run, failed
+from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
 
 DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
-SMALLEST = 512  # bytes of a page of SQLite
+MIN_FILE_BYTES = 512  # bytes of a page of SQLite
 
 
 class SQLite:
@@ -42,26 +42,28 @@ class SQLite:
     def look(self) -> None:
         with self._said():
             if not self.path.is_file():
-                raise failed(self.name, "it is not a file", "name another ledger")
-            if self.path.stat().st_size < SMALLEST:
-                raise failed(self.name, "the file is empty or cut short", DAMAGED)
+                raise ledger_failed(self.name, "it is not a file", "name another ledger")
+            if self.path.stat().st_size < MIN_FILE_BYTES:
+                raise ledger_failed(self.name, "the file is empty or cut short", DAMAGED)
         with self.reading() as run:
             said = [text for (text,) in run("PRAGMA quick_check(1)")]
             if said != ["ok"]:
-                raise failed(self.name, f"the file is damaged ({said[0]})", DAMAGED)
+                raise ledger_failed(self.name, f"the file is damaged ({said[0]})", DAMAGED)
             ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
             if self.path.stat().st_size < pages * size:  # less than a page is missing: SQLite takes it for zeros
-                raise failed(self.name, "the file is cut short", DAMAGED)
+                raise ledger_failed(self.name, "the file is cut short", DAMAGED)
             if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
-                raise failed(self.name, "it is a database of another program", "name another file for the ledger")
+                raise ledger_failed(
+                    self.name, "it is a database of another program", "name another file for the ledger"
+                )
             if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
-                raise failed(self.name, "it has triggers or views, which could undo a charge", "remove them")
+                raise ledger_failed(self.name, "it has triggers or views, which could undo a charge", "remove them")
 
     def create(self) -> None:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
         with self._said():
             if not self.path.parent.is_dir():
-                raise failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
+                raise ledger_failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
             try:
                 part.unlink(missing_ok=True)
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -99,7 +101,7 @@ class SQLite:
         except MurmureError:
             raise
         except (sqlite3.Error, OSError, UnicodeError) as error:
-            raise failed(self.name, *_why(error)) from None
+            raise ledger_failed(self.name, *_why(error)) from None
 
 
 def _why(error: Exception) -> tuple[str, str | None]:

@@ -49,7 +49,7 @@ def open_store(where: str | os.PathLike[str]) -> Store:
     return SQLite(where)
 
 
-def failed(name: str, why: object, hint: str | None = None) -> LedgerFailed:
+def ledger_failed(name: str, why: object, hint: str | None = None) -> LedgerFailed:
     text = " ".join(str(why).split()).rstrip(".")
     return LedgerFailed(
         f"the ledger {name!r} cannot be used: {text}. Nothing was charged, and nothing may be released.", hint=hint

@@ -36,7 +36,7 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Left:
+class Remaining:
     """What may still be charged to all the people: a cost of at most this epsilon, or of at most this rho."""
 
     epsilon: float
@@ -80,11 +80,11 @@ def spent_of(entries: Sequence[Entry]) -> Spent:
     return Spent(epsilon, delta, total.epsilon, total.rho, len(charges))
 
 
-def left_of(budget: Budget | None, entries: Sequence[Entry]) -> Left:
+def remaining_of(budget: Budget | None, entries: Sequence[Entry]) -> Remaining:
     if budget is None:
-        return Left(0.0, 0.0)
+        return Remaining(0.0, 0.0)
     total = total_of(charges_of(entries), budget.relation)
-    return Left(_less(budget.epsilon, total.epsilon), _less(rho_within(budget.epsilon, budget.delta), total.rho))
+    return Remaining(_less(budget.epsilon, total.epsilon), _less(rho_within(budget.epsilon, budget.delta), total.rho))
 
 
 def _less(whole: float, part: float) -> float:

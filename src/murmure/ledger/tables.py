@@ -45,11 +45,11 @@ COLUMNS = tuple(TABLES[ENTRIES])
 INDEXES = (f'CREATE UNIQUE INDEX "{ANSWERS}_entry" ON "{ANSWERS}" ("entry", "place")',)
 
 
-def listed(columns: tuple[str, ...]) -> str:
+def quoted_columns(columns: tuple[str, ...]) -> str:
     """Their names, in quotation marks: some are words of SQL."""
     return ", ".join(f'"{name}"' for name in columns)
 
 
 def insert(table: str) -> str:
     columns = tuple(TABLES[table])
-    return f'INSERT INTO "{table}" ({listed(columns)}) VALUES ({", ".join("?" * len(columns))})'
+    return f'INSERT INTO "{table}" ({quoted_columns(columns)}) VALUES ({", ".join("?" * len(columns))})'

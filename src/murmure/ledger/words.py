@@ -11,13 +11,19 @@ from typing import Any
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.ledger.entries import Part
 
-LONGEST = 200  # letters of a name
+MAX_NAME_LENGTH = 200  # letters of a name
 
 
-def named(what: str, name: object) -> str:
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST or not name.isprintable() or name.strip() != name:
+def checked_name(what: str, name: object) -> str:
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name) <= MAX_NAME_LENGTH
+        or not name.isprintable()
+        or name.strip() != name
+    ):
         raise InvalidParameter(
-            f"the name of a {what} must be 1 to {LONGEST} letters without control characters or space around them, got "
+            f"the name of a {what} must be 1 to {MAX_NAME_LENGTH} letters without control characters or "
+            f"space around them, got "
             f"{shorten(name)}."
         )
     if unicodedata.normalize("NFKC", name) != name:
@@ -28,13 +34,13 @@ def named(what: str, name: object) -> str:
     return name
 
 
-def who_asks(who: str | None) -> str:
+def checked_asker(who: str | None) -> str:
     if who is None:
         try:
             who = getpass.getuser()
         except (OSError, KeyError, ImportError):  # a container without names
             who = "unknown"
-    return named("person", who)
+    return checked_name("person", who)
 
 
 def checked_delta(delta: object) -> float:
@@ -52,12 +58,12 @@ def plain_text(about: object) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def plain(value: Any) -> Any:
+def json_safe(value: Any) -> Any:
     """For JSON: an infinite number is the text "inf", anything unknown its text."""
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): json_safe(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [json_safe(one) for one in value]
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -66,4 +72,4 @@ def plain(value: Any) -> Any:
 
 
 def checked_part(part: Part | None) -> Part | None:
-    return None if part is None else (named("partition", part[0]), named("part", part[1]))
+    return None if part is None else (checked_name("partition", part[0]), checked_name("part", part[1]))

@@ -17,8 +17,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Unit
 from murmure.laws.records import RecordChannel
-from murmure.local.oracles import By, build
-from murmure.local.record import RecordMechanism
+from murmure.local.base.oracles import By, build
+from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.local.rsfd import RSFD, Calibrate
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL

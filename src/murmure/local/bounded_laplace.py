@@ -17,10 +17,10 @@ from functools import cached_property, lru_cache
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, exactly, exp, exp_float
-from murmure.laws.table import Table, shift_family
-from murmure.local.shared import BiasedNumeric
+from murmure.laws.table import TableChannel, shift_family
+from murmure.local.base.randomisers import BiasedNumeric
 
-MOST_CELLS = 4096  # the table has cells**2 entries
+MAX_GRID_CELLS = 4096  # the table has cells**2 entries
 
 
 def table_guard(epsilon: float, K: int) -> float:
@@ -30,16 +30,16 @@ def table_guard(epsilon: float, K: int) -> float:
 
 
 def check_cells(owner: object, K: int) -> None:
-    if K > MOST_CELLS:
+    if K > MAX_GRID_CELLS:
         raise InvalidParameter(
-            f"{type(owner).__name__}.domain must have at most {MOST_CELLS} values, got {K}.",
+            f"{type(owner).__name__}.domain must have at most {MAX_GRID_CELLS} values, got {K}.",
             hint="use a coarser grid (Interval(..., cells=1024)), or Window, which needs no table",
         )
 
 
 @lru_cache(maxsize=16)
 @exactly
-def laplace_table(epsilon: float, K: int) -> Table:
+def laplace_table(epsilon: float, K: int) -> TableChannel:
     inner = decimal.Decimal(epsilon) - decimal.Decimal(table_guard(epsilon, K))
     a, power, g = exp(-inner / (K - 1)), decimal.Decimal(1 << 63), []
     for _ in range(K):  # a^d by repeated multiplication: 80 digits lose a few to it, and 20 are needed
@@ -60,7 +60,7 @@ class BoundedLaplace(BiasedNumeric):
         check_cells(self, self.domain.size)
 
     @cached_property
-    def channel(self) -> Table:
+    def channel(self) -> TableChannel:
         return laplace_table(self.epsilon, self.domain.size)
 
 

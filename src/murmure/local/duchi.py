@@ -16,24 +16,24 @@ from functools import cached_property
 from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
-from murmure.laws.table import Table, ramp
-from murmure.local.shared import NumericOracle
+from murmure.laws.table import TableChannel, ramp
+from murmure.local.base.randomisers import NumericOracle
 
 
 @exactly
-def duchi_table(epsilon: float, K: int) -> Table:
+def duchi_table(epsilon: float, K: int) -> TableChannel:
     first = ceil_share(1, exp(epsilon) + 1)
     return ramp(K, first, (WORD - 2 * first) // (K - 1))
 
 
-def duchi_readout(table: Table) -> tuple[Fraction, ...]:
+def duchi_readout(table: TableChannel) -> tuple[Fraction, ...]:
     """P[+ | code] = A + B code, so (report - A) / B is unbiased for the code."""
     A = table.prob(0, 1)
     B = table.prob(1, 1) - A
     return (-A / B, (1 - A) / B)
 
 
-def duchi_variance(table: Table) -> tuple[float, float, float]:
+def duchi_variance(table: TableChannel) -> tuple[float, float, float]:
     """Var(readout | c) = P (1 - P) / B^2 with P = A + B c:  A(1-A)/B^2 + (1-2A)/B c - c^2."""
     A = table.prob(0, 1)
     B = table.prob(1, 1) - A
@@ -56,7 +56,7 @@ class Duchi(NumericOracle):
         return 2
 
     @cached_property
-    def channel(self) -> Table:
+    def channel(self) -> TableChannel:
         return duchi_table(self.epsilon, self.domain.size)
 
     @cached_property

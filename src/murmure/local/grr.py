@@ -13,9 +13,9 @@ from functools import cached_property
 from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.types import Array, Ints
-from murmure.laws.counting import histogram
-from murmure.laws.window import Window
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.laws.tallies import histogram
+from murmure.laws.window import WindowChannel
+from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class GRR(FrequencyOracle):
         check_slope(self)
 
     @cached_property
-    def channel(self) -> Window:
+    def channel(self) -> WindowChannel:
         k = self.domain.size
-        return Window.calibrated(self.epsilon, k, k)
+        return WindowChannel.calibrated(self.epsilon, k, k)
 
     @cached_property
     def supports(self) -> Supports:

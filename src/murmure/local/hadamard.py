@@ -19,9 +19,9 @@ from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.fixed import exactly, exp, floor_share
 from murmure.core.types import Array, Ints
-from murmure.laws.counting import histogram, walsh_hadamard
 from murmure.laws.hadamard import Hadamard
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.laws.tallies import histogram, walsh_hadamard
+from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,17 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exp_float
 from murmure.core.types import Array, Ints
 from murmure.laws.hashed import Hashed
-from murmure.laws.window import Window
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.laws.window import WindowChannel
+from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
-MOST_BINS = 1 << 14
+MAX_BINS = 1 << 14
 
 
 def best_bins(epsilon: float) -> int:
     """g = u + 1 for the least integer u with E <= sqrt(u (u+1))."""
     E = exp_float(min(epsilon, 20.0))
     u = max(1, math.ceil((math.sqrt(1 + 4 * E * E) - 1) / 2))
-    return min(u + 1, MOST_BINS)
+    return min(u + 1, MAX_BINS)
 
 
 class LocalHashing(FrequencyOracle):
@@ -55,7 +55,7 @@ class LocalHashing(FrequencyOracle):
 
     @cached_property
     def channel(self) -> Hashed:
-        return Hashed(self.domain.size, Window.calibrated(self.epsilon, self.g, self.g))
+        return Hashed(self.domain.size, WindowChannel.calibrated(self.epsilon, self.g, self.g))
 
     @cached_property
     def supports(self) -> Supports:

@@ -20,11 +20,11 @@ from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exactly, exp, floor_share
 from murmure.core.types import Readout
-from murmure.laws.table import Table
+from murmure.laws.table import TableChannel
 from murmure.laws.tagged import Tagged
+from murmure.local.base.randomisers import NumericOracle
 from murmure.local.duchi import duchi_readout, duchi_table, duchi_variance
-from murmure.local.piecewise import Moments, piecewise_window
-from murmure.local.shared import NumericOracle
+from murmure.local.piecewise import WindowMoments, piecewise_window
 
 # ln[(-5 + 2 (6353 - 405 sqrt 241)^(1/3) + 2 (6353 + 405 sqrt 241)^(1/3)) / 27]; written out, so that it is the same
 # number on every machine (a test computes it to 50 digits)
@@ -44,7 +44,7 @@ class Hybrid(NumericOracle):
 
     @cached_property
     @exactly
-    def channel(self) -> Table | Tagged:
+    def channel(self) -> TableChannel | Tagged:
         K = self.domain.size
         duchi = duchi_table(self.epsilon, K)
         if self.epsilon <= EPSILON_STAR:
@@ -56,14 +56,14 @@ class Hybrid(NumericOracle):
         return self.channel.outputs
 
     @cached_property
-    def _parts(self) -> tuple[Moments, Fraction, tuple[Fraction, ...]]:
+    def _parts(self) -> tuple[WindowMoments, Fraction, tuple[Fraction, ...]]:
         """The moments of the piecewise part, its probability, and the readout of Duchi's part."""
         c = self.channel
         assert isinstance(c, Tagged)
-        return Moments.of(c.first), Fraction(c.coin, WORD), duchi_readout(c.second)
+        return WindowMoments.of(c.first), Fraction(c.coin, WORD), duchi_readout(c.second)
 
     def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        if isinstance(self.channel, Table):
+        if isinstance(self.channel, TableChannel):
             return np.array(self.readout, float), None
         moments, alpha, duchi = self._parts
         y = np.arange(self.outputs - 2, dtype=float)
@@ -73,7 +73,7 @@ class Hybrid(NumericOracle):
 
     @property
     def readout(self) -> Sequence[Fraction]:
-        if isinstance(self.channel, Table):
+        if isinstance(self.channel, TableChannel):
             return duchi_readout(self.channel)
         moments, _, duchi = self._parts
         m = self.outputs - 2
@@ -81,7 +81,7 @@ class Hybrid(NumericOracle):
 
     @cached_property
     def variance_polynomial(self) -> tuple[float, float, float]:
-        if isinstance(self.channel, Table):
+        if isinstance(self.channel, TableChannel):
             return duchi_variance(self.channel)
         moments, alpha, _ = self._parts
         pairs = zip(moments.variance_polynomial(), duchi_variance(self.channel.second), strict=True)

@@ -21,27 +21,27 @@ from numpy.typing import NDArray
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exp_float
 from murmure.core.types import Readout
-from murmure.laws.window import Window
-from murmure.local.shared import NumericOracle
+from murmure.laws.window import WindowChannel
+from murmure.local.base.randomisers import NumericOracle
 
 FINE = 32  # a window is at least this many reports long, so that rounding its length costs little
 
 
-def sliding(epsilon: float, K: int, length_per_step: float) -> Window:
+def sliding(epsilon: float, K: int, length_per_step: float) -> WindowChannel:
     """A window that slides by s a code, about length_per_step (K-1) s long, over s (K-1) + length reports."""
     wanted = max(length_per_step, 1e-9) * (K - 1)
     step = max(1, min(math.ceil(FINE / wanted), (1 << 16) // K + 1))
     length = max(1, round(wanted * step))
-    return Window.calibrated(epsilon, K, step * (K - 1) + length, length, step)
+    return WindowChannel.calibrated(epsilon, K, step * (K - 1) + length, length, step)
 
 
-def piecewise_window(epsilon: float, K: int) -> Window:
+def piecewise_window(epsilon: float, K: int) -> WindowChannel:
     """L/M = 1/(1+t) and M = s(K-1) + L give L = s (K-1) / t."""
     return sliding(epsilon, K, exp_float(-min(epsilon, 60.0) / 2))
 
 
 @dataclass(frozen=True)
-class Moments:
+class WindowMoments:
     """Of a window that starts at s * code:  E[y | c] = A + B c,  E[y^2 | c] = A2 + B2 c + C2 c^2."""
 
     A: Fraction
@@ -51,7 +51,7 @@ class Moments:
     C2: Fraction
 
     @classmethod
-    def of(cls, w: Window) -> Moments:
+    def of(cls, w: WindowChannel) -> WindowMoments:
         # sums of 1, y, y^2 over all reports at `outside`, over the window at `more`, over its first `rest` reports at 1
         def sums(count: int) -> tuple[int, int, int]:
             return count, count * (count - 1) // 2, count * (count - 1) * (2 * count - 1) // 6
@@ -93,7 +93,7 @@ class SlidingOracle(NumericOracle):
     """Mean and mean square from a window that slides evenly."""
 
     @property
-    def channel(self) -> Window:
+    def channel(self) -> WindowChannel:
         raise NotImplementedError
 
     @property
@@ -101,8 +101,8 @@ class SlidingOracle(NumericOracle):
         return self.channel.outputs
 
     @cached_property
-    def moments(self) -> Moments:
-        return Moments.of(self.channel)
+    def moments(self) -> WindowMoments:
+        return WindowMoments.of(self.channel)
 
     def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         y = np.arange(self.outputs, dtype=float)
@@ -128,7 +128,7 @@ class Piecewise(SlidingOracle):
         self._check_numeric()
 
     @cached_property
-    def channel(self) -> Window:
+    def channel(self) -> WindowChannel:
         return piecewise_window(self.epsilon, self.domain.size)
 
 

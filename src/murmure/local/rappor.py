@@ -30,8 +30,8 @@ from murmure.core.domain import Categories, Domain, with_outside
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
 from murmure.core.random import KeystreamWords, Random
-from murmure.laws.bits import Bits, ChainedBits
-from murmure.local.shared import Supports, check_domain
+from murmure.laws.bits import BitsChannel, ChainedBits
+from murmure.local.base.randomisers import Supports, check_domain
 from murmure.local.unary import PackedOracle, symmetric_bits
 
 
@@ -60,7 +60,7 @@ class RAPPOR(PackedOracle):
         return self.epsilon_once
 
     @cached_property
-    def kept(self) -> Bits:
+    def kept(self) -> BitsChannel:
         """The law of the bits that a client keeps."""
         return symmetric_bits(self.domain.size, self.epsilon)
 
@@ -146,7 +146,7 @@ class ForEver:
         return self.mechanism.channel
 
     @property
-    def permanent(self) -> Bits:
+    def permanent(self) -> BitsChannel:
         return self.mechanism.kept
 
 

@@ -23,24 +23,24 @@ import numpy as np
 
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import on_simplex
+from murmure.core.estimates.estimate import on_simplex
 from murmure.core.fixed import MAX_EPSILON, exactly, exp, log_up
 from murmure.core.schema import Schema
 from murmure.core.types import Release, Unit
 from murmure.laws.cut import Cut
-from murmure.laws.hidden import FakeCode, FakeValue, FakeZeros, Hidden, HiddenPart
+from murmure.laws.hidden_draw import FakeCode, FakeValue, FakeZeros, Hidden, HiddenPart
 from murmure.laws.likelihoods import attribute_ratio
+from murmure.local.base.hidden_attribute import HiddenOracle
+from murmure.local.base.oracles import By, Oracle, better, oracle_names
+from murmure.local.base.record_mechanism import RecordMechanism, per_column
 from murmure.local.grr import GRR
-from murmure.local.hidden import HiddenOracle
-from murmure.local.oracles import By, Oracle, better, oracle_names
-from murmure.local.record import RecordMechanism, per_column
 from murmure.local.unary import OUE, SUE
 
 Calibrate = Literal["record", "attribute", "paper"]
 REAL = {"GRR": GRR, "SUE": SUE, "OUE": OUE}
 FAKES = ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")
 ADAPTIVE = ("GRR", "OUE-z")
-LEAST_PRIOR = 0.05  # of an even share: what a prior read off a release is lifted to
+MIN_PRIOR = 0.05  # of an even share: what a prior read off a release is lifted to
 
 
 class FakeData(RecordMechanism):
@@ -246,7 +246,7 @@ def lifted(column: str, estimate: Any) -> Any:
 def as_prior(shares: Any) -> Any:
     """Shares on the simplex, none below a twentieth of an even one."""
     f = on_simplex(np.asarray(shares, float))
-    f = np.maximum(f, LEAST_PRIOR / len(f))
+    f = np.maximum(f, MIN_PRIOR / len(f))
     return f / f.sum()
 
 

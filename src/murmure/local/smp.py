@@ -22,8 +22,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.laws.cut import Cut
 from murmure.laws.records import Draw, Sampled
-from murmure.local.oracles import Oracle, build, check_choices, share_of, smallest_share
-from murmure.local.record import RecordMechanism
+from murmure.local.base.oracles import Oracle, build, check_choices, share_of, smallest_share
+from murmure.local.base.record_mechanism import RecordMechanism
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.fixed import positive_epsilon, times_up
 from murmure.core.schema import Schema
 from murmure.laws.records import Joint
-from murmure.local.oracles import Oracle, build, check_choices, smallest_share, split_budget
-from murmure.local.record import RecordMechanism
+from murmure.local.base.oracles import Oracle, build, check_choices, smallest_share, split_budget
+from murmure.local.base.record_mechanism import RecordMechanism
 
 
 class Splitting(RecordMechanism):

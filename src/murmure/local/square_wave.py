@@ -14,7 +14,7 @@ from functools import cached_property
 
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
-from murmure.laws.window import Window
+from murmure.laws.window import WindowChannel
 from murmure.local.piecewise import SlidingOracle, sliding
 
 
@@ -38,7 +38,7 @@ class SquareWave(SlidingOracle):
         self._check_numeric()
 
     @cached_property
-    def channel(self) -> Window:
+    def channel(self) -> WindowChannel:
         return sliding(self.epsilon, self.domain.size, 2 * half_width(self.epsilon))
 
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import exactly, exp_float
-from murmure.laws.table import Table, shift_family
+from murmure.laws.table import TableChannel, shift_family
+from murmure.local.base.randomisers import BiasedNumeric
 from murmure.local.bounded_laplace import check_cells, table_guard
-from murmure.local.shared import BiasedNumeric
 
 SATURATED = 40.0  # beyond, weights of a table reach one unit of 2**-64 and the law cannot get any sharper
 Gamma = Literal["absolute", "variance"]
@@ -66,7 +66,7 @@ def worst_ratio(shape: NDArray[np.float64]) -> float:
 
 
 @lru_cache(maxsize=16)
-def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[Table, float]:
+def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[TableChannel, float]:
     """The sharpest staircase whose law on K cells loses no more than epsilon, and its b."""
     target = exp_float(min(epsilon - table_guard(epsilon, K), SATURATED))
     low, high = 1.0 / target**2, 1.0 - 2.0**-52  # sharper than any answer, and nearly flat
@@ -97,7 +97,7 @@ class BoundedStaircase(BiasedNumeric):
             )
 
     @cached_property
-    def channel(self) -> Table:
+    def channel(self) -> TableChannel:
         return staircase_table(self.epsilon, self.gamma, self.domain.size)[0]
 
     @property

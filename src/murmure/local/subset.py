@@ -22,7 +22,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, exactly, exp, floor_share
 from murmure.core.types import Array, Ints
 from murmure.laws.subset import Subset
-from murmure.local.shared import Supports, check_domain, check_epsilon
+from murmure.local.base.randomisers import Supports, check_domain, check_epsilon
 from murmure.local.unary import PackedOracle
 
 

@@ -20,9 +20,9 @@ from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.core.types import Array, Ints
-from murmure.laws.bits import Bits, last_word_mask, packed_words
-from murmure.laws.counting import column_sums
-from murmure.local.shared import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.laws.bits import BitsChannel, last_word_mask, packed_words
+from murmure.laws.tallies import column_sums
+from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
 
 
 class PackedOracle(FrequencyOracle):
@@ -42,17 +42,17 @@ class PackedOracle(FrequencyOracle):
 
 
 @exactly
-def symmetric_bits(k: int, epsilon: float) -> Bits:
+def symmetric_bits(k: int, epsilon: float) -> BitsChannel:
     """Every bit flipped alike; loss = 2 ln((1-q)/q), which falls as q grows: so q is rounded up."""
     q = ceil_share(1, 1 + exp(epsilon / 2))
-    return Bits(k, WORD - q, q)
+    return BitsChannel(k, WORD - q, q)
 
 
 class UnaryEncoding(PackedOracle):
     """One packed bit per value, the bits independent: cells do not move together."""
 
     @property
-    def channel(self) -> Bits:
+    def channel(self) -> BitsChannel:
         raise NotImplementedError
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class SUE(UnaryEncoding):
     epsilon: float
 
     @cached_property
-    def channel(self) -> Bits:
+    def channel(self) -> BitsChannel:
         return symmetric_bits(self.domain.size, self.epsilon)
 
 
@@ -87,8 +87,8 @@ class OUE(UnaryEncoding):
 
     @cached_property
     @exactly
-    def channel(self) -> Bits:
-        return Bits(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
+    def channel(self) -> BitsChannel:
+        return BitsChannel(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
 
 
 EXAMPLES = (

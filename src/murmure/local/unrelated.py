@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.estimate import Estimate, Target, check_level, check_target
-from murmure.laws.table import Table
-from murmure.local.shared import integer_probability
+from murmure.core.estimates.estimate import Estimate, Target, check_level, check_target
+from murmure.laws.table import TableChannel
+from murmure.local.base.randomisers import integer_probability
 from murmure.local.warner import YesNo, yes_no_table
 
 ASSUMPTION = "the innocuous answer is independent of the sensitive one and unknown to whoever sees the report"
@@ -45,7 +45,7 @@ class UnrelatedQuestion(YesNo):
             object.__setattr__(self, name, integer_probability(self, name, getattr(self, name)))
 
     @cached_property
-    def channel(self) -> Table:
+    def channel(self) -> TableChannel:
         c = (1 - Fraction(self.truth)) * Fraction(self.innocuous)
         return yes_no_table(Fraction(self.truth) + c, c)
 

@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from murmure.core.counts import check_counts
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.estimate import CellReading, Estimate, share_variance
+from murmure.core.estimates.estimate import CellEstimator, Estimate, share_variance
 from murmure.core.fixed import WORD, positive_epsilon
 from murmure.core.types import Affine, Array, Ints
-from murmure.laws.counting import histogram
-from murmure.laws.table import Table, rows
-from murmure.laws.window import Window
-from murmure.local.shared import Randomiser, check_domain, integer_probability
+from murmure.laws.table import TableChannel, table_from_rows
+from murmure.laws.tallies import histogram
+from murmure.laws.window import WindowChannel
+from murmure.local.base.randomisers import Randomiser, check_domain, integer_probability
 
 
 class YesNo(Randomiser):
     """Two answers, code 1 being yes, with P[yes | yes] = a and P[yes | no] = c read off the channel."""
 
     @property
-    def channel(self) -> Table | Window:
+    def channel(self) -> TableChannel | WindowChannel:
         raise NotImplementedError
 
     def _check_two(self) -> None:
@@ -66,7 +66,7 @@ class YesNo(Randomiser):
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         counts = check_counts(type(self).__name__, total, n, 2, 1)
-        reading = CellReading(counts, n, *self._cells(), self.cross, one_each=True)
+        reading = CellEstimator(counts, n, *self._cells(), self.cross, one_each=True)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
     def variance(self, f: NDArray[np.float64], n: int) -> NDArray[np.float64]:
@@ -95,15 +95,15 @@ class Warner(YesNo):
             object.__setattr__(self, name, integer_probability(self, name, Fraction(1, 2) if value is None else value))
 
     @cached_property
-    def channel(self) -> Table | Window:
+    def channel(self) -> TableChannel | WindowChannel:
         if self.epsilon is not None:
-            return Window.calibrated(self.epsilon, 2, 2)  # the best two-answer law (Kairouz, Oh, Viswanath 2015)
+            return WindowChannel.calibrated(self.epsilon, 2, 2)  # the best two-answer law (Kairouz, Oh, Viswanath 2015)
         t, s = Fraction(self.truth), Fraction(self.yes_coin)  # type: ignore[arg-type]
         c = (1 - t) * s
         return yes_no_table(t + c, c)
 
 
-def yes_no_table(a: Fraction, c: Fraction) -> Table:
+def yes_no_table(a: Fraction, c: Fraction) -> TableChannel:
     """The law with P[yes | yes] = a and P[yes | no] = c, to the nearest 2**-64."""
     up, down = (min(max(round(v * WORD), 1), WORD - 1) for v in (a, c))
     if up == down:
@@ -111,7 +111,7 @@ def yes_no_table(a: Fraction, c: Fraction) -> Table:
             f"the two coins differ by less than 2**-64: nothing could be estimated (P[yes | yes] = {float(a)!r}).",
             hint="a larger probability of the truth",
         )
-    return rows([[WORD - down, down], [WORD - up, up]])
+    return table_from_rows([[WORD - down, down], [WORD - up, up]])
 
 
 EXAMPLES = (

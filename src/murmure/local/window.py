@@ -13,8 +13,8 @@ from functools import cached_property
 
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
-from murmure.laws.window import Window as WindowLaw
-from murmure.local.shared import BiasedNumeric
+from murmure.laws.window import WindowChannel as WindowLaw
+from murmure.local.base.randomisers import BiasedNumeric
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Cohorts:
                 f"a sum over {len(new)} parties was asked for, and {self.least} are the fewest.",
                 hint="more parties must take part",
             )
-        few = isolated((*self.released, new), self.least)
+        few = isolated_parties((*self.released, new), self.least)
         if few is not None:
             raise CohortRefused(
                 f"a sum over these {len(new)} parties, combined with the {len(self.released)} released before, would "
@@ -65,7 +65,7 @@ def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> No
         )
 
 
-def isolated(cohorts: Sequence[frozenset[str]], least: int) -> frozenset[str] | None:
+def isolated_parties(cohorts: Sequence[frozenset[str]], least: int) -> frozenset[str] | None:
     """The fewest parties, below `least`, to which some combination of the cohorts' sums is confined, or None."""
     classes: dict[Column, set[str]] = {}
     for party in sorted(frozenset().union(*cohorts)):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from murmure.secure.disputes import left_out
+from murmure.secure.disputes import excluded_parties
 from murmure.secure.errors import (
     BadMessage,
     Declined,
@@ -21,31 +21,31 @@ from murmure.secure.errors import (
     TooFewParties,
 )
 from murmure.secure.identity import Identity
-from murmure.secure.joined import Joined, enough
+from murmure.secure.joined import JoinedParties, check_minimum
 from murmure.secure.messages import (
     FROM_COORDINATOR,
-    SECRET,
-    SIGNATURE,
-    Alive,
-    Keys,
+    SECRET_BYTES,
+    SIGNATURE_BYTES,
+    AliveBody,
+    KeysBody,
     Kind,
-    Masked,
+    MaskedBody,
     Message,
-    Result,
-    Reveal,
-    Sealed,
+    ResultBody,
+    RevealBody,
+    SealedBody,
     pack_parties,
     pack_signatures,
-    parties_of,
-    read,
-    write,
+    parse_message,
+    parse_parties,
+    sign_message,
 )
 from murmure.secure.party import KEY, SELF_MASK
 from murmure.secure.session import Session
 from murmure.secure.unmasking import Unmasking
 
 Stage = Literal["keys", "shares", "opened", "vectors", "agree", "reveal", "done", "failed"]
-SAID = {
+KIND_OF_STAGE = {
     "keys": Kind.KEYS,
     "shares": Kind.SHARES,
     "opened": Kind.OPENED,
@@ -86,22 +86,24 @@ class Coordinator:
         self.refused: set[int] = set()
         self.unusable: dict[int, str] = {}  # who sent what cannot be used, and what that was
         self.ended: str | None = None
-        self._said: dict[Kind, dict[int, bytes]] = {kind: {} for kind in (*SAID.values(), Kind.REFUSE)}  # hashes
+        self._said: dict[Kind, dict[int, bytes]] = {
+            kind: {} for kind in (*KIND_OF_STAGE.values(), Kind.REFUSE)
+        }  # hashes
         self._now: dict[int, Message] = {}  # messages of this stage
         self._wrong_kind: dict[int, Kind] = {}  # of the message for which a party is in `unusable`
         self._inbox: dict[int, list[bytes]] = {place: [] for place in session.members}
         self._left: set[int] = set()  # who was told that it goes on without them
         self._ends: dict[str, bytes] = {}
         self._keys: set[bytes] = set()
-        self._joined: Joined | None = None
+        self._joined: JoinedParties | None = None
         self._sealed: dict[int, dict[int, bytes]] = {}
         self._unopened: dict[int, tuple[int, ...]] = {}  # by whom: whose boxes
         self._shared: tuple[int, ...] = ()
         self._told = b""  # what parties sign with their vectors
         self._masked_for: dict[int, bytes] = {}  # their signatures
-        self._lists: Alive | None = None
+        self._lists: AliveBody | None = None
         self._sum = np.zeros(session.encoder.words, np.uint64)
-        self._revealed: dict[int, Reveal] = {}
+        self._revealed: dict[int, RevealBody] = {}
         self._result: list[int] | None = None
 
     def __repr__(self) -> str:
@@ -112,12 +114,12 @@ class Coordinator:
     @property
     def received(self) -> frozenset[int]:
         """Who has said what this stage asks for."""
-        return frozenset(self._said[SAID[self.stage]]) if self.stage in SAID else frozenset()
+        return frozenset(self._said[KIND_OF_STAGE[self.stage]]) if self.stage in KIND_OF_STAGE else frozenset()
 
     @property
     def waiting(self) -> frozenset[int]:
         """Of whom nothing came yet, and may."""
-        if self.stage not in SAID:
+        if self.stage not in KIND_OF_STAGE:
             return frozenset()
         return self.expected - self.received - self.refused - set(self.unusable)
 
@@ -156,7 +158,7 @@ class Coordinator:
 
     def receive(self, raw: bytes) -> int:
         """A party's message: checked, and kept. Returns who sent it; the same bytes again change nothing."""
-        message = read(raw)
+        message = parse_message(raw)
         if message.sender not in self._inbox:
             raise RosterDiffers("the sender is not in the roster of this round.")
         card = self.session.roster[message.sender]
@@ -174,7 +176,7 @@ class Coordinator:
             self.refused.add(message.sender)
         elif message.sender in self.refused:
             raise OutOfOrder(f"{card.name} refused, and is not heard any more in this session.")
-        elif message.kind is not SAID[self.stage]:
+        elif message.kind is not KIND_OF_STAGE[self.stage]:
             raise OutOfOrder(f"a {message.kind.name} message of {card.name} came at stage {self.stage!r}.")
         elif message.sender not in self.expected:
             raise OutOfOrder(f"{card.name} came too late: the others went on without.")
@@ -194,14 +196,17 @@ class Coordinator:
 
     def _check_copied(self, message: Message) -> None:
         """Two parties with one key: it is not known who copied it, so the second is refused and nobody is blamed."""
-        if message.kind is Kind.KEYS and self._keys & {message.body[:SECRET], message.body[SECRET : 2 * SECRET]}:
+        if message.kind is Kind.KEYS and self._keys & {
+            message.body[:SECRET_BYTES],
+            message.body[SECRET_BYTES : 2 * SECRET_BYTES],
+        }:
             raise RosterDiffers(f"{self._name(message.sender)} sent session keys that somebody has already.")
 
     def _listen(self, message: Message) -> None:
         place = message.sender
         match message.kind:
             case Kind.KEYS:
-                mine = Keys.of(message)
+                mine = KeysBody.of(message)
                 if mine.mask == mine.box:
                     raise RosterDiffers(f"{self._name(place)} sent one session key twice.")
                 if SMALL_ORDER & {mine.mask, mine.box}:  # they would stop every neighbour
@@ -210,23 +215,23 @@ class Coordinator:
                 self._now[place] = message
             case Kind.SHARES:
                 assert self._joined is not None
-                sealed = Sealed.of(message)
+                sealed = SealedBody.of(message)
                 if sealed.places != self._joined.neighbours(place):
                     raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
             case Kind.OPENED:
                 assert self._joined is not None
-                unopened = parties_of(message)
+                unopened = parse_parties(message)
                 if not set(unopened) <= set(self._joined.neighbours(place)) & self.expected:
                     raise RosterDiffers(f"{self._name(place)} complains of shares that were not sealed for it.")
                 self._unopened[place] = unopened
             case Kind.MASKED:
                 assert self._joined is not None
-                if len(message.body) != 8 * self.session.encoder.words + SIGNATURE:
+                if len(message.body) != 8 * self.session.encoder.words + SIGNATURE_BYTES:
                     raise BadMessage(
                         f"the vector of {self._name(place)} does not have {self.session.encoder.words} words."
                     )
-                masked = Masked.of(message, self.session.encoder.words)
+                masked = MaskedBody.of(message, self.session.encoder.words)
                 # it would stop every neighbour
                 if not self._joined.signed(Kind.MASKED_FOR, place, self._told, masked.signature):
                     raise RosterDiffers(f"{self._name(place)} masked its vector for others than those who shared.")
@@ -238,11 +243,11 @@ class Coordinator:
                     raise RosterDiffers(f"{self._name(place)} signed other lists than those it was sent.")
                 self._now[place] = message
             case _:
-                reveal = Reveal.of(message)
+                reveal = RevealBody.of(message)
                 self._check_reveal(place, reveal)
                 self._revealed[place] = reveal
 
-    def _check_reveal(self, place: int, reveal: Reveal) -> None:
+    def _check_reveal(self, place: int, reveal: RevealBody) -> None:
         assert self._joined is not None and self._lists is not None
         shared, alive = set(self._shared), set(self._lists.alive)
         wanted = [other for other in self._joined.holders(place) if other in shared]  # holding is mutual
@@ -257,7 +262,7 @@ class Coordinator:
 
     def close(self) -> None:
         """Freeze this stage with those who answered, and go on; or fail, when they are too few."""
-        if self.stage not in SAID:
+        if self.stage not in KIND_OF_STAGE:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
         self._note_disputes()
         try:
@@ -278,7 +283,7 @@ class Coordinator:
         except ProtocolRefused as error:
             self.end(type(error).__name__)
             raise
-        if self.stage in SAID:
+        if self.stage in KIND_OF_STAGE:
             self._now = {}
 
     def end(self, reason: str) -> None:
@@ -292,7 +297,7 @@ class Coordinator:
     def _check_enough(self) -> None:
         if self.stage in WORDS:
             there = self.received - self.refused - set(self._disputed())
-            enough(self.session, len(there), WORDS[self.stage])
+            check_minimum(self.session, len(there), WORDS[self.stage])
             return
         if self._joined is None:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
@@ -324,7 +329,7 @@ class Coordinator:
     def _close_keys(self) -> None:
         # One who joined and then refused is left out before anything depends on it.
         there = sorted(self.received - self.refused)
-        self._joined = Joined(self.session, {place: self._now[place] for place in there})
+        self._joined = JoinedParties(self.session, {place: self._now[place] for place in there})
         self._go_on("shares", there)
         self._tell_all(Kind.ROSTER, self._joined.pack())
 
@@ -336,12 +341,12 @@ class Coordinator:
         for place in sealed:
             near = tuple(other for other in self._joined.neighbours(place) if other in there)
             boxes = [self._sealed[other][place] for other in near]
-            self._tell(place, Kind.DELIVERY, Sealed(near, boxes, sealed).pack(delivery=True))
+            self._tell(place, Kind.DELIVERY, SealedBody(near, boxes, sealed).pack(delivery=True))
         self._sealed = {}
 
     def _disputed(self) -> dict[int, tuple[int, ...]]:
         """Who is left out since boxes did not open, and with whom each was at odds."""
-        return left_out(self._unopened, self.received - self.refused) if self.stage == "opened" else {}
+        return excluded_parties(self._unopened, self.received - self.refused) if self.stage == "opened" else {}
 
     def _note_disputes(self) -> None:
         for place, others in self._disputed().items():
@@ -364,14 +369,16 @@ class Coordinator:
         alive = tuple(sorted(self.received))  # a vector that came counts, also of one who refuses later
         self._joined.hang_together(alive)
         dropped = tuple(sorted(set(self._shared) - set(alive)))
-        self._lists = Alive(alive, dropped, tuple(self._masked_for[place] for place in alive))
+        self._lists = AliveBody(alive, dropped, tuple(self._masked_for[place] for place in alive))
         self._go_on("agree", alive)
         self._tell_all(Kind.ALIVE, self._lists.pack())
 
     def _close_agree(self) -> None:
         self._go_on("reveal", tuple(sorted(self.expected)))
         signed = sorted(self._now)[: self.session.sharing.quorum]
-        self._tell_all(Kind.AGREED, pack_signatures({place: self._now[place].raw[-SIGNATURE:] for place in signed}))
+        self._tell_all(
+            Kind.AGREED, pack_signatures({place: self._now[place].raw[-SIGNATURE_BYTES:] for place in signed})
+        )
 
     def _close_reveal(self) -> None:
         assert self._joined is not None and self._lists is not None
@@ -380,12 +387,12 @@ class Coordinator:
         contradict: dict[int, list[int]] = {}
         for holder, owner in sorted(unmasking.misfits):
             contradict.setdefault(holder, []).append(owner)
-        for place, others in left_out(contradict, self._shared).items():
+        for place, others in excluded_parties(contradict, self._shared).items():
             if len(others) > 1:  # of a single pair nobody can say who was wrong
                 self.unusable[place] = "shares that it dealt out or revealed do not fit; the sum was found without them"
         self._result = self.session.encoder.decode(words, len(self._lists.alive))
         self.stage = "done"
-        body = Result(self._lists.alive, words).pack()
+        body = ResultBody(self._lists.alive, words).pack()
         self._tell_all(Kind.RESULT, body)
         self._sum, self._revealed = words, {}
 
@@ -404,7 +411,7 @@ class Coordinator:
         self._inbox[place].append(self._written(kind, body))
 
     def _written(self, kind: Kind, body: bytes) -> bytes:
-        return write(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)
+        return sign_message(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)
 
     def _leave(self, place: int, reason: str) -> None:
         if place not in self._left:

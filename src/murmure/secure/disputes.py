@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 Pair = frozenset[int]
-MOST_WORK = 50_000  # sets of parties that are looked at; beyond, whoever is in most pairs goes first
+MAX_WORK = 50_000  # sets of parties that are looked at; beyond, whoever is in most pairs goes first
 
 
-def left_out(complaints: Mapping[int, Collection[int]], there: Collection[int]) -> dict[int, tuple[int, ...]]:
+def excluded_parties(complaints: Mapping[int, Collection[int]], there: Collection[int]) -> dict[int, tuple[int, ...]]:
     """Who goes, each with the others of its pairs. complaints: by whom, and about whom; there: who has not gone yet."""
     here = set(there)
     pairs = {frozenset((by, of)) for by, whom in complaints.items() for of in whom if {by, of} <= here and by != of}
@@ -39,7 +39,7 @@ class _Cover:
             found = self._of(pairs, size)
             if found is not None:
                 return found
-            if self.work > MOST_WORK:
+            if self.work > MAX_WORK:
                 break
         return rough
 
@@ -62,7 +62,7 @@ class _Cover:
             return frozenset()
         self.work += 1
         worst, often = self._worst(pairs)
-        if often * size < len(pairs) or self.work > MOST_WORK:
+        if often * size < len(pairs) or self.work > MAX_WORK:
             return None
         others = frozenset(place for pair in pairs if worst in pair for place in pair) - {worst}
         for take in (frozenset({worst}), others):

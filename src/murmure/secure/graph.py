@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.types import counted
+from murmure.core.types import pluralise
 
-FEWEST = 3  # with two parties each knows the other's part; with three, two may not collude
-SECURITY = 41  # bits for each of two bad events, 2**-40 together
+MIN_PARTIES = 3  # with two parties each knows the other's part; with three, two may not collude
+SECURITY_BITS = 41  # bits for each of two bad events, 2**-40 together
 # Who joins last, or says who joined, can try orders of the ring; so many bits more, and 2**64 tries find no bad one.
-AGAINST_TRIES = SECURITY + 64
+SECURITY_AGAINST_TRIES = SECURITY_BITS + 64
 COMPLETION = 20
 
 
@@ -38,8 +38,9 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     _check(n, colluders, dropouts)
     q = (n + colluders) // 2 + 1
     if q > n - dropouts:
-        left = most_dropouts(n, colluders)
-        most = f"at most {counted(left, 'dropout', 'dropouts')} with {counted(colluders, 'colluder', 'colluders')}; or "
+        left = max_dropouts(n, colluders)
+        bad = pluralise(colluders, "colluder", "colluders")
+        most = f"at most {pluralise(left, 'dropout', 'dropouts')} with {bad}; or "
         raise InvalidParameter(
             f"of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
             f"lists; when {dropouts} vanish {n - dropouts} are left.",
@@ -48,15 +49,15 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     return q
 
 
-def most_dropouts(n: int, colluders: int) -> int:
+def max_dropouts(n: int, colluders: int) -> int:
     """How many may vanish so that a quorum, three parties and two honest ones are left; negative: there is no way."""
     q = (n + colluders) // 2 + 1
-    return n - max(q, FEWEST, colluders + 2)
+    return n - max(q, MIN_PARTIES, colluders + 2)
 
 
 @lru_cache(maxsize=256)
-def parameters(
-    n: int, corrupt: int, dropped: int, whoever_vanishes: bool = False, security: int = SECURITY
+def graph_parameters(
+    n: int, corrupt: int, dropped: int, whoever_vanishes: bool = False, security: int = SECURITY_BITS
 ) -> tuple[int, int]:
     """(degree, threshold): the least even degree that is safe, and the least threshold for it.
 
@@ -89,7 +90,7 @@ def parameters(
     )
 
 
-def order(keys_digest: bytes, members: Iterable[int]) -> NDArray[np.int64]:
+def ring_order(keys_digest: bytes, members: Iterable[int]) -> NDArray[np.int64]:
     """The members in an order that nobody chooses outright: by a keystream, its key the digest of all public keys."""
     if len(keys_digest) != 32:
         raise InvalidParameter("order: the digest of the keys must be 32 bytes.")
@@ -113,12 +114,12 @@ def neighbours(order: NDArray[np.int64], degree: int) -> dict[int, tuple[int, ..
     return dict(zip(order.tolist(), map(tuple, around.tolist()), strict=True))
 
 
-def most_colluders_in_gaps(n: int, corrupt: int, degree: int, security: int = SECURITY) -> int:
+def max_colluders_in_gaps(n: int, corrupt: int, degree: int, security: int = SECURITY_BITS) -> int:
     """No two gaps of degree/2 places on a ring of n hold more of the corrupt, but for a chance of 2**-security."""
     return _most(n, corrupt, degree, n * n << security)
 
 
-def falls_apart(living: NDArray[np.bool_], degree: int, limit: int) -> bool:
+def can_split(living: NDArray[np.bool_], degree: int, limit: int) -> bool:
     """Whether two gaps with at most `limit` living parties in them part the ring; living: in its order.
 
     If nobody in them is honest, the masks on either side cancel by themselves, and the coordinator learns two sums. The
@@ -139,7 +140,7 @@ def falls_apart(living: NDArray[np.bool_], degree: int, limit: int) -> bool:
 
 def _gaps_hold(n: int, k: int, corrupt: int, dropped: int, security: int) -> bool:
     """Of the k places of any two gaps more survive, chance dropping them, than colluders can stand there."""
-    return k - _most(n, dropped, k, n * n << COMPLETION) > most_colluders_in_gaps(n, corrupt, k, security)
+    return k - _most(n, dropped, k, n * n << COMPLETION) > max_colluders_in_gaps(n, corrupt, k, security)
 
 
 def _hangs_together(n: int, k: int, bad: int) -> bool:
@@ -147,7 +148,7 @@ def _hangs_together(n: int, k: int, bad: int) -> bool:
 
     n (n - k - 1) / 2 * bad! (n - k)! / (n! (bad - k)!) < 2**-41
     """
-    return k > bad or (n * (n - k - 1) * math.perm(bad, k) << SECURITY) < 2 * math.perm(n, k)
+    return k > bad or (n * (n - k - 1) * math.perm(bad, k) << SECURITY_BITS) < 2 * math.perm(n, k)
 
 
 def _most(n: int, marked: int, k: int, one_in: int) -> int:

@@ -18,10 +18,10 @@ from murmure.secure.errors import ForgedMessage
 
 VERSION = 1
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters by their category, and nothing to the eye
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 
 
-def plain(text: str) -> bool:
+def is_visible_text(text: str) -> bool:
     """Whether people see all of it: composed letters, single blanks, nothing that shows as nothing."""
     unseen = any(unicodedata.category(c) in ("Cf", "Zl", "Zp") or c in BLANKS or "VARIATION" in _name(c) for c in text)
     words = " ".join(text.split(" ")) == text and text == " ".join(text.split())
@@ -32,7 +32,7 @@ def _name(letter: str) -> str:
     return unicodedata.name(letter, "")
 
 
-def alike(text: str) -> str:
+def lookalike_key(text: str) -> str:
     """The same for names that people take for the same: capitals, full width and ligatures aside."""
     return unicodedata.normalize("NFKC", text).casefold()
 
@@ -45,9 +45,13 @@ class Card:
     key: bytes
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME or not plain(self.name):
+        if (
+            not isinstance(self.name, str)
+            or not 0 < len(self.name) <= MAX_NAME_LENGTH
+            or not is_visible_text(self.name)
+        ):
             raise InvalidParameter(
-                f"Card.name must be 1 to {LONGEST_NAME} letters that can be seen, with single blanks between words, "
+                f"Card.name must be 1 to {MAX_NAME_LENGTH} letters that can be seen, with single blanks between words, "
                 f"got {shorten(self.name)}."
             )
         if not isinstance(self.key, bytes) or len(self.key) != 32:

@@ -10,7 +10,7 @@ from murmure.core.random import fresh_key
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.identity import Card, Identity
 from murmure.secure.party import Party
-from murmure.secure.ring import Encoder
+from murmure.secure.ring import RingEncoder
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
 
@@ -20,7 +20,7 @@ Vanish = Literal[
 
 
 @dataclass(frozen=True)
-class Summed:
+class SessionResult:
     """The exact sum, over whom, and what each sent."""
 
     result: list[int]
@@ -29,7 +29,7 @@ class Summed:
 
 
 def session_in_process(
-    sharing: PairwiseMasks, encoder: Encoder, query: bytes = bytes(32)
+    sharing: PairwiseMasks, encoder: RingEncoder, query: bytes = bytes(32)
 ) -> tuple[Session, Identity, list[Identity]]:
     """Fresh identities for everybody."""
     identities = [Identity.fresh() for _ in range(sharing.parties)]
@@ -42,12 +42,12 @@ def session_in_process(
 
 def sum_in_process(
     sharing: PairwiseMasks,
-    encoder: Encoder,
+    encoder: RingEncoder,
     vectors: Sequence[Any],
     vanish: Mapping[int, Vanish] | None = None,
     query: bytes = bytes(32),
     noisy: bool = False,
-) -> Summed:
+) -> SessionResult:
     """The sum of `vectors`, one for each party, by the protocol; `vanish` says who stops answering, and when."""
     vanish = vanish or {}
     session, head, identities = session_in_process(sharing, encoder, query)
@@ -85,4 +85,4 @@ def sum_in_process(
                     if answer is not None:
                         say(i, answer)
         coordinator.close()
-    return Summed(coordinator.result, coordinator.cohort, sent)
+    return SessionResult(coordinator.result, coordinator.cohort, sent)

@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.secure.errors import BadMessage, ForgedMessage, RosterDiffers, TooFewParties
-from murmure.secure.graph import AGAINST_TRIES, falls_apart, most_colluders_in_gaps, neighbours, order
+from murmure.secure.graph import SECURITY_AGAINST_TRIES, can_split, max_colluders_in_gaps, neighbours, ring_order
 from murmure.secure.messages import (
-    KEYS_SIZE,
-    Alive,
-    Keys,
+    KEYS_MESSAGE_BYTES,
+    AliveBody,
+    KeysBody,
     Kind,
     Message,
-    before_signature,
-    list_of,
     pack_list,
     pack_parties,
+    parse_envelopes,
+    signed_bytes,
 )
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
 
 
-class Joined:
+class JoinedParties:
     """Read off the KEYS messages themselves, by every party and by the coordinator alike."""
 
     def __init__(self, session: Session, messages: Mapping[int, Message]) -> None:
@@ -37,16 +37,16 @@ class Joined:
         self.members = tuple(messages)
         if not set(self.members) <= set(session.members):
             raise RosterDiffers("the list of keys names somebody who is not in the roster of this round.")
-        enough(session, len(self.members), "joined")
+        check_minimum(session, len(self.members), "joined")
         self.sharing = _among(session.sharing, len(self.members))
-        self.keys = {place: Keys.of(message) for place, message in messages.items()}
+        self.keys = {place: KeysBody.of(message) for place, message in messages.items()}
         said = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
         if len(set(said)) < len(said):
             raise RosterDiffers("one session key stands in the list twice.", hint="somebody copied somebody's keys")
 
     @classmethod
-    def of(cls, session: Session, roster: Message) -> Joined:
-        return cls(session, list_of(roster, Kind.KEYS, KEYS_SIZE))
+    def of(cls, session: Session, roster: Message) -> JoinedParties:
+        return cls(session, parse_envelopes(roster, Kind.KEYS, KEYS_MESSAGE_BYTES))
 
     def pack(self) -> bytes:
         return pack_list([message.raw for message in self.messages.values()])
@@ -63,7 +63,7 @@ class Joined:
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
-        return order(self.digest, self.members)
+        return ring_order(self.digest, self.members)
 
     def hang_together(self, alive: Collection[int]) -> None:
         """Refuse a list of survivors whose masks might cancel in two parts, so that two sums would be told."""
@@ -71,8 +71,8 @@ class Joined:
             return
         living = np.isin(self._order, np.fromiter(alive, np.int64))
         sharing = self.sharing
-        limit = most_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, AGAINST_TRIES)
-        if falls_apart(living, self.sharing.degree, limit):
+        limit = max_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, SECURITY_AGAINST_TRIES)
+        if can_split(living, self.sharing.degree, limit):
             raise TooFewParties(
                 "whose vectors came leaves gaps in the ring of masks: the survivors could fall into two sums.",
                 hint="nothing was revealed; start again with fresh keys, or on the complete graph",
@@ -107,13 +107,13 @@ class Joined:
         """What a party signs with its vector: who joined, and who shared, as it was told."""
         return digest_of(b"murmure masked for", self.digest, pack_parties(shared))
 
-    def agreement(self, shared: tuple[int, ...], lists: Alive) -> bytes:
+    def agreement(self, shared: tuple[int, ...], lists: AliveBody) -> bytes:
         """What parties sign before anybody reveals a share: who joined, who shared, whose vectors came."""
         return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.lists())
 
     def signed(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> bool:
         """Whether this party signed this digest, as a message of this kind would be."""
-        said = before_signature(kind, self.session.digest, place, digest)
+        said = signed_bytes(kind, self.session.digest, place, digest)
         try:
             self.session.roster[place].verify(said, signature)
         except ForgedMessage:
@@ -131,7 +131,7 @@ def _among(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
         return replace(sharing, parties=joined, dropouts=left, graph="complete")
 
 
-def enough(session: Session, count: int, did: str) -> None:
+def check_minimum(session: Session, count: int, did: str) -> None:
     if count < session.sharing.minimum:
         raise TooFewParties(
             f"{count} of {session.sharing.parties} parties {did}; {session.sharing.minimum} were agreed as the least.",

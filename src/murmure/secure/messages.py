@@ -20,14 +20,14 @@ from murmure.secure.errors import BadMessage, WrongSession
 from murmure.secure.identity import Card, Identity
 from murmure.secure.session import PROTOCOL
 
-HEAD = struct.Struct("<2sBB32sII")
-SIGNATURE = 64
-OVERHEAD = HEAD.size + SIGNATURE
+HEADER = struct.Struct("<2sBB32sII")
+SIGNATURE_BYTES = 64
+ENVELOPE_BYTES = HEADER.size + SIGNATURE_BYTES
 FROM_COORDINATOR = 0xFFFFFFFF
-MOST = 1 << 30  # bytes of a body
-SECRET, SHARE = 32, 33
-SEALED = 2 * SHARE + 16  # two shares and the tag of the cipher
-RECORD = 4 + SEALED
+MAX_BODY_BYTES = 1 << 30  # bytes of a body
+SECRET_BYTES, SHARE_BYTES = 32, 33
+SEALED_BYTES = 2 * SHARE_BYTES + 16  # two shares and the tag of the cipher
+SEALED_RECORD_BYTES = 4 + SEALED_BYTES
 
 
 class Kind(enum.IntEnum):
@@ -70,25 +70,25 @@ class Message:
                 f"a {self.kind.name} message of {card.name} is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
             )
-        card.verify(self.raw[:-SIGNATURE], self.raw[-SIGNATURE:])
+        card.verify(self.raw[:-SIGNATURE_BYTES], self.raw[-SIGNATURE_BYTES:])
         return self
 
 
-def write(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
-    said = before_signature(kind, session, sender, body)
+def sign_message(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
+    said = signed_bytes(kind, session, sender, body)
     return said + identity.sign(said)
 
 
-def before_signature(kind: Kind, session: bytes, sender: int, body: bytes) -> bytes:
+def signed_bytes(kind: Kind, session: bytes, sender: int, body: bytes) -> bytes:
     """What a signature is under. Whoever knows the body already, such as a digest, needs no more than the signature."""
-    return HEAD.pack(b"MU", PROTOCOL, kind, session, sender, len(body)) + body
+    return HEADER.pack(b"MU", PROTOCOL, kind, session, sender, len(body)) + body
 
 
-def read(raw: bytes) -> Message:
+def parse_message(raw: bytes) -> Message:
     """The parts of an envelope; what they say is for the reader of its kind, and for `check`."""
-    if len(raw) < OVERHEAD:
-        raise BadMessage(f"a message has at least {OVERHEAD} bytes, got {len(raw)}: it was cut short.")
-    magic, version, kind, session, sender, length = HEAD.unpack_from(raw)
+    if len(raw) < ENVELOPE_BYTES:
+        raise BadMessage(f"a message has at least {ENVELOPE_BYTES} bytes, got {len(raw)}: it was cut short.")
+    magic, version, kind, session, sender, length = HEADER.unpack_from(raw)
     if magic != b"MU":
         raise BadMessage("these bytes are no message of Murmure.")
     if version != PROTOCOL:
@@ -98,13 +98,13 @@ def read(raw: bytes) -> Message:
         )
     if kind not in Kind._value2member_map_:
         raise BadMessage(f"there is no message of kind {kind}.")
-    if length > MOST or len(raw) != OVERHEAD + length:
-        raise BadMessage(f"the message says {length} bytes and has {len(raw) - OVERHEAD}: it was cut or glued.")
+    if length > MAX_BODY_BYTES or len(raw) != ENVELOPE_BYTES + length:
+        raise BadMessage(f"the message says {length} bytes and has {len(raw) - ENVELOPE_BYTES}: it was cut or glued.")
     known = Kind(kind)
     if (sender == FROM_COORDINATOR) == (known in BY_PARTIES):
         whom = "the coordinator" if known in BY_PARTIES else "a party"
         raise BadMessage(f"a {known.name} message cannot come from {whom}.")
-    return Message(known, session, sender, raw[HEAD.size : -SIGNATURE], raw)
+    return Message(known, session, sender, raw[HEADER.size : -SIGNATURE_BYTES], raw)
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
@@ -164,29 +164,29 @@ def pack_records(records: Sequence[tuple[int, bytes]]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Keys:
+class KeysBody:
     """Two public keys of X25519, for masks and for sealing, and a commitment to the self-mask."""
 
     mask: bytes
     box: bytes
     commitment: bytes
 
-    SIZE = 3 * SECRET
+    SIZE = 3 * SECRET_BYTES
 
     def pack(self) -> bytes:
         return self.mask + self.box + self.commitment
 
     @classmethod
-    def of(cls, message: Message) -> Keys:
+    def of(cls, message: Message) -> KeysBody:
         c = Cursor(message.body, message.kind)
-        out = cls(c.take(SECRET), c.take(SECRET), c.take(SECRET))
+        out = cls(c.take(SECRET_BYTES), c.take(SECRET_BYTES), c.take(SECRET_BYTES))
         c.end()
         if out.mask[-1] >> 7 or out.box[-1] >> 7:  # X25519 does not look at the last bit: one key would have two names
             raise BadMessage("a session key has a bit that keys do not have.")
         return out
 
 
-KEYS_SIZE = OVERHEAD + Keys.SIZE
+KEYS_MESSAGE_BYTES = ENVELOPE_BYTES + KeysBody.SIZE
 
 
 def pack_list(messages: Sequence[bytes]) -> bytes:
@@ -194,13 +194,13 @@ def pack_list(messages: Sequence[bytes]) -> bytes:
     return len(messages).to_bytes(4, "little") + b"".join(messages)
 
 
-def list_of(message: Message, kind: Kind, size: int) -> dict[int, Message]:
+def parse_envelopes(message: Message, kind: Kind, size: int) -> dict[int, Message]:
     """The envelopes that a ROSTER message carries, by sender; their signatures are not looked at yet."""
     c = Cursor(message.body, message.kind)
     out: dict[int, Message] = {}
     last = -1
     for _ in range(c.count()):
-        inner = read(c.take(size))
+        inner = parse_message(c.take(size))
         if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
             raise BadMessage(f"a {message.kind.name} message holds something else than {kind.name} messages in order.")
         last = inner.sender
@@ -209,7 +209,7 @@ def list_of(message: Message, kind: Kind, size: int) -> dict[int, Message]:
     return out
 
 
-def parties_of(message: Message) -> tuple[int, ...]:
+def parse_parties(message: Message) -> tuple[int, ...]:
     """OPENED, SHARED: a list of parties and nothing else."""
     c = Cursor(message.body, message.kind)
     out = c.parties()
@@ -218,7 +218,7 @@ def parties_of(message: Message) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Sealed:
+class SealedBody:
     """SHARES: for whom. DELIVERY: from whom, and who sealed shares at all."""
 
     places: tuple[int, ...]
@@ -230,16 +230,16 @@ class Sealed:
         return pack_parties(self.members) + records if delivery else records
 
     @classmethod
-    def of(cls, message: Message) -> Sealed:
+    def of(cls, message: Message) -> SealedBody:
         c = Cursor(message.body, message.kind)
         members = c.parties() if message.kind is Kind.DELIVERY else ()
-        places, boxes = c.records(SEALED)
+        places, boxes = c.records(SEALED_BYTES)
         c.end()
         return cls(places, boxes, members)
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedBody:
     """The words of a masked vector, and its owner's signature under the list of those with whom it was masked."""
 
     words: Words64
@@ -249,15 +249,15 @@ class Masked:
         return self.words.astype("<u8").tobytes() + self.signature
 
     @classmethod
-    def of(cls, message: Message, words: int) -> Masked:
+    def of(cls, message: Message, words: int) -> MaskedBody:
         c = Cursor(message.body, message.kind)
-        out = cls(words_of(c.take(8 * words)), c.take(SIGNATURE))
+        out = cls(words_of(c.take(8 * words)), c.take(SIGNATURE_BYTES))
         c.end()
         return out
 
 
 @dataclass(frozen=True)
-class Alive:
+class AliveBody:
     """Whose vectors came, each with the signature that came with it (`Masked`), and whose did not."""
 
     alive: tuple[int, ...]
@@ -272,9 +272,9 @@ class Alive:
         return pack_parties(self.alive) + pack_parties(self.dropped)
 
     @classmethod
-    def of(cls, message: Message) -> Alive:
+    def of(cls, message: Message) -> AliveBody:
         c = Cursor(message.body, message.kind)
-        alive, signatures = c.records(SIGNATURE)
+        alive, signatures = c.records(SIGNATURE_BYTES)
         out = cls(alive, c.parties(), tuple(signatures))
         c.end()
         return out
@@ -285,15 +285,15 @@ def pack_signatures(signatures: Mapping[int, bytes]) -> bytes:
     return pack_records(list(signatures.items()))
 
 
-def signatures_of(message: Message) -> dict[int, bytes]:
+def parse_signatures(message: Message) -> dict[int, bytes]:
     c = Cursor(message.body, message.kind)
-    places, signatures = c.records(SIGNATURE)
+    places, signatures = c.records(SIGNATURE_BYTES)
     c.end()
     return dict(zip(places, signatures, strict=True))
 
 
 @dataclass(frozen=True)
-class Reveal:
+class RevealBody:
     """For each neighbour and oneself one share: of the self-mask (b"\\0") or of the key (b"\\1")."""
 
     places: tuple[int, ...]
@@ -304,9 +304,9 @@ class Reveal:
         return pack_records([(place, bytes([what]) + share) for place, (what, share) in pairs])
 
     @classmethod
-    def of(cls, message: Message) -> Reveal:
+    def of(cls, message: Message) -> RevealBody:
         c = Cursor(message.body, message.kind)
-        places, raw = c.records(1 + SHARE)
+        places, raw = c.records(1 + SHARE_BYTES)
         c.end()
         if any(one[0] > 1 for one in raw):
             raise BadMessage("a REVEAL message holds a share of something unknown.")
@@ -314,7 +314,7 @@ class Reveal:
 
 
 @dataclass(frozen=True)
-class Result:
+class ResultBody:
     """Over whom, and the words of the sum."""
 
     cohort: tuple[int, ...]
@@ -324,7 +324,7 @@ class Result:
         return pack_parties(self.cohort) + self.words.astype("<u8").tobytes()
 
     @classmethod
-    def of(cls, message: Message, words: int) -> Result:
+    def of(cls, message: Message, words: int) -> ResultBody:
         c = Cursor(message.body, message.kind)
         out = cls(c.parties(), words_of(c.take(8 * words)))
         c.end()
@@ -335,7 +335,7 @@ def words_of(raw: bytes) -> Words64:
     return np.frombuffer(raw, "<u8").astype(np.uint64)
 
 
-def text_of(message: Message) -> str:
+def parse_reason(message: Message) -> str:
     """The reason in an END message."""
     try:
         text = message.body.decode()

@@ -26,27 +26,27 @@ from murmure.secure.errors import (
     TooFewParties,
 )
 from murmure.secure.identity import Identity
-from murmure.secure.joined import Joined, enough, shared_secret
+from murmure.secure.joined import JoinedParties, check_minimum, shared_secret
 from murmure.secure.masks import Mask, box_key, box_open, box_seal, keystream, masked, pair_key, self_key
 from murmure.secure.messages import (
     FROM_COORDINATOR,
-    SECRET,
-    SHARE,
-    Alive,
-    Keys,
+    SECRET_BYTES,
+    SHARE_BYTES,
+    AliveBody,
+    KeysBody,
     Kind,
-    Masked,
+    MaskedBody,
     Message,
-    Result,
-    Reveal,
-    Sealed,
-    before_signature,
+    ResultBody,
+    RevealBody,
+    SealedBody,
     pack_parties,
-    parties_of,
-    read,
-    signatures_of,
-    text_of,
-    write,
+    parse_message,
+    parse_parties,
+    parse_reason,
+    parse_signatures,
+    sign_message,
+    signed_bytes,
 )
 from murmure.secure.session import Session, derive, digest_of
 from murmure.secure.shamir import coefficient_bytes, is_share, split
@@ -72,7 +72,7 @@ class Party:
     """One party in one session."""
 
     def __init__(self, session: Session, identity: Identity, index: int, seed: bytes) -> None:
-        if len(seed) != SECRET:
+        if len(seed) != SECRET_BYTES:
             raise InvalidParameter("Party.seed must be 32 bytes.")
         if index not in session.members or session.roster[index].key != identity.public:
             raise RosterDiffers("this identity does not stand at that place of the roster of this round.")
@@ -83,13 +83,13 @@ class Party:
         self._box_key = X25519PrivateKey.from_private_bytes(derive(seed, "box key", session.digest))
         self._b = derive(seed, "self mask", session.digest)
         self._heard: dict[Kind, bytes] = {}
-        self._joined: Joined | None = None
+        self._joined: JoinedParties | None = None
         self._pair_keys: dict[int, bytes] = {}
         self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of others: of the self-mask, of the key
         self._sealed: tuple[int, ...] = ()  # who sealed shares for others
         self._unopened: frozenset[int] = frozenset()  # those of them whose box does not open here
         self._shared: tuple[int, ...] = ()
-        self._lists: Alive | None = None
+        self._lists: AliveBody | None = None
         self.result: list[int] | None = None
         self.ended: str | None = None
 
@@ -129,7 +129,7 @@ class Party:
         )
         if self._stage == "keys":
             self._stage = "shares"
-        body = Keys(mask, box, commitment_to(self._b, self.session.digest, self.index)).pack()
+        body = KeysBody(mask, box, commitment_to(self._b, self.session.digest, self.index)).pack()
         return self._write(Kind.KEYS, body)
 
     def mask(self, values: Sequence[int] | Ints | Any, noisy: bool = False) -> bytes:
@@ -147,17 +147,17 @@ class Party:
         own = self_key(self._b, self._joined.digest)
         vector = masked(encoded, plus, minus, own, self.session.encoder.ring)
         told = self._joined.masked_for(self._shared)
-        signature = self.identity.sign(before_signature(Kind.MASKED_FOR, self.session.digest, self.index, told))
+        signature = self.identity.sign(signed_bytes(Kind.MASKED_FOR, self.session.digest, self.index, told))
         self._stage = "alive"
-        return self._write(Kind.MASKED, Masked(vector, signature).pack())
+        return self._write(Kind.MASKED, MaskedBody(vector, signature).pack())
 
     def resume(self, message: bytes) -> None:
         """After a crash: the masked vector that was stored stands for `mask`."""
         self._now("vector")
-        mine = read(message).check(self.session.digest, self.session.roster[self.index])
+        mine = parse_message(message).check(self.session.digest, self.session.roster[self.index])
         if mine.kind is not Kind.MASKED:
             raise BadMessage("the stored message is no masked vector of this session.")
-        Masked.of(mine, self.session.encoder.words)
+        MaskedBody.of(mine, self.session.encoder.words)
         self._stage = "alive"
 
     def reveal(self) -> bytes:
@@ -170,7 +170,7 @@ class Party:
             (SELF_MASK, self._held[place][0]) if place in alive else (KEY, self._held[place][1]) for place in places
         ]
         self._stage = "result"
-        return self._write(Kind.REVEAL, Reveal(tuple(places), shares).pack())
+        return self._write(Kind.REVEAL, RevealBody(tuple(places), shares).pack())
 
     def refuse(self) -> bytes:
         """No, without a reason. Nothing more will be said in this session."""
@@ -180,7 +180,7 @@ class Party:
         return self._write(Kind.REFUSE, b"")
 
     def _write(self, kind: Kind, body: bytes) -> bytes:
-        return write(kind, self.session.digest, self.index, body, self.identity)
+        return sign_message(kind, self.session.digest, self.index, body, self.identity)
 
     def _now(self, stage: str) -> None:
         if self._stage != stage:
@@ -190,7 +190,7 @@ class Party:
 
     def hear(self, raw: bytes) -> bytes | None:
         """A message of the coordinator: the answer to it, if it has one at once. Refused, the session is over."""
-        message = read(raw)
+        message = parse_message(raw)
         if message.sender != FROM_COORDINATOR:
             raise BadMessage("a party hears the coordinator only.")
         message.check(self.session.digest, self.session.coordinator)
@@ -207,7 +207,7 @@ class Party:
             if self._stage == "done":  # whatever ends now, the sum is here
                 return None
             self._heard[Kind.END], self._stage = raw, "failed"  # also where its reason cannot be read
-            self.ended = text_of(message)
+            self.ended = parse_reason(message)
             return None
         if self._stage == "failed":
             raise Declined("this session is over for this party.")
@@ -237,7 +237,7 @@ class Party:
                 return self._hear_result(message)
 
     def _hear_roster(self, message: Message) -> bytes:
-        joined = Joined.of(self.session, message)
+        joined = JoinedParties.of(self.session, message)
         if self.index not in joined.messages or joined.messages[self.index].raw != self.keys():
             raise RosterDiffers("the list of keys does not hold the keys that this party sent.")
         joined.verify()
@@ -257,16 +257,16 @@ class Party:
             for other in near
         ]
         self._stage = "delivery"
-        return self._write(Kind.SHARES, Sealed(near, boxes).pack())
+        return self._write(Kind.SHARES, SealedBody(near, boxes).pack())
 
     def _hear_delivery(self, message: Message) -> bytes:
         assert self._joined is not None
-        sealed = Sealed.of(message)
+        sealed = SealedBody.of(message)
         joined, near = self._joined, self._joined.neighbours(self.index)
         there = set(sealed.members)
         if not there <= set(joined.members) or self.index not in there:
             raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
-        enough(self.session, len(there), "sealed their shares")
+        check_minimum(self.session, len(there), "sealed their shares")
         if sealed.places != tuple(other for other in near if other in there):
             raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
         self._holders_left(there)
@@ -288,12 +288,12 @@ class Party:
             opened = box_open(key, box, self._joined.digest)
         except ForgedMessage:
             return None
-        shares = opened[:SHARE], opened[SHARE:]
+        shares = opened[:SHARE_BYTES], opened[SHARE_BYTES:]
         return shares if all(map(is_share, shares)) else None
 
     def _hear_shared(self, message: Message) -> bytes | None:
         """Who shared for good: nobody's vector is masked before this is known, so whoever is missing is in no mask."""
-        shared = parties_of(message)
+        shared = parse_parties(message)
         there = set(shared)
         if not there <= set(self._sealed) or self.index not in there:
             raise RosterDiffers("the list of those who shared is not part of those who sealed shares.")
@@ -303,7 +303,7 @@ class Party:
                 f"the list of those who shared names {name}, whose box this party could not open.",
                 hint="one of the two has to be left out; nothing was revealed",
             )
-        enough(self.session, len(there), "shared their secrets")
+        check_minimum(self.session, len(there), "shared their secrets")
         self._holders_left(there)
         self._held = {place: shares for place, shares in self._held.items() if place in there}
         self._shared = shared
@@ -312,7 +312,7 @@ class Party:
 
     def _hear_alive(self, message: Message) -> bytes | None:
         assert self._joined is not None
-        lists = Alive.of(message)
+        lists = AliveBody.of(message)
         alive, dropped = set(lists.alive), set(lists.dropped)
         if alive & dropped:
             raise RosterDiffers(
@@ -322,7 +322,7 @@ class Party:
             raise RosterDiffers("alive and dropped parties together are not those who shared.")
         if self.index not in alive:
             raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
-        enough(self.session, len(alive), "sent their vectors")
+        check_minimum(self.session, len(alive), "sent their vectors")
         self._holders_left(alive)
         self._joined.hang_together(alive)
         self._masked_for_the_same(lists)
@@ -338,7 +338,7 @@ class Party:
                 f"{left} who hold shares of this party's secrets are left; {self._joined.threshold} must be."
             )
 
-    def _masked_for_the_same(self, lists: Alive) -> None:
+    def _masked_for_the_same(self, lists: AliveBody) -> None:
         """Whose self-mask this party helps to open, masked for those who shared as this party was told.
 
         Else the coordinator could have told it that some of them did not share: its vector would have no masks to
@@ -358,7 +358,7 @@ class Party:
 
     def _hear_agreed(self, message: Message) -> bytes | None:
         assert self._joined is not None and self._lists is not None
-        signatures = signatures_of(message)
+        signatures = parse_signatures(message)
         # of all who were invited, not of those whom this coordinator lists: two lists could not both have so many
         quorum = self.session.sharing.quorum
         if len(signatures) < quorum:
@@ -377,7 +377,7 @@ class Party:
 
     def _hear_result(self, message: Message) -> bytes | None:
         assert self._lists is not None
-        result = Result.of(message, self.session.encoder.words)
+        result = ResultBody.of(message, self.session.encoder.words)
         if result.cohort != self._lists.alive:
             raise RosterDiffers("the result is of other parties than those who were said to be alive.")
         self.result = self.session.encoder.decode(result.words, len(result.cohort))
@@ -395,7 +395,7 @@ class Party:
         assert self._joined is not None
         return shared_secret(self._box_key, self._joined.keys[other].box, self.session.roster[other].name)
 
-    def _own_shares(self, joined: Joined) -> dict[int, tuple[bytes, bytes]]:
+    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         """Shares of the self-mask and of the mask key, for all who hold them."""
         holders = joined.holders(self.index)
         xs, t = [place + 1 for place in holders], joined.threshold

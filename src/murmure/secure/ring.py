@@ -21,7 +21,7 @@ from murmure.core.fixed import Words64
 from murmure.secure.errors import ImpossibleTotal, NoHeadroom, OutOfBound
 
 WORD_BITS = 64
-MOST_LIMBS = 64
+MAX_LIMBS = 64
 _WORD = (1 << WORD_BITS) - 1
 
 
@@ -38,9 +38,9 @@ class Ring:
     def __post_init__(self) -> None:
         if not _whole(self.bits) or not 1 <= self.bits <= WORD_BITS:
             raise InvalidParameter(f"Ring.bits must be a whole number from 1 to 64, got {shorten(self.bits)}.")
-        if not _whole(self.limbs) or not 1 <= self.limbs <= MOST_LIMBS:
+        if not _whole(self.limbs) or not 1 <= self.limbs <= MAX_LIMBS:
             raise InvalidParameter(
-                f"Ring.limbs must be a whole number from 1 to {MOST_LIMBS}, got {shorten(self.limbs)}."
+                f"Ring.limbs must be a whole number from 1 to {MAX_LIMBS}, got {shorten(self.limbs)}."
             )
 
     def add(self, out: Words64, words: Words64) -> None:
@@ -75,7 +75,7 @@ class Ring:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class RingEncoder:
     """The public agreement on how `entries` sums become words.
 
     bound: the largest absolute value of one party's entry. parties: the most that are ever added up. limbs: words per
@@ -105,7 +105,7 @@ class Encoder:
         object.__setattr__(self, name, int(value))
 
     def _fewest_limbs(self) -> int:
-        return next((limbs for limbs in range(1, MOST_LIMBS) if self._fits(limbs)), MOST_LIMBS)
+        return next((limbs for limbs in range(1, MAX_LIMBS) if self._fits(limbs)), MAX_LIMBS)
 
     def _fits(self, limbs: int) -> bool:
         return self.parties * self.bound < 1 << (WORD_BITS * limbs - 1)

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from murmure.core.errors import InvalidParameter
-from murmure.secure.identity import Card, alike
-from murmure.secure.ring import Encoder
+from murmure.secure.identity import Card, lookalike_key
+from murmure.secure.ring import RingEncoder
 from murmure.secure.sharing import PairwiseMasks
 
 PROTOCOL = 3
@@ -30,7 +30,7 @@ class Session:
     roster: tuple[Card, ...]
     coordinator: Card
     sharing: PairwiseMasks
-    encoder: Encoder
+    encoder: RingEncoder
     members: tuple[int, ...]  # who may take part in this round: all, or the cohort of the first round
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class Session:
             )
         if len({card.key for card in self.roster}) < len(self.roster):
             raise InvalidParameter("Session.roster names one key twice.", hint="every party makes a key of its own")
-        if len({alike(card.name) for card in self.roster}) < len(self.roster):
+        if len({lookalike_key(card.name) for card in self.roster}) < len(self.roster):
             raise InvalidParameter("Session.roster names two parties alike.", hint="give them different names")
         if list(self.members) != sorted(set(self.members)) or not set(self.members) <= set(range(len(self.roster))):
             raise InvalidParameter("Session.members must be places in the roster, each once, in order.")
@@ -67,9 +67,11 @@ class Session:
     @cached_property
     def largest(self) -> int:
         """Bytes of the longest message that a party has reason to send."""
-        from murmure.secure.messages import OVERHEAD, RECORD, SIGNATURE
+        from murmure.secure.messages import ENVELOPE_BYTES, SEALED_RECORD_BYTES, SIGNATURE_BYTES
 
-        return OVERHEAD + max(8 * self.encoder.words + SIGNATURE, 4 + RECORD * (len(self.members) + 1))
+        return ENVELOPE_BYTES + max(
+            8 * self.encoder.words + SIGNATURE_BYTES, 4 + SEALED_RECORD_BYTES * (len(self.members) + 1)
+        )
 
 
 def digest_of(*fields: bytes | str | int) -> bytes:

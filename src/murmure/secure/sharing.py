@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.types import counted
-from murmure.secure.graph import AGAINST_TRIES, FEWEST, most_dropouts, parameters, quorum
+from murmure.core.types import pluralise
+from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
 Trust = Literal["curious", "lying"]
 COMPLETE = 30  # parties; below, a sparse graph gives nothing
-MOST_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search for a graph
+MAX_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search for a graph
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PairwiseMasks:
     graph: Literal["auto", "complete", "sparse"] = "auto"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("parties", FEWEST, MOST_PARTIES), ("colluders", 0, None), ("rows", 1, 1 << 48)):
+        for name, least, most in (("parties", MIN_PARTIES, MAX_PARTIES), ("colluders", 0, None), ("rows", 1, 1 << 48)):
             self._whole(name, least, most)
         if self.coordinator not in ("curious", "lying"):
             raise InvalidParameter(
@@ -57,10 +57,10 @@ class PairwiseMasks:
             object.__setattr__(self, "dropouts", self._usual_dropouts())
         self._whole("dropouts", 0, None)
         assert self.dropouts is not None
-        if self.minimum < FEWEST:
+        if self.minimum < MIN_PARTIES:
             raise InvalidParameter(
                 f"PairwiseMasks: {self.parties} parties of which {self.dropouts} may vanish leave {self.minimum}; a "
-                f"sum of fewer than {FEWEST} is never released.",
+                f"sum of fewer than {MIN_PARTIES} is never released.",
                 hint="fewer dropouts, or more parties",
             )
         if self.honest < 2:
@@ -83,7 +83,7 @@ class PairwiseMasks:
 
     def _usual_dropouts(self) -> int:
         """A fifth of all, if so many may: noise is scaled to those who are left, so more would cost everybody."""
-        return max(0, min(most_dropouts(self.parties, self.colluders), -(-self.parties // 5)))
+        return max(0, min(max_dropouts(self.parties, self.colluders), -(-self.parties // 5)))
 
     @property
     def minimum(self) -> int:
@@ -107,7 +107,9 @@ class PairwiseMasks:
             return None
         assert self.dropouts is not None
         try:
-            degree, threshold = parameters(self.parties, self.colluders, self.dropouts, True, AGAINST_TRIES)
+            degree, threshold = graph_parameters(
+                self.parties, self.colluders, self.dropouts, True, SECURITY_AGAINST_TRIES
+            )
         except InvalidParameter:
             if self.graph == "sparse":
                 raise
@@ -134,7 +136,7 @@ class PairwiseMasks:
     def assumption(self) -> str:
         """What has to hold besides, for all that is said to be hidden."""
         said = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
-        said += f"{counted(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
+        said += f"{pluralise(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
         if not self.complete:
             said += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
             said += "than 2**64 orders; but for a chance of 2**-40"

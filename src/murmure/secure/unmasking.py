@@ -19,15 +19,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from murmure.core.fixed import Words64
 from murmure.secure.errors import SharesDoNotFit
-from murmure.secure.joined import Joined, shared_secret
+from murmure.secure.joined import JoinedParties, shared_secret
 from murmure.secure.masks import add_mask, pair_key, self_key
-from murmure.secure.messages import Alive, Reveal
+from murmure.secure.messages import AliveBody, RevealBody
 from murmure.secure.party import commitment_to
 from murmure.secure.session import Session
 from murmure.secure.shamir import join
 
 SLICES = 2  # threads; each has a vector of its own
-MOST_TRIES = 5_000  # sets of shares, for one secret
+MAX_TRIES = 5_000  # sets of shares, for one secret
 LONG = 1 << 13  # words; for shorter vectors key agreements, which share one lock, take the time
 
 
@@ -37,10 +37,10 @@ class Unmasking:
     def __init__(
         self,
         session: Session,
-        joined: Joined,
+        joined: JoinedParties,
         shared: tuple[int, ...],
-        lists: Alive,
-        revealed: Mapping[int, Reveal],
+        lists: AliveBody,
+        revealed: Mapping[int, RevealBody],
     ) -> None:
         self.session, self.joined, self.shared, self.lists = session, joined, shared, lists
         self._alive = set(lists.alive)
@@ -97,7 +97,7 @@ class Unmasking:
     def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool], doubted: set[int]) -> bytes:
         """The secret; where some shares are wrong, from the others. doubted: who revealed a wrong one before."""
         t, shares = self.joined.threshold, self._shares[place]
-        for tries, chosen in enumerate(itertools.islice(self._sets(place, t, doubted), MOST_TRIES)):
+        for tries, chosen in enumerate(itertools.islice(self._sets(place, t, doubted), MAX_TRIES)):
             secret = self._joined_of(shares, chosen, t)
             if secret is None or not fits(place, secret):
                 continue

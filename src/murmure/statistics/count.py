@@ -10,17 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import Estimate
-from murmure.core.noisy_reading import CountReading, recalled
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.noisy_estimators import CountEstimator, recalled
 from murmure.core.types import Array, Ints
-from murmure.statistics.shared import Curated, people
+from murmure.statistics.base.statistic import CuratorStatistic, people_count
 
 
 @dataclass(frozen=True)
-class Count(Curated):
+class Count(CuratorStatistic):
     """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group."""
 
     domain: Domain
@@ -49,11 +49,13 @@ class Count(Curated):
     def from_counts(self, counts: Ints) -> Ints:
         return np.asarray(counts[..., :-1].sum(axis=-1, keepdims=True))
 
-    def read(self, noisy: Noisy) -> Estimate:
+    def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = recalled(noisy)
         counts, law = noisy["count"], noisy.law("count")
-        reading = CountReading(counts, law)
-        return Estimate(["count"], counts.astype(float), people(counts[0]), "count", reading, noisy=law is not None)
+        reading = CountEstimator(counts, law)
+        return Estimate(
+            ["count"], counts.astype(float), people_count(counts[0]), "count", reading, noisy=law is not None
+        )
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([float(np.sum(x < self.domain.size))])

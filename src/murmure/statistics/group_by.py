@@ -18,34 +18,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import Estimate
-from murmure.core.estimates import Estimates
-from murmure.core.noisy_reading import recalled, stacked
+from murmure.core.estimates.column_estimates import Estimates
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.noisy_estimators import recalled, stacked
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.laws.counting import histogram
+from murmure.laws.tallies import histogram
+from murmure.statistics.base.statistic import (
+    MAX_JOINT_CELLS,
+    CuratorStatistic,
+    codes_for,
+    in_words,
+    joint_codes,
+    lacking_rows,
+    merged_schema,
+    names_in,
+    present,
+    take_rows,
+)
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import (
-    MOST_CELLS,
-    Curated,
-    in_words,
-    joined,
-    joint_codes,
-    lacking_rows,
-    names_in,
-    part_of,
-    present,
-    rows_of,
-)
 
 
 def need_sum(owner: str, statistic: Any) -> None:
-    if not hasattr(statistic, "blocks") or not hasattr(statistic, "read"):
+    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
         raise InvalidParameter(
             f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
             hint=f'{owner}(Mean(schema["age"]), schema["region"])',
@@ -53,7 +53,7 @@ def need_sum(owner: str, statistic: Any) -> None:
 
 
 @dataclass(frozen=True)
-class GroupBy(Curated):
+class GroupBy(CuratorStatistic):
     """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
 
     by: the domain of a column, or a Schema of several, whose combinations are then the keys.
@@ -74,15 +74,15 @@ class GroupBy(Curated):
                 hint='keys are public: GroupBy(Count(schema["age"]), by=schema["region"])',
             )
         _ = self.domain  # columns without a name, or twice with different values, are refused now
-        if self.width > MOST_CELLS:
+        if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"GroupBy has {self.groups} groups of {self.statistic.width} sums, more than {MOST_CELLS} in all.",
+                f"GroupBy has {self.groups} groups of {self.statistic.width} sums, more than {MAX_JOINT_CELLS} in all.",
                 hint="group by a column with fewer values",
             )
 
     @cached_property
     def domain(self) -> Schema:
-        return joined("GroupBy", self.statistic.domain, self.by)
+        return merged_schema("GroupBy", self.statistic.domain, self.by)
 
     @cached_property
     def _keys(self) -> tuple[Domain, ...]:
@@ -122,9 +122,9 @@ class GroupBy(Curated):
 
     def _parts(self, x: tuple[Array, ...]) -> tuple[Array, Any]:
         """The number of every row's group, and the codes of the inner question."""
-        held = part_of(x, self.domain, self.by)
+        held = codes_for(x, self.domain, self.by)
         key = joint_codes(held, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(held)
-        inner = part_of(x, self.domain, self.statistic.domain)
+        inner = codes_for(x, self.domain, self.statistic.domain)
         lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
         return (key, inner) if lacking is None else (np.where(lacking, self.groups, key), present(inner, lacking))
 
@@ -145,7 +145,7 @@ class GroupBy(Curated):
     def tally(self, x: tuple[Array, ...]) -> Ints:
         key, inner = self._parts(x)
         size = 0 if isinstance(inner, tuple) else self.statistic.domain.size + 1  # the last value is nobody
-        if size and hasattr(self.statistic, "from_counts") and (self.groups + 1) * size <= MOST_CELLS:
+        if size and hasattr(self.statistic, "from_counts") and (self.groups + 1) * size <= MAX_JOINT_CELLS:
             place = key.astype(np.int32) * np.int32(size) + inner.astype(np.int32)
             counts = histogram(place, (self.groups + 1) * size).reshape(self.groups + 1, size)
             return self._laid_out(self.statistic.from_counts(counts[:-1]))
@@ -153,17 +153,17 @@ class GroupBy(Curated):
         ends = np.searchsorted(key[order], np.arange(self.groups + 1))
         out = np.zeros((self.groups, self.statistic.width), np.int64)
         for group in range(self.groups):  # over public keys, not over people
-            out[group] = self.statistic.tally(rows_of(inner, order[ends[group] : ends[group + 1]]))
+            out[group] = self.statistic.tally(take_rows(inner, order[ends[group] : ends[group + 1]]))
         return self._laid_out(out)
 
-    def _each(self, noisy: Noisy) -> Iterator[Noisy]:
+    def _each(self, noisy: NoisySum) -> Iterator[NoisySum]:
         noisy = recalled(noisy)  # once for all groups
         parts = [part.reshape(self.groups, -1) for _, part, _ in noisy]
         for group in range(self.groups):
-            yield Noisy(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
+            yield NoisySum(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
 
-    def read(self, noisy: Noisy) -> Estimate | Estimates:
-        return self._together([self.statistic.read(one) for one in self._each(noisy)])
+    def interpret(self, noisy: NoisySum) -> Estimate | Estimates:
+        return self._together([self.statistic.interpret(one) for one in self._each(noisy)])
 
     def _together(self, found: list[Any]) -> Estimate | Estimates:
         """One figure a group: one table. Several: a table for every group."""
@@ -178,7 +178,9 @@ class GroupBy(Curated):
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         key, inner = self._parts(x)
-        return np.concatenate([self.statistic.reference(rows_of(inner, key == group)) for group in range(self.groups)])
+        return np.concatenate(
+            [self.statistic.reference(take_rows(inner, key == group)) for group in range(self.groups)]
+        )
 
 
 _REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99, "age")

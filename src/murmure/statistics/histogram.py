@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, few_values
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import CellReading, Estimate
-from murmure.core.noisy_reading import TOO_NOISY, ShareReading, recalled
+from murmure.core.estimates.estimate import CellEstimator, Estimate
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, recalled
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.statistics.shared import counts_of, one_hot, people, stand_in
+from murmure.statistics.base.statistic import counts_of, encode_lenient, one_hot, people_count
 
 
 def no_cross(f: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -29,20 +29,20 @@ def no_cross(f: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.zeros((len(f), len(f)))
 
 
-def cells(width: int, weight: float = 1.0) -> Block:
+def one_hot_block(width: int, weight: float = 1.0) -> Block:
     """Of one-hot cells: exchanging a row empties one and fills another, which is 2 in L1 and 2 squared in L2."""
     return Block("cells", width, 1, 1, weight, 2, 2)
 
 
-def shares(labels: list[str], noisy: Noisy) -> Estimate:
+def share_estimate(labels: list[str], noisy: NoisySum) -> Estimate:
     """Of protected one-hot cells."""
     noisy = recalled(noisy)
     law = noisy.law("cells")
-    reading = ShareReading(noisy["cells"], law)
+    reading = ShareEstimator(noisy["cells"], law)
     enough = reading.divides(0.95)
     found = reading.shares if enough else np.full(len(labels), np.nan)
     why = None if enough else TOO_NOISY
-    return Estimate(labels, found, people(reading.total), "share", reading, why, noisy=law is not None)
+    return Estimate(labels, found, people_count(reading.total), "share", reading, why, noisy=law is not None)
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class Histogram:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return (cells(self.width),)
+        return (one_hot_block(self.width),)
 
     def encode(self, column: Any) -> Array:
         return self.domain.encode(column)
 
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
+    def encode_lenient(self, column: Any) -> Array:
+        return encode_lenient(self.domain, column)
 
     def lift(self, x: Array) -> Ints:
         return one_hot(x, self.width)
@@ -87,15 +87,15 @@ class Histogram:
         """The sums, from how often each value occurs, nobody's too (in the last axis)."""
         return counts[..., :-1]
 
-    def read(self, noisy: Noisy) -> Estimate:
-        return shares(list(self.domain.labels()), noisy)
+    def interpret(self, noisy: NoisySum) -> Estimate:
+        return share_estimate(list(self.domain.labels()), noisy)
 
-    def clear(self, total: Ints, n: int) -> Estimate:
+    def interpret_exact(self, total: Ints, n: int) -> Estimate:
         total = check_counts("Histogram", total, n, self.width, 1)
-        reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross, one_each=True)
+        reading = CellEstimator(total, n, np.ones(self.width), np.zeros(self.width), no_cross, one_each=True)
         return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
 
-    def reads(self, affine: Affine | NoAffine) -> str | None:
+    def why_unanswerable(self, affine: Affine | NoAffine) -> str | None:
         """Why this map cannot answer the question, or None."""
         if isinstance(affine, NoAffine):
             return affine.reason

@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
+from murmure.core.cells.parsed_columns import one_column
+from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
 from murmure.core.domain import Categories, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
-from murmure.core.estimates import Estimates, by_mean, numbers_of
-from murmure.core.noisy_reading import recalled
-from murmure.core.reading import numbers_of as numbers_in
-from murmure.core.reading import one_column
+from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
+from murmure.core.estimates.noisy_estimators import recalled
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
+from murmure.statistics.base.statistic import encode_lenient
 from murmure.statistics.histogram import Histogram
-from murmure.statistics.left_out import asked_in_a_plan, two_counts
 from murmure.statistics.mean import COUNT, SQUARE, SUM, Mean
-from murmure.statistics.shared import stand_in
 
 GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
@@ -41,7 +41,7 @@ class Marginals:
 
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts
-    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -73,7 +73,7 @@ class Marginals:
     @cached_property
     def _sharing(self) -> tuple[bool, ...]:
         """Of every column, whether it is a mean of everybody, which shares one count with the others."""
-        return tuple(isinstance(part, Mean) and not two_counts(part) for part in self.parts)
+        return tuple(isinstance(part, Mean) and not counts_left_out(part) for part in self.parts)
 
     @property
     def width(self) -> int:
@@ -99,7 +99,7 @@ class Marginals:
         return max(part.largest for part in self.parts)
 
     @property
-    def heaviest(self) -> int:
+    def max_entry(self) -> int:
         """What one person adds to a weighted sum, at most: the square of the largest weight."""
         return 1 if self.weights is None else int(np.ceil(self.domain[self.weights].high * GRID)) ** 2  # type: ignore[attr-defined]
 
@@ -111,15 +111,15 @@ class Marginals:
         held = numbers_in(self.domain[self.weights], held).array  # of rows that are left out, anything
         return np.asarray(np.rint(np.asarray(held, float) * GRID), np.int64)
 
-    def reader(self, person: Any) -> Any:
+    def tallier(self, person: Any) -> Any:
         """What adds up and reads reports: the mechanism itself, or its weighted view."""
         return person if self.weights is None else person.weighted()
 
     def encode(self, batch: Any) -> tuple[Array, ...]:
         return self.domain.encode(batch)
 
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_in(self.domain, batch)
+    def encode_lenient(self, batch: Any) -> tuple[Array, ...]:
+        return encode_lenient(self.domain, batch)
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         lifted = [part.lift(xi) for part, xi in zip(self.parts, x, strict=True)]
@@ -145,23 +145,25 @@ class Marginals:
                 yield total[at : at + part.width]
                 at += part.width
 
-    def clear(self, total: Ints, n: int) -> Estimates:
+    def interpret_exact(self, total: Ints, n: int) -> Estimates:
         columns = zip(self.domain.private, self.parts, self._pieces(total), strict=True)
-        return Estimates({name: part.clear(piece, n) for name, part, piece in columns}, n, numbers_of(self.domain))
+        return Estimates(
+            {name: part.interpret_exact(piece, n) for name, part, piece in columns}, n, numeric_values(self.domain)
+        )
 
-    def read(self, noisy: Noisy) -> Estimates:
+    def interpret(self, noisy: NoisySum) -> Estimates:
         laws = {block.name: law for block, _, law in recalled(noisy)}
         out = {}
         columns = zip(self.domain.private, self.parts, self._sharing, self._pieces(noisy.sum), strict=True)
         for name, part, shared, piece in columns:
             whose = tuple(laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
-            out[name] = part.read(Noisy(part.blocks, piece, whose))
+            out[name] = part.interpret(NoisySum(part.blocks, piece, whose))
         # the least noisy of the noisy numbers of people: that of the means, or of the column with the fewest cells
         found = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
         n = found.n + (0 if found.left_out is None else found.left_out.n)
-        return Estimates(out, n, numbers_of(self.domain), noisy=any(e.noisy for e in out.values()))
+        return Estimates(out, n, numeric_values(self.domain), noisy=any(e.noisy for e in out.values()))
 
-    def reads(self, affine: Any) -> str | None:
+    def why_unanswerable(self, affine: Any) -> str | None:
         """Any map of a record can be read: columns without an unbiased figure say so themselves."""
         return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
 

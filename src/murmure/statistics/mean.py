@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval, few_values
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import CodeReading, Estimate
-from murmure.core.noisy_reading import TOO_NOISY, MeanReading, Moments, recalled
-from murmure.core.share_means import mean_of
+from murmure.core.estimates.estimate import CodeEstimator, Estimate
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, recalled
+from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.statistics.left_out import asked_in_a_plan, count_block, left_out_of, lift_count, two_counts
-from murmure.statistics.shared import DENSE, counts_with_nobody, people, stand_in
+from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
+from murmure.statistics.base.statistic import DENSE, counts_with_nobody, encode_lenient, people_count
 
 Number = Integers | Interval | Decimals
 
@@ -85,12 +85,12 @@ def tally_moments(x: Array, size: int, both: bool) -> Ints:
     return out
 
 
-def moments_of(domain: Number, noisy: Noisy) -> Moments:
+def moments_of(domain: Number, noisy: NoisySum) -> NoisyMoments:
     low, step, rounding = domain.scale()
     r = domain.size - 1
     n, s, q = (int(noisy[name][0]) for name in ("count", "sum", "square"))
     laws = (noisy.law("count"), noisy.law("sum"), noisy.law("square"))
-    return Moments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << shift_of(r))
+    return NoisyMoments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << shift_of(r))
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Mean:
     """The mean of Integers or of an Interval's grid."""
 
     domain: Number
-    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Mean", self.domain)
@@ -107,7 +107,7 @@ class Mean:
 
     @property
     def width(self) -> int:
-        return 3 + two_counts(self)
+        return 3 + counts_left_out(self)
 
     @property
     def largest(self) -> int:
@@ -115,39 +115,39 @@ class Mean:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return moment_blocks(self.domain.size - 1, two_counts(self))
+        return moment_blocks(self.domain.size - 1, counts_left_out(self))
 
     def encode(self, column: Any) -> Array:
         return self.domain.encode(column)
 
-    def stand(self, column: Any) -> Array:
-        return stand_in(self.domain, column)
+    def encode_lenient(self, column: Any) -> Array:
+        return encode_lenient(self.domain, column)
 
     def lift(self, x: Array) -> Ints:
-        return lift_moments(x, self.domain.size, two_counts(self))
+        return lift_moments(x, self.domain.size, counts_left_out(self))
 
     def tally(self, x: Array) -> Ints:
-        return tally_moments(x, self.domain.size, two_counts(self))
+        return tally_moments(x, self.domain.size, counts_left_out(self))
 
     def from_counts(self, counts: Ints) -> Ints:
-        return moments_from_counts(counts, two_counts(self))
+        return moments_from_counts(counts, counts_left_out(self))
 
-    def read(self, noisy: Noisy) -> Estimate:
+    def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = recalled(noisy)
         m = moments_of(self.domain, noisy)
         mean = np.array([m.middle + m.half * m.u]) if m.divides(0.95) else np.array([np.nan])
         return Estimate(
             ["mean"],
             mean,
-            people(m.count),
+            people_count(m.count),
             "value",
-            MeanReading(m),
+            MeanEstimator(m),
             None if m.divides(0.95) else TOO_NOISY,
             noisy=not m.exact,
-            left_out=left_out_of(noisy) if two_counts(self) else None,
+            left_out=left_out_of(noisy) if counts_left_out(self) else None,
         )
 
-    def clear(self, total: Ints, n: int) -> Estimate:
+    def interpret_exact(self, total: Ints, n: int) -> Estimate:
         low, step, rounding = self.domain.scale()
         r = self.domain.size - 1
         s, q = (int(t) for t in total[-2:])
@@ -156,10 +156,10 @@ class Mean:
         codes = (s + n * r) // 2  # u = 2 code - r, so both divisions are exact where nothing was lost
         squares = ((q + n * r * r) // 2 + 2 * r * s + n * r * r) // 4
         mean, square = codes / n, squares / n
-        reading = CodeReading(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
+        reading = CodeEstimator(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
         return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
 
-    def reads(self, affine: Affine | NoAffine) -> str | None:
+    def why_unanswerable(self, affine: Affine | NoAffine) -> str | None:
         return affine.reason if isinstance(affine, NoAffine) else None
 
     def finish(self, estimate: Estimate) -> Estimate:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.types import Array, Ints
-from murmure.statistics.shared import MOST_CELLS, Curated, counts_of, one_hot
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
 FIGURES = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
 
@@ -71,7 +71,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Mode(Curated):
+class Mode(CuratorStatistic):
     """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`."""
 
     domain: Domain
@@ -81,9 +81,9 @@ class Mode(Curated):
             raise InvalidParameter(
                 f"Mode.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
             )
-        if self.domain.size > MOST_CELLS:
+        if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Mode.domain has {self.domain.size} values, more than {MOST_CELLS}.", hint="give it fewer cells"
+                f"Mode.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.", hint="give it fewer cells"
             )
 
     largest = 1
@@ -111,7 +111,7 @@ class Mode(Curated):
     def chosen(self, index: int) -> Chosen:
         return Chosen(self.domain.label(index), int(index), self.candidates)
 
-    def clear(self, total: Ints, n: int) -> Chosen:
+    def interpret_exact(self, total: Ints, n: int) -> Chosen:
         return self.chosen(int(np.argmax(self.scores(total))))
 
     def reference(self, x: Array) -> NDArray[np.float64]:

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
-from murmure.core.estimate import CellReading, Estimate
+from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.histogram import cells, no_cross, shares
-from murmure.statistics.shared import MOST_CELLS as MOST_PAIRS
-from murmure.statistics.shared import counts_of, joint_codes, one_hot, stand_in
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS as MOST_PAIRS
+from murmure.statistics.base.statistic import counts_of, encode_lenient, joint_codes, one_hot
+from murmure.statistics.histogram import no_cross, one_hot_block, share_estimate
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Pair:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return (cells(self.width),)
+        return (one_hot_block(self.width),)
 
     def labels(self) -> list[str]:
         a, b = self.pair
@@ -76,8 +76,8 @@ class Pair:
     def encode(self, batch: Any) -> tuple[Array, ...]:
         return self.domain.encode(batch)
 
-    def stand(self, batch: Any) -> tuple[Array, ...]:
-        return stand_in(self.domain, batch)
+    def encode_lenient(self, batch: Any) -> tuple[Array, ...]:
+        return encode_lenient(self.domain, batch)
 
     def _codes(self, x: tuple[Array, ...]) -> Ints:
         (i, j), (a, b) = self.places, self.pair
@@ -89,17 +89,17 @@ class Pair:
     def tally(self, x: tuple[Array, ...]) -> Ints:
         return counts_of(self._codes(x), self.width)
 
-    def read(self, noisy: Noisy) -> Estimate:
-        return shares(self.labels(), noisy)
+    def interpret(self, noisy: NoisySum) -> Estimate:
+        return share_estimate(self.labels(), noisy)
 
-    def clear(self, total: Ints, n: int) -> Estimate:
-        reading = CellReading(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
+    def interpret_exact(self, total: Ints, n: int) -> Estimate:
+        reading = CellEstimator(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
         return Estimate(self.labels(), reading.raw, n, "share", reading)
 
-    def reads(self, affine: Any) -> str | None:
+    def why_unanswerable(self, affine: Any) -> str | None:
         return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
 
-    def reader(self, person: Any) -> Any:
+    def tallier(self, person: Any) -> Any:
         """What adds up and reads pairs of reports; a mechanism that shows no two real attributes has none."""
         why = person.no_pairs(*self.places)
         if why is not None:

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimate import Estimate
-from murmure.core.noisy_reading import TOO_NOISY, QuantileReading, recalled, variance_of
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, recalled, variance_of
 from murmure.core.types import Array, Ints
-from murmure.statistics.left_out import asked_in_a_plan, left_out_of, two_counts
+from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_with_nobody, people_count
 from murmure.statistics.mean import Number, need_number
-from murmure.statistics.shared import MOST_CELLS, Curated, counts_with_nobody, people
 
 Floats = NDArray[np.float64]
 
@@ -46,18 +46,18 @@ def branching(size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Quantile(Curated):
+class Quantile(CuratorStatistic):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`."""
 
     domain: Number
     q: float | tuple[float, ...] = 0.5
-    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Quantile", self.domain)
-        if self.domain.size > MOST_CELLS:
+        if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Quantile.domain has {self.domain.size} values, more than {MOST_CELLS}.",
+                f"Quantile.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.",
                 hint="use an Interval with fewer cells: the grid need not be finer than the noise",
             )
         q = tuple(self.q) if isinstance(self.q, list | tuple) else self.q
@@ -88,11 +88,11 @@ class Quantile(Curated):
 
     @property
     def width(self) -> int:
-        return sum(self.levels) + two_counts(self)
+        return sum(self.levels) + counts_left_out(self)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        more = [two_counts(self)] + [False] * len(self.levels)
+        more = [counts_left_out(self)] + [False] * len(self.levels)
         sizes = [size + one for size, one in zip(self.levels, more, strict=False)]
         return tuple(Block(f"level {i}", size, 1, 1, 1.0, 2, 2) for i, size in enumerate(sizes, 1))
 
@@ -102,7 +102,7 @@ class Quantile(Curated):
         out: list[Ints] = []
         for up, size in enumerate(reversed(self.levels)):
             out.insert(0, ((x[:, None] // b**up == np.arange(size)) & here[:, None]).astype(np.int64))
-        if two_counts(self):
+        if counts_left_out(self):
             out.insert(1, (~here).astype(np.int64)[:, None])
         return np.concatenate(out, axis=1)
 
@@ -114,18 +114,18 @@ class Quantile(Curated):
         b, out = branching(self.domain.size), [counts[..., :-1]]
         for _ in self.levels[1:]:
             out.insert(0, np.add.reduceat(out[0], np.arange(0, out[0].shape[-1], b), axis=-1))
-        if two_counts(self):
+        if counts_left_out(self):
             out.insert(1, counts[..., -1:])
         return np.concatenate(out, axis=-1)
 
-    def read(self, noisy: Noisy) -> Estimate:
+    def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = recalled(noisy)
         parts = [part[:size].astype(float) for (_, part, _), size in zip(noisy, self.levels, strict=True)]
         tree = _Tree(parts, noisy.laws, branching(self.domain.size))
         q = np.array(self.probabilities)
         F, total = np.cumsum(tree.leaves), float(tree.leaves.sum())
         sd = np.sqrt(np.array([tree.variances(float(one)) for one in q]))
-        reading = QuantileReading(
+        reading = QuantileEstimator(
             F - q[:, None] * total, sd, q, noisy.laws, total, math.sqrt(tree.total_variance), *self._values()
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
@@ -133,12 +133,12 @@ class Quantile(Curated):
         return Estimate(
             labels,
             reading.values[reading.chosen] if enough else np.full(len(labels), np.nan),
-            people(total),
+            people_count(total),
             "value",
             reading,
             None if enough else TOO_NOISY,
             noisy=given,
-            left_out=left_out_of(noisy, "level 1") if two_counts(self) else None,
+            left_out=left_out_of(noisy, "level 1") if counts_left_out(self) else None,
         )
 
     def _values(self) -> tuple[Floats, float]:

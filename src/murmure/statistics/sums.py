@@ -18,23 +18,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import LIMIT, Array
-from murmure.statistics.exact_sums import Summing
-from murmure.statistics.expressions import columns_in, read_expression
-from murmure.statistics.shared import Curated
-from murmure.statistics.summed import Summed
-from murmure.statistics.terms import Term, Terms
+from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.estimates.sums_estimate import SumsEstimate
+from murmure.statistics.expressions.exact_summation import ExactSummation
+from murmure.statistics.expressions.parser import columns_in, read_expression
+from murmure.statistics.expressions.terms import Term, Terms
 
-MOST_ROWS = 1 << 32  # sums of int64 hold so many rows; where they could not, Python's integers are added up
+MAX_INT64_ROWS = 1 << 32  # sums of int64 hold so many rows; where they could not, Python's integers are added up
 MOST_EXPRESSIONS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Sums(Curated):
+class Sums(CuratorStatistic):
     """Exact sums: `Sums(schema, ("age", "age * stay", "(smoker == 'yes') * stay"))`.
 
     Expressions: numbers, columns, + - * **, comparisons, and or not, min, max, abs. Columns that none of them reads are
@@ -77,8 +77,8 @@ class Sums(Curated):
         vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
 
     @cached_property
-    def _summing(self) -> Summing:
-        return Summing(vars(self)["_terms"], vars(self)["_numbers"], self.wide)
+    def _summing(self) -> ExactSummation:
+        return ExactSummation(vars(self)["_terms"], vars(self)["_numbers"], self.wide)
 
     @cached_property
     def figures(self) -> tuple[Term, ...]:
@@ -107,7 +107,7 @@ class Sums(Curated):
     @property
     def wide(self) -> bool:
         """Whether sums may pass 2**63 - 1: tallies are then arrays of Python's integers."""
-        return self.largest > LIMIT // MOST_ROWS
+        return self.largest > LIMIT // MAX_INT64_ROWS
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -135,16 +135,16 @@ class Sums(Curated):
 
     # -- what is read -------------------------------------------------------------------------------------------------
 
-    def read(self, noisy: Noisy) -> Summed:
+    def interpret(self, noisy: NoisySum) -> SumsEstimate:
         return self._summed([int(v) for v in noisy.sum], noisy.laws, None)
 
-    def clear(self, total: Sequence[int] | NDArray[Any], n: int) -> Summed:
+    def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> SumsEstimate:
         """The exact sums of n rows, from whole numbers however large."""
         return self._summed([int(v) for v in total], (None,) * self.width, n)
 
-    def _summed(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> Summed:
+    def _summed(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
         grid = tuple(name for name in self.domain.private if isinstance(self.domain[name], Interval))
-        return Summed.of(self.expressions, tuple(whole), self.units, laws, n, grid)
+        return SumsEstimate.of(self.expressions, tuple(whole), self.units, laws, n, grid)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         return np.asarray(self.lift(x).sum(axis=0) * np.array([float(unit) for unit in self.units]), np.float64)

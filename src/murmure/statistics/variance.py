@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Integers, Interval
-from murmure.core.estimate import Estimate
-from murmure.core.noisy_reading import TOO_NOISY, VarianceReading, recalled
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, recalled
 from murmure.core.types import Array, Ints
-from murmure.statistics.left_out import asked_in_a_plan, left_out_of, two_counts
+from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
+from murmure.statistics.base.statistic import CuratorStatistic, people_count
 from murmure.statistics.mean import (
     Number,
     lift_moments,
@@ -29,15 +30,14 @@ from murmure.statistics.mean import (
     need_number,
     tally_moments,
 )
-from murmure.statistics.shared import Curated, people
 
 
 @dataclass(frozen=True)
-class Variance(Curated):
+class Variance(CuratorStatistic):
     """The variance of Integers or of an Interval's grid."""
 
     domain: Number
-    left_out: bool = asked_in_a_plan()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
         need_number("Variance", self.domain)
@@ -46,7 +46,7 @@ class Variance(Curated):
 
     @property
     def width(self) -> int:
-        return 3 + two_counts(self)
+        return 3 + counts_left_out(self)
 
     @property
     def largest(self) -> int:
@@ -54,31 +54,31 @@ class Variance(Curated):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        return moment_blocks(self.domain.size - 1, two_counts(self), 3.0, 4.0, 3.0)
+        return moment_blocks(self.domain.size - 1, counts_left_out(self), 3.0, 4.0, 3.0)
 
     def lift(self, x: Array) -> Ints:
-        return lift_moments(x, self.domain.size, two_counts(self))
+        return lift_moments(x, self.domain.size, counts_left_out(self))
 
     def tally(self, x: Array) -> Ints:
-        return tally_moments(x, self.domain.size, two_counts(self))
+        return tally_moments(x, self.domain.size, counts_left_out(self))
 
     def from_counts(self, counts: Ints) -> Ints:
-        return moments_from_counts(counts, two_counts(self))
+        return moments_from_counts(counts, counts_left_out(self))
 
-    def read(self, noisy: Noisy) -> Estimate:
+    def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = recalled(noisy)
         m = moments_of(self.domain, noisy)
-        reading = VarianceReading(m)
+        reading = VarianceEstimator(m)
         value, reason = (m.half**2 * m.spread, None) if reading.divides(0.95) else (np.nan, TOO_NOISY)
         return Estimate(
             ["variance"],
             np.array([value]),
-            people(m.count),
+            people_count(m.count),
             "value",
             reading,
             reason,
             noisy=not m.exact,
-            left_out=left_out_of(noisy) if two_counts(self) else None,
+            left_out=left_out_of(noisy) if counts_left_out(self) else None,
         )
 
     def reference(self, x: Array) -> NDArray[np.float64]:

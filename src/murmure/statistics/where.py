@@ -14,32 +14,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, Noisy
+from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.laws.counting import histogram
+from murmure.laws.tallies import histogram
+from murmure.statistics.base.statistic import (
+    DENSE,
+    CuratorStatistic,
+    codes_for,
+    in_words,
+    lacking_rows,
+    merged_schema,
+    names_in,
+    present,
+    take_rows,
+)
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import need_sum
 from murmure.statistics.mean import Mean
-from murmure.statistics.shared import (
-    DENSE,
-    Curated,
-    in_words,
-    joined,
-    lacking_rows,
-    names_in,
-    part_of,
-    present,
-    rows_of,
-)
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
 
 @dataclass(frozen=True)
-class Where(Curated):
+class Where(CuratorStatistic):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
     column: the domain of a column, or a Schema of one, which also says what stands for a missing answer.
@@ -121,7 +121,7 @@ class Where(Curated):
 
     @cached_property
     def domain(self) -> Schema:
-        return joined("Where", self.statistic.domain, self.column)
+        return merged_schema("Where", self.statistic.domain, self.column)
 
     @property
     def width(self) -> int:
@@ -146,9 +146,9 @@ class Where(Curated):
         )
 
     def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
-        held = part_of(x, self.domain, self.column)
+        held = codes_for(x, self.domain, self.column)
         codes = held[0] if isinstance(held, tuple) else held
-        matches, inner = np.asarray(self._matching.take(codes)), part_of(x, self.domain, self.statistic.domain)
+        matches, inner = np.asarray(self._matching.take(codes)), codes_for(x, self.domain, self.statistic.domain)
         lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
         return (matches, inner) if lacking is None else (matches & ~lacking, present(inner, lacking))
 
@@ -162,14 +162,14 @@ class Where(Curated):
         if 0 < size <= DENSE and hasattr(self.statistic, "from_counts"):
             place = inner + np.int32(size + 1) * ~matches  # rows that do not match are counted beyond
             return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[: size + 1]))
-        return np.asarray(self.statistic.tally(rows_of(inner, matches)))
+        return np.asarray(self.statistic.tally(take_rows(inner, matches)))
 
-    def read(self, noisy: Noisy) -> Any:
-        return self.statistic.read(Noisy(self.statistic.blocks, noisy.sum, noisy.laws))
+    def interpret(self, noisy: NoisySum) -> Any:
+        return self.statistic.interpret(NoisySum(self.statistic.blocks, noisy.sum, noisy.laws))
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         matches, inner = self._parts(x)
-        return np.asarray(self.statistic.reference(rows_of(inner, matches)))
+        return np.asarray(self.statistic.reference(take_rows(inner, matches)))
 
 
 _REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99, "age")

@@ -1,0 +1,1 @@
+"""Choosing before asking: mechanisms and solutions ranked by exact variance."""

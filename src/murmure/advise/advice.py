@@ -1,0 +1,264 @@
+"""Which mechanism? Exact variances, before anybody is asked anything."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from murmure.catalogue import load
+from murmure.core.domain import Decimals, Domain, Interval, few_values
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import positive_epsilon
+from murmure.core.schema import Schema
+from murmure.core.show import STYLE, drawing, save_figure
+
+if TYPE_CHECKING:
+    from murmure.advise.record_advice import RecordAdvice
+
+FREQUENCY = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
+NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
+LINES = {  # dashes where two lines run on top of one another
+    "GRR": ("#4c566a", "-"),
+    "SUE": ("#2e7d5b", "-"),
+    "OUE": ("#2a78d6", "-"),
+    "OLH": ("#e08a1e", "--"),
+    "BLH": ("#c2410c", "--"),
+    "HadamardResponse": ("#7a5cc0", "-"),
+    "SubsetSelection": ("#b3261e", "-"),
+    "Duchi": ("#4c566a", "-"),
+    "Piecewise": ("#2a78d6", "-"),
+    "Hybrid": ("#b3261e", "--"),
+    "SquareWave": ("#e08a1e", "-"),
+}
+RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}
+RankBy = Literal["mean", "worst", "var-star"]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Mechanisms ranked by exact variance, the best first; one block of rows per epsilon."""
+
+    domain: Domain
+    people: int
+    statistic: Literal["histogram", "mean"]
+    rank_by: RankBy
+    rows: list[dict[str, Any]] = field(repr=False)
+
+    @property
+    def best(self) -> dict[str, Any]:
+        return next(row for row in self.rows if row["best"])
+
+    def _errors(self, row: dict[str, Any]) -> tuple[float, float]:
+        """Standard errors: percentage points for shares, the domain's own unit for a mean."""
+        unit = 100 if self.statistic == "histogram" else 1
+        return unit * math.sqrt(row["mean_variance"]), unit * math.sqrt(row["worst_variance"])
+
+    def _legend(self) -> str:
+        what = "percentage points" if self.statistic == "histogram" else "the unit of the number"
+        people = f"{self.people:,}".replace(",", " ")
+        return (
+            f"{self.domain.public()}; {people} people. Error: one standard error in {what}, on average over the values "
+            f"and for the worst one; bits: the size of one report. Ranked by {self.rank_by}."
+        )
+
+    def to_text(self) -> str:
+        lines = [f"{'epsilon':>8}  {'mechanism':<18}{'error':>9}{'worst':>9}{'Var*':>12}{'bits':>9}"]
+        for r in self.rows:
+            star = "-" if r["var_star"] is None else f"{r['var_star']:.4e}"
+            mean, worst = self._errors(r)
+            lines.append(
+                f"{r['epsilon']:>8.4g}  {r['mechanism']:<18}{mean:>9.4g}{worst:>9.4g}"
+                f"{star:>12}{r['report_bits']:>9.4g}  {r['detail']}{'  <- best' if r['best'] else ''}".rstrip()
+            )
+        return "\n".join([*lines, *textwrap.wrap(self._legend(), 100)])
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{n}</th>" for n in ("error", "worst", "Var*", "bits"))
+        body = ""
+        for r in self.rows:
+            mean, worst = self._errors(r)
+            star = "" if r["var_star"] is None else f"{r['var_star']:.3e}"
+            cells = [f"{mean:.3f}", f"{worst:.3f}", star, f"{r['report_bits']:.1f}"]
+            name = f"{html.escape(r['mechanism'])}{' (best)' if r['best'] else ''}"
+            body += (
+                f"<tr{' class=best' if r['best'] else ''}><td>{r['epsilon']:.4g}</td><td class='name'>{name}</td>"
+                f"{''.join(f'<td>{c}</td>' for c in cells)}<td class='name'>{html.escape(r['detail'])}</td></tr>"
+            )
+        names = f"<tr><th>epsilon</th><th class='name'>mechanism</th>{head}<th></th></tr>"
+        legend = f"<p class='note'>{html.escape(self._legend())}</p>"
+        return f"{STYLE}<div class='murmure'><table>{names}{body}</table>{legend}</div>"
+
+    def plot(self, target: Any = None) -> Any:
+        """Variance against epsilon, one line per mechanism; to an axis, or to an .svg or .png file."""
+        ax, figure = drawing(target, (6.8, 4.2))
+        key = RANK_KEYS[self.rank_by]
+        by_name: dict[str, list[tuple[float, float]]] = {}
+        for r in self.rows:
+            by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
+        for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
+            x, y = zip(*sorted(by_name[name]), strict=True)
+            color, dash = LINES[name]
+            ax.plot(
+                x,
+                y,
+                dash,
+                marker="o" if len(x) < 12 else "",
+                ms=4,
+                lw=1.8,
+                label=name,
+                color=color,
+                zorder=3 if dash == "--" else 2,
+            )
+        ax.set_yscale("log")
+        ax.set_xlabel("epsilon")
+        of = "a share" if self.statistic == "histogram" else "the mean"
+        wording = {"mean": f"variance of {of}, mean over values", "worst": f"variance of {of}, worst value"}
+        ax.set_ylabel(wording.get(self.rank_by, "Var* (variance at share 0)"))
+        people = f"{self.people:,}".replace(",", " ")
+        what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
+        ax.set_title(f"{what}, {people} people", loc="left", fontsize=10)
+        ax.grid(alpha=0.25)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+@overload
+def advise(
+    domain: Domain,
+    epsilon: float | Sequence[float],
+    people: int,
+    shares: float | Sequence[float] | None = None,
+    rank_by: RankBy = "mean",
+    statistic: Literal["histogram", "mean"] | None = None,
+) -> Advice: ...
+
+
+@overload
+def advise(
+    domain: Schema,
+    epsilon: float | Sequence[float],
+    people: int,
+    shares: Mapping[str, Sequence[float]] | None = None,
+    rank_by: RankBy = "mean",
+) -> RecordAdvice: ...
+
+
+def advise(
+    domain: Domain | Schema,
+    epsilon: float | Sequence[float],
+    people: int,
+    shares: Any = None,
+    rank_by: RankBy = "mean",
+    statistic: Literal["histogram", "mean"] | None = None,
+) -> Advice | RecordAdvice:
+    """Rank the mechanisms for this domain by exact variance (fixed population of `people`); of a schema, the solutions
+    for whole records (see advise_records.py), where shares are given by column.
+
+    shares: nothing known (None), the share of the one value that matters (a number), or the shares of all values.
+    The mean over values needs no knowledge: variances are straight lines in the shares, which sum to one. Var* is the
+    variance at share 0: right for choosing, wrong as an error bar.
+    """
+    if isinstance(domain, Schema):
+        from murmure.advise.record_advice import advise_records
+
+        if statistic is not None:
+            raise InvalidParameter("advise.statistic is for one domain; of a record every column is asked.")
+        return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
+    if not isinstance(domain, Domain):
+        raise InvalidParameter(
+            f"advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {shorten(domain)}.",
+            hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
+        )
+    few_values("advise", domain)
+    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
+        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+    if rank_by not in RANK_KEYS:
+        raise InvalidParameter(f"advise.rank_by must be one of {', '.join(RANK_KEYS)}, got {shorten(rank_by)}.")
+    question = statistic or ("mean" if isinstance(domain, Interval | Decimals) else "histogram")
+    if question not in ("histogram", "mean") or (question == "mean" and not hasattr(domain, "scale")):
+        raise InvalidParameter(
+            f'advise.statistic must be "histogram" or, for numbers, "mean", got {shorten(statistic)}.'
+        )
+    if question == "mean" and rank_by == "var-star":
+        raise InvalidParameter("advise.rank_by: a mean has no Var*.", hint='use rank_by="mean" or "worst"')
+    epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
+    if not epsilons:
+        raise InvalidParameter("advise.epsilon: the list is empty.")
+    known = _check_shares(domain, shares)
+    one = _cells_row if question == "histogram" else _mean_row
+    rows: list[dict[str, Any]] = []
+    for e in epsilons:
+        e = positive_epsilon("advise", e)
+        names = FREQUENCY if question == "histogram" else NUMERIC
+        block = [one(load(name)(domain, e), int(people), known) for name in names]
+        block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
+        block[0]["best"] = True
+        rows += block
+    return Advice(domain, int(people), question, rank_by, rows)
+
+
+def _check_shares(domain: Domain, shares: Any) -> Any:
+    if shares is None:
+        return None
+    f = np.asarray(shares, float)
+    if not np.isfinite(f).all() or (f < 0).any() or (f > 1).any():
+        raise InvalidParameter(f"advise.shares must lie between 0 and 1, got {shorten(shares)}.")
+    if f.ndim == 0:
+        return f
+    if f.shape != (domain.size,) or not math.isclose(float(f.sum()), 1.0, abs_tol=1e-9):
+        raise InvalidParameter(
+            f"advise.shares must be {domain.size} numbers that sum to 1, got {f.size} that sum to {f.sum():.6g}.",
+            hint="or one number: the share of the value that matters",
+        )
+    return f
+
+
+def _row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
+    detail = ""
+    if hasattr(mechanism, "g"):
+        detail = f"g = {mechanism.g}"
+    elif hasattr(mechanism, "w"):
+        detail = f"w = {mechanism.size}"
+    return {
+        "mechanism": type(mechanism).__name__,
+        "epsilon": mechanism.epsilon,
+        "mean_variance": mean,
+        "worst_variance": worst,
+        "var_star": star,
+        "report_bits": float(mechanism.report_bits),
+        "detail": detail,
+        "best": False,
+    }
+
+
+def _cells_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
+    k = mechanism.domain.size
+    if known is None:  # a straight line in f: its mean over cells is its value at 1/k, its largest value at an end
+        mean, worst = float(mechanism.variance(1 / k, people)), float(mechanism.variance([0.0, 1.0], people).max())
+    else:
+        at = mechanism.variance(known, people)
+        mean, worst = float(np.mean(at)), float(np.max(at))
+    return _row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
+
+
+def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
+    k = mechanism.domain.size
+    v0, v1, v2 = mechanism.variance_polynomial
+    c = np.arange(k)
+    at = (v0 + v1 * c + v2 * c * c) * mechanism.domain.scale()[1] ** 2 / people
+    if known is not None and np.ndim(known) == 0:
+        raise InvalidParameter("advise.shares: a mean needs the shares of all values, or none.")
+    mean = float(at.mean() if known is None else known @ at)
+    return _row(mechanism, mean, float(at.max()) if known is None else mean, None)

@@ -1,0 +1,1 @@
+"""What somebody hostile can learn: audits of what is released."""

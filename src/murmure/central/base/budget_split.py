@@ -1,0 +1,40 @@
+"""A budget over the blocks of a sum: exact fractions, so that the parts add up to the whole and to no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from murmure.core.blocks import Block
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Relation
+
+
+def check_binding(owner: object, blocks: Sequence[Block], relation: Relation, rows: int) -> tuple[Block, ...]:
+    """The one check of what noise is bound to."""
+    name = type(owner).__name__
+    if not blocks:
+        raise InvalidParameter(f"{name} was bound to no block: there is nothing to protect.")
+    checked_person(owner, relation, rows)
+    return tuple(blocks)
+
+
+def checked_person(owner: object, relation: Relation, rows: int) -> None:
+    name = type(owner).__name__
+    if relation not in ("add/remove", "replace"):
+        raise InvalidParameter(f'{name}: the relation is "add/remove" or "replace", got {shorten(relation)}.')
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise InvalidParameter(
+            f"{name}: the rows that one person has must be a positive whole number, got {shorten(rows)}."
+        )
+
+
+def split_by_weight(budget: float, blocks: Sequence[Block]) -> list[Fraction]:
+    """The budget in proportion to the blocks' weights; floats are taken at their exact values."""
+    weights = [Fraction(block.weight) for block in blocks]
+    return [Fraction(budget) * weight / sum(weights) for weight in weights]
+
+
+def entries(block: Block, relation: Relation, rows: int) -> int:
+    """How many entries of the block one person can move: each moves by 1 at least, in L1 and in squares."""
+    return min(block.width, block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows))

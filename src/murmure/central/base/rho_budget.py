@@ -1,0 +1,47 @@
+"""A budget in concentrated privacy: (epsilon, delta), or a rho outright. What Gaussian-like noises have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import positive_epsilon
+from murmure.core.zcdp import checked_delta, rho_from_epsilon
+
+
+@dataclass(frozen=True)
+class RhoBudget:
+    """With a rho, delta says at which delta an epsilon is stated."""
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
+            raise InvalidParameter(
+                f"{name} takes epsilon and delta, or rho, got epsilon={shorten(self.epsilon)}, "
+                f"delta={shorten(self.delta)}, rho={shorten(self.rho)}.",
+                hint=f"{name}(epsilon=1.0, delta=1e-6), or {name}(rho=0.05)",
+            )
+        for what in ("epsilon", "rho"):
+            value = getattr(self, what)
+            if value is not None:
+                object.__setattr__(self, what, positive_epsilon(name, value, what))
+        if self.delta is not None:
+            object.__setattr__(self, "delta", checked_delta(self.delta))
+
+    @property
+    def budget(self) -> float:
+        """rho, rounded down."""
+        if self.rho is not None:
+            return self.rho
+        assert self.epsilon is not None and self.delta is not None
+        rho = rho_from_epsilon(self.epsilon, self.delta)
+        if not rho > 0:
+            raise InvalidParameter(
+                f"{type(self).__name__}: epsilon={self.epsilon!r} at delta={self.delta!r} leaves no room for noise.",
+                hint="a larger epsilon",
+            )
+        return rho

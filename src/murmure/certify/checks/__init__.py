@@ -1,0 +1,1 @@
+"""Generic checks: list a thing in EXAMPLES and these come to it."""

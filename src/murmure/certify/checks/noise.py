@@ -1,0 +1,265 @@
+"""Generic checks of noise: list it in EXAMPLES of a module of central/ and these come to it. They reject their mutants.
+
+An example is a pair: (noise, blocks) for what is added to sums, (choice, (candidates, sensitivity)) for what picks one.
+Statistical parts are seeded and fail by chance with probability FAILURE each, at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.certify.checks.parts import FAILURE, chi_squared, require
+from murmure.core.random import Random
+from murmure.core.zcdp import epsilon_from_rho
+from murmure.laws import kernel_loader
+
+DRAWS = 40_000
+REACH = 400  # magnitudes that are looked at one by one
+RELATIONS = ("add/remove", "replace")
+
+
+def check_noise(example: tuple[Any, Any], seed: int = 1) -> None:
+    """Law, samples, variance, kernel and certificate of one example."""
+    noise, what = example
+    if hasattr(noise, "bind_scores"):
+        candidates, sensitivity = what
+        return check_choice_noise(noise, candidates, sensitivity, seed)
+    bound = noise.bind(what)
+    for i, law in enumerate(bound.laws):
+        check_noise_law(noise, law)
+        check_noise_samples(noise, law, seed + i)
+        check_same_bits(noise, law, seed + i)
+    for relation, rows in itertools.product(RELATIONS, (1, 3)):
+        check_certified(noise, noise.bind(what, relation, rows))
+
+
+def _outer(law: Any) -> list[int]:
+    """Magnitudes around the places where a law is put together: tables' carries, escapes, the ends of stairs."""
+    places = {0}
+    for digits in (law, getattr(law, "stairs", law)):
+        if hasattr(digits, "tables"):
+            unit = 1
+            for _ in digits.tables[1:]:
+                places |= {unit, 256 * unit, 5 * 256 * unit}
+                unit *= 256
+            places |= {digits.period * k for k in (1, 2, 3)}
+    if hasattr(law, "step"):
+        places |= {law.step * k + j for k in places | {1, 2} for j in (0, law.r)}
+    return sorted({p + d for p in places for d in range(-2, 3) if p + d >= 0})
+
+
+def check_noise_law(noise: object, law: Any) -> None:
+    """Symmetric, sums to one, log_prob reads prob, variance and quantile are those of the law."""
+    far = max(law.quantile(1e-12), 1)
+    inside = range(min(far, REACH) + 1)
+    probs = [Fraction(law.prob(z)) for z in inside]
+    require(all(law.prob(z) == law.prob(-z) for z in inside), noise, "the law is not symmetric")
+    total = probs[0] + 2 * sum(probs[1:], Fraction(0)) + Fraction(law.beyond(len(probs) - 1))
+    require(abs(total - 1) < Fraction(1, 10**11), noise, f"the law sums to {float(total)}, not to 1")
+    if isinstance(law.prob(0), Fraction):
+        require(total == 1, noise, "the law does not sum to 1 exactly")
+    points = sorted(set(inside) | set(_outer(law)))
+    exact = np.array([_ln(law.prob(z)) for z in points])
+    close = np.allclose(law.log_prob(np.array(points)), exact, rtol=1e-11, atol=1e-11)
+    require(bool(close), noise, "log_prob differs from prob")
+    grid = np.unique(np.linspace(0, law.quantile(1e-15), 4001).astype(np.int64))  # trapezoids, where it is wide
+    if len(grid) - 1 == grid[-1]:
+        variance, slip = 2 * float((np.exp(law.log_prob(grid)) * grid.astype(float) ** 2).sum()), 1e-9
+    elif not hasattr(law, "step"):
+        variance, slip = 2 * float(np.trapezoid(np.exp(law.log_prob(grid)) * grid.astype(float) ** 2, grid)), 1e-3
+    else:
+        variance, slip = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
+    right = math.isclose(law.variance, variance, rel_tol=slip, abs_tol=1e-12)
+    require(right, noise, f"variance {law.variance}, not {variance}")
+    for tail in (0.5, 0.05, 1e-6):
+        t = law.quantile(tail)
+        least = law.beyond(t) <= tail and (t == 0 or law.beyond(t - 1) > tail)
+        require(bool(least), noise, f"quantile({tail}) = {t} is not the least")
+
+
+def _ln(p: Any) -> float:
+    """Of a Fraction, or of a Decimal."""
+    return math.log(p.numerator) - math.log(p.denominator) if isinstance(p, Fraction) else float(p.ln())
+
+
+def check_noise_samples(noise: object, law: Any, seed: int) -> None:
+    """Draws follow the law: every integer where the law is narrow, runs of integers where it is wide."""
+    z = law.draw_noise(DRAWS, Random.seeded(seed))
+    require(z.dtype == np.int64 and z.shape == (DRAWS,), noise, "draws are not a vector of int64")
+    tails = [law.quantile(t) for t in (1e-4, *np.linspace(0.01, 0.99, 60), 0.999)]
+    cuts = range(min(tails[0], 60)) if tails[0] <= 60 else sorted(set(tails))
+    edges = np.array(sorted({-c - 1 for c in cuts} | set(cuts)))  # an interval ends at its edge, included
+    below = np.array([_below(law, int(e)) for e in edges])
+    expected = np.diff(np.concatenate([[0.0], below, [1.0]])) * DRAWS
+    seen = np.bincount(np.searchsorted(edges, z, side="left"), minlength=len(expected))
+    chance = chi_squared(seen, np.maximum(expected, 1e-9))
+    require(chance > FAILURE, noise, f"draws do not follow the law (chance {chance:.1g})")
+    # low digits, which wide intervals do not see: the parity and the residue modulo 8, next to uniform in a wide law
+    if law.variance > 1e4:
+        chance = chi_squared(np.bincount(z & 7, minlength=8), np.full(8, DRAWS / 8))
+        require(chance > FAILURE, noise, f"the last bits of draws are uneven (chance {chance:.1g})")
+
+
+def _below(law: Any, e: int) -> float:
+    """P[Z <= e]."""
+    if e >= 0:
+        return 1 - float(law.beyond(e)) / 2
+    return float(law.beyond(-e - 1)) / 2
+
+
+def check_same_bits(noise: object, law: Any, seed: int) -> None:
+    """The compiled kernels and the NumPy reference return the same draws, of one thread or of two."""
+    n = 3 * kernel_loader.SMALL
+    fast = law.draw_noise(n, Random.seeded(seed))
+    with _without_kernels():
+        slow = law.draw_noise(n, Random.seeded(seed))
+    require(bool((fast == slow).all()), noise, "kernel and reference differ")
+
+
+class _without_kernels:
+    """Numba out of sight, for a check."""
+
+    def __enter__(self) -> None:
+        self._kept = kernel_loader.available
+        kernel_loader.available = lambda: False  # type: ignore[assignment]
+
+    def __exit__(self, *_: object) -> None:
+        kernel_loader.available = self._kept
+
+
+def check_certified(noise: Any, bound: Any) -> None:
+    """The stated cost holds over the shifts that one person can cause, is at most what was asked for, and no waste."""
+    relation, rows = bound.relation, bound.rows
+    asked = noise.epsilon if noise.epsilon is not None else math.inf
+    require(bound.epsilon <= asked, noise, f"certifies {bound.epsilon}, above the {asked} asked for")
+    if all(hasattr(law, "kappa") for law in bound.laws):
+        return _check_curved(noise, bound)
+    if bound.norm == "l2":
+        return _check_concentrated(noise, bound)
+    loss = 0.0
+    for block, law in zip(bound.blocks, bound.laws, strict=True):
+        loss += worst_loss(
+            law, block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows), block.width
+        )
+    holds = loss <= bound.epsilon * (1 + 1e-9) + 1e-9
+    require(holds, noise, f"loses {loss}, certified {bound.epsilon} ({relation}, {rows})")
+    saturated = any(float(law.prob(0)) > 1 - 1e-12 for law in bound.laws)
+    require(bound.epsilon >= asked * (1 - 1e-6) or saturated, noise, f"wastes budget: {bound.epsilon} of {asked}")
+    require(bound.cost.epsilon == bound.epsilon, noise, "the cost is not the certificate")
+    require(bound.cost.rho <= bound.epsilon**2 / 2 * (1 + 1e-12), noise, "rho is more than epsilon**2 / 2")
+
+
+def worst_loss(law: Any, moves: int, squares: int, width: int) -> float:
+    """The largest loss found when entries move by d_1, d_2, ...: the sum of their own losses, |d| summing to `moves`.
+
+    Loss of one entry: max over z of |ln P[z] - ln P[z + d]|, over magnitudes near 0 and where the law is put together.
+    Moves are shared over entries in the ways that matter: all to one, evenly, one far and the others by one.
+    """
+    entries = min(width, moves, squares)
+    around = np.unique([z for p in {0, *_outer(law)} for z in range(p - 3, p + 4)] + list(range(-60, REACH)))
+
+    def of(d: int) -> float:
+        here = law.log_prob(around)
+        return float(max((here - law.log_prob(around + d)).max(), (law.log_prob(around + d) - here).max()))
+
+    found = 0.0
+    for count in {1, entries, max(1, entries // 2)}:
+        each, more = divmod(moves, count)
+        split = [each + 1] * more + [each] * (count - more)
+        if sum(d * d for d in split) <= squares:
+            found = max(found, more * of(each + 1) + (count - more) * of(each) if more else count * of(each))
+        # one far, the others by one
+        far = moves - (count - 1)
+        if far * far + count - 1 <= squares:
+            found = max(found, of(far) + (count - 1) * of(1))
+    return found
+
+
+def _check_concentrated(noise: Any, bound: Any) -> None:
+    """rho bounds the Renyi divergence over alpha, summed over the law, for the largest shift; and is not wasted."""
+    rho = 0.0
+    for block, law in zip(bound.blocks, bound.laws, strict=True):
+        square = block.sensitivity("l2", bound.relation, bound.rows)
+        sigma = math.sqrt(law.sigma2)
+        d = max(1, math.isqrt(square))
+        z = np.arange(-int(30 * sigma) - 3 * d, int(30 * sigma) + 3 * d + 1) if sigma < 2000 else None
+        rho += square / (2 * float(law.sigma2))
+        if z is None:
+            continue
+        for alpha in (1.5, 2.0, 8.0):
+            p, q = law.log_prob(z), law.log_prob(z - d)
+            terms = alpha * p + (1 - alpha) * q
+            divergence = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1)
+            allowed = alpha * d * d / (2 * float(law.sigma2))
+            holds = divergence <= allowed * (1 + 1e-6) + 1e-9
+            require(holds, noise, f"Renyi divergence {divergence} at {alpha}, above {allowed}")
+    require(bound.cost.rho >= rho * (1 - 1e-12), noise, f"states rho {bound.cost.rho}, but {rho} is spent")
+    asked = noise.budget
+    require(asked * (1 - 1e-6) <= bound.cost.rho <= asked, noise, f"rho {bound.cost.rho} of {asked}")
+    require(math.isinf(bound.cost.epsilon), noise, "there is no pure epsilon")
+    if bound.delta:
+        given = epsilon_from_rho(bound.cost.rho, bound.delta)
+        require(
+            bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, which rho gives"
+        )
+
+
+def _check_curved(noise: Any, bound: Any) -> None:
+    """Laws whose cost is read off their curvature: the curvature, the divergences, and what is said of both."""
+    rho = 0.0
+    for block, law in zip(bound.blocks, bound.laws, strict=True):
+        d1, d2 = (block.sensitivity(norm, bound.relation, bound.rows) for norm in ("l1", "l2"))
+        kappa, spread = float(law.kappa), float(law.kappa - law.lam)
+        rho += (kappa * d2 + spread * d1) / 2
+        if law.variance > 1e6:
+            require(kappa >= 1 / law.variance, noise, "no law bends less than the Gaussian of its variance")
+            continue
+        d = max(1, math.isqrt(d2))
+        z = np.arange(-int(30 * math.sqrt(law.variance)) - 20 * d, int(30 * math.sqrt(law.variance)) + 20 * d + 1)
+        here, there = law.log_prob(z), law.log_prob(z - d)
+        bends = float((-np.diff(here, 2)).max())
+        require(bends <= kappa + 1e-11, noise, f"-ln P bends by {bends}, stated {kappa}")
+        for alpha in (1.01, 1.5, 2.0, 3.0, 8.0):
+            terms = alpha * here + (1 - alpha) * there
+            divergence = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1)
+            allowed = (alpha * kappa * d * d + (0 if alpha.is_integer() else spread * d)) / 2
+            require(divergence <= allowed * (1 + 1e-6) + 1e-9, noise, f"Renyi divergence {divergence} at {alpha}")
+    right = rho * (1 - 1e-9) <= bound.cost.rho <= rho * (1 + 1e-9)
+    require(right, noise, f"states rho {bound.cost.rho}, but {rho} is spent")
+    require(math.isinf(bound.cost.epsilon), noise, "there is no pure epsilon")
+    if bound.delta:
+        given = epsilon_from_rho(bound.cost.rho, bound.delta)
+        require(bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, of rho")
+    spent, asked = (bound.cost.rho, noise.rho) if noise.rho is not None else (bound.epsilon, noise.epsilon)
+    least_noise = any(law.variance <= 4 for law in bound.laws)
+    require(spent <= asked, noise, f"spends {spent}, asked {asked}")
+    require(spent >= asked * (1 - 1e-6) or least_noise, noise, f"wastes budget: {spent} of {asked}")
+
+
+def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int = 1) -> None:
+    """A choice's law sums to one, draws follow it, and scores that move change it by epsilon at most."""
+    bound = noise.bind_scores(candidates, sensitivity)
+    law, moved = bound.law, bound.sensitivity
+    rng = Random.seeded(seed)
+    scores = (rng.words(candidates) % np.uint64(3 * moved + 1)).astype(np.int64)
+    probs = np.exp(law.log_prob(scores))
+    require(math.isclose(float(probs.sum()), 1.0, rel_tol=1e-9), noise, f"the law sums to {probs.sum()}")
+    drawn = np.array([law.draw_choice(scores, rng) for _ in range(2000)])
+    chance = chi_squared(np.bincount(drawn, minlength=candidates), probs * 2000)
+    require(chance > FAILURE, noise, f"draws do not follow the law (chance {chance:.1g})")
+    steps = (0, moved) if noise.monotone else (-moved, 0, moved)
+    worst = 0.0
+    flat, spread = np.zeros(candidates, np.int64), np.arange(candidates) * 40 * moved
+    for start in (scores, flat, spread):
+        before = law.log_prob(start)
+        for change in itertools.product(steps, repeat=candidates):
+            worst = max(worst, float(np.abs(law.log_prob(start + np.array(change)) - before).max()))
+    require(worst <= bound.epsilon * (1 + 1e-9) + 1e-9, noise, f"loses {worst}, certified {bound.epsilon}")
+    require(bound.epsilon <= noise.epsilon, noise, f"certifies {bound.epsilon}, above {noise.epsilon}")
+    require(bound.epsilon >= noise.epsilon * (1 - 1e-6), noise, "wastes budget")
+    require(worst >= 0.5 * bound.epsilon, noise, f"the most found is {worst}: too much noise for {bound.epsilon}")

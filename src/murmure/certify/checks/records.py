@@ -1,0 +1,260 @@
+"""The generic checks for mechanisms of records: the same promises, with a record in place of a value."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.certify.certificate import certify
+from murmure.certify.checks.parts import FAILURE, PEOPLE, chi_squared, report_key, require
+from murmure.certify.record_divergence import enumerate_record_loss, record_loss
+from murmure.core.random import GivenWords, Random
+from murmure.core.types import Affine, Unit
+from murmure.laws.hidden_draw import Hidden
+from murmure.laws.law import Law
+from murmure.laws.records import Records, Row
+
+ENUMERABLE = 5_000
+SAMPLED = 3  # records whose law is checked against samples
+
+
+def check_record(mechanism: Any, seed: int = 1) -> None:
+    """A law that sums to one, samples and words that follow it, exact tallies and moments, both certificates."""
+    listed = mechanism.channel.outcomes()
+    outcomes = None if listed is None else list(itertools.islice(listed, ENUMERABLE + 1))
+    if outcomes is not None and len(outcomes) <= ENUMERABLE:
+        check_record_law(mechanism, outcomes)
+        check_record_moments(mechanism, outcomes)
+        check_record_samples(mechanism, outcomes, seed)
+    else:
+        check_record_tallies(mechanism, seed)
+    if isinstance(mechanism.channel, Hidden):
+        check_record_words(mechanism, seed)
+    check_record_certificate(mechanism, outcomes if outcomes is not None and len(outcomes) <= ENUMERABLE else None)
+
+
+def some_records(mechanism: Any) -> list[tuple[int, ...]]:
+    sizes = mechanism.channel.inputs
+    if math.prod(sizes) <= 12:
+        return list(itertools.product(*map(range, sizes)))
+    return [tuple(0 for _ in sizes), tuple(k - 1 for k in sizes), tuple(k // 2 for k in sizes)]
+
+
+def spread_records(mechanism: Any) -> list[tuple[int, ...]]:
+    """The first, the last and one between: every column takes another value somewhere."""
+    listed = some_records(mechanism)
+    return [listed[0], listed[-1], listed[len(listed) // 2]]
+
+
+def as_records(mechanism: Any, rows: list[Row]) -> Records:
+    """Reports that were listed one by one, as a batch."""
+    parts, shown = [], []
+    for i in range(len(mechanism.parts)):
+        held = [(r, row[i]) for r, row in enumerate(rows) if row[i] is not None]
+        shown.append(np.array([r for r, _ in held], np.int64))
+        none = _like(mechanism.channel, i) if not held else None
+        parts.append(none if none is not None else np.array([y for _, y in held]))
+    everybody = all(len(s) == len(rows) for s in shown) and not mechanism._counts_shown
+    return Records(len(rows), tuple(parts), None if everybody else tuple(shown))
+
+
+def _like(channel: Any, i: int) -> Any:
+    """No report at all, in the shape of this column's reports."""
+    return Law(channel.parts[i], np.zeros(1, np.int64)).sample(Random.seeded(0))[:0]
+
+
+def check_record_law(mechanism: Any, outcomes: list[Row]) -> None:
+    """The law sums to one exactly, and log_prob reads the same integers as prob."""
+    channel = mechanism.channel
+    batch = as_records(mechanism, outcomes)
+    for x in some_records(mechanism):
+        probs = [channel.prob(x, y) for y in outcomes]
+        total = sum(probs, Fraction(0))
+        require(total == 1, mechanism, f"the law of record {x} sums to {float(total)}, not to 1")
+        logs = channel.log_prob([np.full(len(outcomes), v) for v in x], batch)
+        exact = np.array([math.log(p) if p else -math.inf for p in probs])
+        require(bool(np.allclose(logs, exact, rtol=1e-11, atol=1e-11)), mechanism, f"log_prob differs from prob at {x}")
+
+
+def check_record_moments(mechanism: Any, outcomes: list[Row]) -> None:
+    """Per column: the expected tally is the affine map exactly, and moments are those that error bars are made of."""
+    channel = mechanism.channel
+    tallies = [mechanism.tally(as_records(mechanism, [y])) for y in outcomes]
+    pieces = [list(mechanism.pieces(t)) for t in tallies]
+    for i, part in enumerate(mechanism.parts):
+        affine = part.affine()
+        if not isinstance(affine, Affine):
+            require(bool(affine.reason), mechanism, "no affine map, and no reason why")
+            continue
+        for x in some_records(mechanism):
+            law = [channel.prob(x, y) for y in outcomes]
+            shown = sum(
+                (p * (1 if piece[i][0] is None else piece[i][0]) for p, piece in zip(law, pieces, strict=True)),
+                Fraction(0),
+            )
+            width = len(pieces[0][i][1])
+            mean = [
+                sum((p * int(piece[i][1][v]) for p, piece in zip(law, pieces, strict=True)), Fraction(0))
+                for v in range(width)
+            ]
+            _check_mean(mechanism, affine, i, x[i], mean, shown)
+            _check_cells(mechanism, part, i, x[i], law, pieces, shown)
+
+
+def _check_mean(mechanism: Any, affine: Affine, i: int, code: int, mean: list[Fraction], shown: Fraction) -> None:
+    """Given that the column is shown, its expected tally is that of its map."""
+    if affine.of == "code":
+        read = sum((r * m for r, m in zip(affine.readout, mean, strict=True)), Fraction(0)) / shown
+        require(read == code, mechanism, f"column {i}: the readout of code {code} has expectation {float(read)}")
+        return
+    for v, m in enumerate(mean):
+        wanted = affine.offset[v % len(affine.offset)] + (affine.slope[v % len(affine.slope)] if v == code else 0)
+        require(
+            m == wanted * shown,
+            mechanism,
+            f"column {i}: E[tally of {v} | {code}] is {float(m / shown)}, the map says {float(wanted)}",
+        )
+
+
+def _check_cells(mechanism: Any, part: Any, i: int, code: int, law: Any, pieces: Any, shown: Fraction) -> None:
+    if part.affine().of != "cells":
+        return  # the one-attribute check has looked at it
+    k = part.domain.size
+    f = np.eye(k)[code]
+    p = np.array([float(w) for w in law])
+    seen = np.array([piece[i][1] for piece in pieces], float)
+    if mechanism._counts_shown:  # given that it is shown
+        here = np.array([piece[i][0] for piece in pieces], bool)
+        p, seen = p[here] / float(shown), seen[here]
+    centred = seen - p @ seen
+    exact = (centred.T * p) @ centred
+    slope = np.array([float(s) for s in part.affine().slope]) * np.ones(k)
+    stated = part.cross(f).copy()
+    np.fill_diagonal(stated, part.variance(f, 1) * slope**2)
+    require(
+        bool(np.allclose(stated, exact, rtol=1e-9, atol=1e-12)),
+        mechanism,
+        f"column {i}: the covariance of cells at code {code} is {exact.tolist()}, the mechanism says {stated.tolist()}",
+    )
+
+
+def check_record_samples(mechanism: Any, outcomes: list[Row], seed: int) -> None:
+    """Samples follow the law, by chi-squared over whole reports."""
+    keys = {tuple(None if v is None else report_key(v) for v in y): j for j, y in enumerate(outcomes)}
+    records = spread_records(mechanism)
+    for number, x in enumerate(records):
+        reports = mechanism.law([np.full(PEOPLE, v) for v in x]).sample(Random.seeded(seed * 1000 + number))
+        columns = []
+        for i, part in enumerate(reports.parts):
+            held = np.empty(PEOPLE, object)
+            rows = np.arange(PEOPLE) if reports.rows is None else reports.rows[i]
+            held[rows] = (
+                [report_key(v) for v in part] if np.ndim(part) == 1 else _objects([report_key(v) for v in part])
+            )
+            columns.append(held)
+        try:
+            seen = np.bincount([keys[y] for y in zip(*columns, strict=True)], minlength=len(outcomes))
+        except KeyError as stray:
+            require(False, mechanism, f"sampled a report that the law does not list: {stray}")
+        chance = chi_squared(seen, PEOPLE * np.array([float(mechanism.channel.prob(x, y)) for y in outcomes]))
+        require(
+            chance > FAILURE / len(records),
+            mechanism,
+            f"samples of record {x} do not follow the law (p = {chance:.1e})",
+        )
+
+
+def _objects(items: list[Any]) -> Any:
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out
+
+
+def check_record_tallies(mechanism: Any, seed: int) -> None:
+    """Where reports cannot be listed: every cell of every column lies near its expectation (Bonferroni)."""
+    from scipy.special import ndtr
+
+    for number, x in enumerate(spread_records(mechanism)):
+        reports = mechanism.law([np.full(PEOPLE, v) for v in x]).sample(Random.seeded(seed * 1000 + number))
+        scores = []
+        for part, code, (shown, tally) in zip(
+            mechanism.parts, x, mechanism.pieces(mechanism.tally(reports)), strict=True
+        ):
+            affine, n = part.affine(), PEOPLE if shown is None else shown
+            if isinstance(affine, Affine) and affine.of == "cells":
+                k = part.domain.size
+                p = np.array([float(o) for o in affine.offset]) * np.ones(k)
+                p[code] += float(affine.slope[0])
+                scores.append((tally - n * p) / np.sqrt(n * p * (1 - p)))
+        z = np.concatenate(scores)
+        chance = 2 * float(ndtr(-np.abs(z).max())) * len(z)
+        require(
+            chance > FAILURE / SAMPLED, mechanism, f"tallies of record {x} do not follow the law (p = {chance:.1e})"
+        )
+
+
+def check_record_words(mechanism: Any, seed: int) -> None:
+    """A record is a function of its own words: taken one by one they give the same reports."""
+    channel, rng = mechanism.channel, Random.seeded(seed)
+    x = [np.arange(40) % k for k in channel.inputs]
+    ranges = [rng.reserve(40, *widths) for widths in channel.ranges]
+    together = channel.draw(x, ranges)
+    mains = [_main_words(words) for words in ranges]
+    for i in (0, 7, 39):
+        own = [GivenWords(main[i], _deep_words(words, i)) for main, words in zip(mains, ranges, strict=True)]
+        alone = channel.draw([column[i : i + 1] for column in x], own)
+        same = all(report_key(a[0]) == report_key(b[i]) for a, b in zip(alone, together, strict=True))
+        require(same, mechanism, f"record {i} depends on more than its own words")
+
+
+def _main_words(words: Any) -> Any:
+    out = np.empty((words.n, words.width), np.uint64)
+
+    def fill(a: int, b: int, block: Any) -> None:
+        out[a:b] = block
+
+    words.each(fill)
+    return out
+
+
+def _deep_words(words: Any, i: int) -> Any:
+    return words.deep(np.full(words.depth, i), np.arange(words.depth))[None] if words.depth else None
+
+
+def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None:
+    """Both certificates: at most what was asked for, attained by their witness, equal to full enumeration."""
+    units: tuple[Unit, Unit] = ("record", "attribute")
+    both = []
+    for unit in units:
+        certificate = certify(mechanism, unit)
+        both.append(certificate.epsilon)
+        if certificate.asked is not None:
+            require(
+                certificate.asked - 1e-6 <= certificate.epsilon <= certificate.asked,
+                mechanism,
+                f"{unit}: certified {certificate.epsilon!r} where {certificate.asked!r} was asked for",
+            )
+        loss = record_loss(mechanism.channel, unit)
+        x, other, y = loss.witness
+        likely, unlikely = mechanism.channel.prob(x, y), mechanism.channel.prob(other, y)
+        require(
+            unlikely > 0 and likely / unlikely == loss.ratio,
+            mechanism,
+            f"{unit}: the witness {loss.witness} does not attain the loss",
+        )
+        require(
+            sum(a != b for a, b in zip(x, other, strict=True)) <= (1 if unit == "attribute" else len(x)),
+            mechanism,
+            f"{unit}: the witness differs in more than the unit",
+        )
+        if outcomes is not None and math.prod(mechanism.channel.inputs) * len(outcomes) <= 4 * ENUMERABLE:
+            require(
+                enumerate_record_loss(mechanism.channel, unit).ratio == loss.ratio,
+                mechanism,
+                f"{unit}: the loss by rule differs from full enumeration",
+            )
+    require(both[1] <= both[0], mechanism, f"one attribute costs {both[1]}, the whole record {both[0]}")

@@ -1,0 +1,111 @@
+"""The loss of records: when the whole record may differ, and when one attribute of it may.
+
+Joint     record: the ratios of all attributes multiply;            attribute: the largest of them
+Sampled   record: those of the `take` largest that a draw can show; attribute: the largest (the draw is public)
+Hidden    P[y|x] / P[y|x'] = sum_j s_j l_j(y_j, x_j) / sum_j s_j l_j(y_j, x'_j),   l = real / fake likelihood
+(laws/likelihoods.py finds the largest ratio exactly)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import singledispatch
+
+from murmure.certify.divergence import Loss, max_loss
+from murmure.core.errors import InvalidParameter
+from murmure.core.types import Unit
+from murmure.laws.hidden_draw import Hidden
+from murmure.laws.likelihoods import attribute_ratio, record_ratio
+from murmure.laws.records import Joint, RecordChannel, Sampled
+
+
+@singledispatch
+def record_loss(channel: RecordChannel, unit: Unit) -> Loss:
+    """The largest loss between two records (that differ anywhere, or in one attribute)."""
+    return enumerate_record_loss(channel, unit)
+
+
+def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
+    """Every report and every pair of neighbouring records: slow, and the yardstick for the rules below."""
+    outcomes = channel.outcomes()
+    if outcomes is None:
+        raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
+    records = list(itertools.product(*map(range, channel.inputs)))
+    best = Loss(Fraction(1), (records[0], records[0], None), "enumerated", channel.slack)
+    for y in outcomes:
+        probs = {x: channel.prob(x, y) for x in records}
+        groups: list[list[tuple[int, ...]]] = [records]
+        if unit == "attribute":
+            groups = []
+            for j, size in enumerate(channel.inputs):
+                groups += [[(*x[:j], v, *x[j + 1 :]) for v in range(size)] for x in records if x[j] == 0]
+        for group in groups:
+            x, other = max(group, key=probs.__getitem__), min(group, key=probs.__getitem__)
+            if probs[x] == 0:
+                continue
+            if probs[other] == 0:
+                return Loss(None, (x, other, y), "enumerated")
+            if probs[x] / probs[other] > best.ratio:  # type: ignore[operator]
+                best = Loss(probs[x] / probs[other], (x, other, y), "enumerated", channel.slack)
+    return best
+
+
+def _together(losses: Sequence[Loss], shown: Sequence[int], changed: Sequence[int], method: str) -> Loss:
+    """Attributes `shown` stand in the report; `changed` of them differ between the records."""
+    x, other, y = [], [], []
+    for i, loss in enumerate(losses):
+        a, b, report = loss.witness
+        x.append(a)
+        other.append(b if i in changed else a)
+        y.append(report if i in shown else None)
+    ratio: Fraction | None = Fraction(1)
+    for i in changed:
+        part = losses[i].ratio
+        ratio = None if ratio is None or part is None else ratio * part
+    slack = sum(losses[i].slack for i in changed)
+    return Loss(ratio, (tuple(x), tuple(other), tuple(y)), method, slack)
+
+
+def _by_loss(losses: Sequence[Loss]) -> list[int]:
+    """Attributes, the costliest first; exact ratios part those whose logarithms round to the same float."""
+    return sorted(range(len(losses)), key=lambda i: _cost(losses, [i]), reverse=True)
+
+
+def _cost(losses: Sequence[Loss], changed: Sequence[int]) -> tuple[float, Fraction]:
+    ratios = [losses[i].ratio for i in changed]
+    finite = [ratio for ratio in ratios if ratio is not None]
+    return math.fsum(losses[i].epsilon for i in changed), math.prod(finite, start=Fraction(1))
+
+
+@record_loss.register
+def _(channel: Joint, unit: Unit) -> Loss:
+    losses = [max_loss(part) for part in channel.parts]
+    everything = range(len(losses))
+    if unit == "attribute":
+        return _together(losses, everything, _by_loss(losses)[:1], "largest over attributes")
+    return _together(losses, everything, everything, "sum over attributes")
+
+
+@record_loss.register
+def _(channel: Sampled, unit: Unit) -> Loss:
+    losses = [max_loss(part) for part in channel.parts]
+    worst = _by_loss(losses)[0]
+    if channel.draw.in_turn:  # only some sets have a turn
+        turns = channel.draw.turns()
+        shown = max(turns, key=lambda s: _cost(losses, s))
+        seen = next(turn for turn in turns if worst in turn)
+    else:
+        shown = tuple(sorted(_by_loss(losses)[: channel.draw.take]))
+        seen = shown  # the costliest stands first among them
+    if unit == "attribute":
+        return _together(losses, seen, [worst], "largest over attributes; the draw is public")
+    return _together(losses, shown, shown, f"largest over public draws of {channel.draw.take}")
+
+
+@record_loss.register
+def _(channel: Hidden, unit: Unit) -> Loss:
+    ratio, witness = record_ratio(channel) if unit == "record" else attribute_ratio(channel)
+    return Loss(ratio, witness, "hidden draw, classes of reports")

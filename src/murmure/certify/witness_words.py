@@ -1,0 +1,89 @@
+"""Reports and witnesses in the words of the question, for whoever reads a certificate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from murmure.core.errors import shorten
+from murmure.laws.bits import unpack
+from murmure.local.base.randomisers import BiasedNumeric, NumericOracle
+from murmure.local.hashing import LocalHashing
+from murmure.local.rappor import ForEver
+from murmure.local.subset import SubsetSelection
+from murmure.local.unary import PackedOracle
+from murmure.local.warner import YesNo
+
+MOST_NAMED = 5
+
+
+def answer_in_words(domain: Any, code: int) -> str:
+    """A label in quotation marks, a number without."""
+    label = domain.label(code)
+    values = getattr(domain, "values", 0)  # numbers(), asked for all of them, may be gigabytes
+    numeric = isinstance(values, int) or all(isinstance(v, int | float) for v in values)
+    return str(label) if numeric else repr(label)
+
+
+def set_bits(packed: Any, k: int) -> list[int]:
+    """The values whose bit is set."""
+    return [int(v) for v in unpack(packed[None], k)[0].nonzero()[0]]
+
+
+def report_in_words(mechanism: Any, report: Any) -> str:
+    """What a report says: 'often', a list of yeses, a set, an index."""
+    if isinstance(mechanism, ForEver):
+        return report_in_words(mechanism.mechanism, report)
+    domain = mechanism.domain
+    if isinstance(mechanism, PackedOracle):
+        held = set_bits(report, domain.size)
+        names = [str(domain.label(v)) for v in held[:MOST_NAMED]]
+        listed = ", ".join(names) + (f", ... ({len(held)} in all)" if len(held) > MOST_NAMED else "")
+        if isinstance(mechanism, SubsetSelection):
+            return f"the set {{{listed}}}"
+        return f"'yes to {listed}, no to the rest'" if held else "'no to every answer'"
+    if isinstance(mechanism, LocalHashing):
+        return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
+    if isinstance(mechanism, NumericOracle):
+        low, step, _ = domain.scale()
+        return f"{int(report)} (which counts as {low + step * float(mechanism.readout[int(report)]):.4g})"
+    if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
+        return answer_in_words(domain, int(report))
+    shown = shorten(report.tolist() if hasattr(report, "tolist") else report, 40)
+    return f"index {shown}" if type(mechanism).__name__ == "HadamardResponse" else shown
+
+
+def witness_in_words(
+    mechanism: Any, x: int, other: int, report: Any, epsilon: float, one_report: bool
+) -> tuple[str, str]:
+    """The report that tells most, and what it tells."""
+    a, b = answer_in_words(mechanism.domain, x), answer_in_words(mechanism.domain, other)
+    said = f"the report {report_in_words(mechanism, report)}"
+    if not one_report or epsilon > 50:
+        return said, f"tells {a} from {b} best"
+    return said, f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
+
+
+def record_witness_in_words(
+    mechanism: Any, x: Any, other: Any, y: Any, epsilon: float, one_report: bool
+) -> tuple[str, str]:
+    """The record that tells most: what it reports where something is reported, and which columns tell what."""
+    reports, differ = [], []
+    for i, name in enumerate(mechanism.columns):
+        part = mechanism.parts[i]
+        part = getattr(part, "real", part)  # among fakes
+        if y[i] is not None:
+            reports.append(f"{name}: {report_in_words(part, y[i])}")
+        if x[i] != other[i]:
+            a, b = (answer_in_words(part.domain, code) for code in (x[i], other[i]))
+            differ.append((f"{name} {a}", b))
+    said = f"the report ({'; '.join(_some(reports))})"
+    one = ", ".join(_some([a for a, _ in differ]))
+    two = ", ".join(_some([b for _, b in differ]))
+    if not one_report or epsilon > 50:
+        return said, f"tells {one} from {two} best"
+    return said, f"is {math.exp(epsilon):.4g} times likelier from {one} than from {two}"
+
+
+def _some(items: list[str]) -> list[str]:
+    return items if len(items) <= MOST_NAMED else [*items[:MOST_NAMED], f"... ({len(items)} in all)"]

@@ -1,0 +1,267 @@
+"""Who pays for a release on the command line: the ledger by default, its budget, and what is said about both."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import F, UsageError
+from murmure.core.errors import BudgetExhausted
+
+if TYPE_CHECKING:
+    from murmure.core.random import Random
+    from murmure.core.types import Relation
+    from murmure.ledger.ledger import Account, Ledger
+
+UNPAID = (
+    "WARNING: --no-ledger: nothing is charged, and nobody adds up what has been released about these people. "
+    "Asking again, or averaging answers, undoes the noise."
+)
+SEED_WARNING = (
+    "WARNING: --seed is for experiments: whoever knows the seed takes the noise off again. NOT FOR REAL PEOPLE."
+)
+
+
+def ledger_options(command: F) -> F:
+    """The options of every command whose releases are charged."""
+    for option in reversed(
+        (
+            click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
+            click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
+            click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
+            click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+            click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
+            click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
+            click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass
+class RememberingAccount:
+    """An account that remembers what happened: `run` is given it in place of the account itself."""
+
+    account: Account
+    fresh: bool
+    number: int | None = None  # of the charge that paid, now or earlier
+    earlier: str | None = None  # when it was paid, if not now
+    warnings: list[str] = field(default_factory=list)
+
+    def of_file(self, frame: Any) -> RememberingAccount:
+        self.account = self.account.of_file(frame)
+        if others := self.account.elsewhere():
+            named = " and ".join(repr(name) for name in others)
+            warn(
+                self.warnings,
+                f"WARNING: these very bytes were charged to {named} before: the same people have more than one "
+                "budget, and pay from each. Give the same people one --dataset.",
+            )
+        return self
+
+    def find(self, plan: str, *args: Any, **how: Any) -> Any:
+        held = None if self.fresh else self.account.find(plan, *args, **how)
+        if held is not None:
+            self.number, self.earlier = held.number, held.at
+        return held
+
+    def check(self, *args: Any, **how: Any) -> None:
+        self.account.check(*args, **how)
+
+    def pay(self, once: bool = False, **charge: Any) -> int:
+        self.number = self.account.pay(once=once and not self.fresh, **charge)
+        return self.number
+
+
+@dataclass
+class LedgerSession:
+    """Where a run pays, and what is said about it afterwards."""
+
+    dataset: str
+    ledger: Ledger | None
+    account: RememberingAccount | None
+    rng: Random | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def again(self) -> bool:
+        """The answer was paid for earlier."""
+        return self.account is not None and self.account.earlier is not None
+
+    def words(self) -> str:
+        if self.ledger is None or self.account is None:
+            return "Nothing was charged (--no-ledger)."
+        from murmure.ledger.figures import remaining_in_words, rounded_up
+
+        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
+        assert budget is not None
+        paid = f"paid by charge {self.account.number}"
+        if self.again:
+            paid += f" on {self.account.earlier}: the same answer again, at no cost (--fresh draws a new one)"
+        whole = (
+            f"epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g}"
+            if budget.delta
+            else rounded_up(budget.epsilon)
+        )
+        rest = f"Left: {remaining_in_words(budget, left)}{', of' if budget.delta else ' of'} {whole}."
+        return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {rest}"
+
+    def to_dict(self) -> dict[str, Any] | None:
+        if self.ledger is None or self.account is None:
+            return None
+        from murmure.ledger.figures import largest_gaussian, largest_pure
+
+        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
+        spent = self.ledger.spent(self.dataset)
+        assert budget is not None
+        return {
+            "path": self.ledger.name,
+            "dataset": self.dataset,
+            "charge": self.account.number,
+            "again": self.again,
+            "budget": {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation},
+            "spent": {"epsilon": finite(spent.epsilon), "rho": finite(spent.rho), "charges": spent.charges},
+            "left": {
+                "epsilon": left.epsilon,
+                "rho": left.rho,
+                "largest_pure": largest_pure(left),
+                "largest_gaussian": largest_gaussian(budget, left),
+            },
+        }
+
+
+def open_ledger_session(
+    source: str,
+    ledger: str | None,
+    dataset: str | None,
+    who: str | None,
+    budget: float | None,
+    fresh: bool,
+    no_ledger: bool,
+    seed: int | None,
+    delta: float | None = None,
+    relation: Relation = "add/remove",
+) -> LedgerSession:
+    """The account that pays. Called when everything else is known to be in order: --budget is set here."""
+    if no_ledger:
+        given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
+        for name in (name for name, value in given.items() if value is not None):
+            raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out")
+        return _unpaid(source, seed)
+    if seed is not None:
+        raise UsageError(
+            "--seed is for experiments, which no ledger charges.", "add --no-ledger; never for real people"
+        )
+    from murmure.ledger.ledger import Ledger, default_place
+
+    if budget is not None and not 0 < budget < math.inf:
+        raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
+    name = _file_name(source) if dataset is None else dataset
+    book = Ledger(default_place() if ledger is None else ledger)
+    held = book.budget(name)
+    command = f"murmure ledger budget {shlex.quote(name)}"
+    if ledger is not None:
+        command += f" --ledger {shlex.quote(book.name)}"  # not as it was typed: there may be a password in it
+    if held is None and budget is None:
+        raise BudgetExhausted(
+            f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
+            hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+        )
+    if held is None and budget is not None:
+        book.set_budget(name, budget, delta or 0.0, who, relation, first=True)
+    elif held is not None and held.relation != relation:
+        raise UsageError(
+            f"the budget of {name!r} counts {held.relation}, and --relation {relation} does not add up with it.",
+            f"--relation {held.relation}, or another --dataset if these are other people",
+        )
+    elif held is not None and delta and not held.delta:
+        raise UsageError(
+            f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+            f"leave --delta out, or change the budget: {command} --epsilon {held.epsilon:.10g} --delta {delta:g}",
+        )
+    elif held is not None and budget is not None and held.epsilon != budget:
+        raise UsageError(
+            f"{name!r} has a budget of {held.epsilon:.10g} already, in {book.name}.",
+            f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+        )
+    payer = RememberingAccount(book.account(name, who), fresh)
+    say_lost_key(book, payer.warnings)
+    return LedgerSession(name, book, payer, warnings=payer.warnings)
+
+
+def _unpaid(source: str, seed: int | None) -> LedgerSession:
+    from murmure.core.random import Random
+
+    said = [UNPAID] + ([SEED_WARNING] if seed is not None else [])
+    for words in said:
+        click.echo(words, err=True)
+    return LedgerSession(source, None, None, None if seed is None else Random.seeded(seed), said)
+
+
+def one_source(sources: Sequence[str]) -> str:
+    """One table has one name in the ledger, and is recognised by all its bytes."""
+    if len(sources) > 1:
+        raise UsageError(
+            f"one table DATA at a time, got {len(sources)}.",
+            "name their folder, or a pattern in quotes: 'visits-*.csv'",
+        )
+    return sources[0]
+
+
+def _file_name(source: str) -> str:
+    name = Path(source).name
+    if not name or any(sign in name for sign in "*?["):
+        raise UsageError(f"the pattern {source} is no name: whose budget pays?", "--dataset visits, for example")
+    return name
+
+
+def check_columns(source: Any, columns: Sequence[str], kinds: Mapping[str, str]) -> None:
+    """Before any charge: the files can be read, and hold these columns. What rows hold is not looked at."""
+    from murmure.engines.sources.tables import open_table
+
+    open_table(source, list(columns), kinds, lenient=True)
+
+
+def warn(kept: list[str], words: str) -> None:
+    """On stderr, and for JSON."""
+    if words not in kept:
+        kept.append(words)
+        click.echo(words, err=True)
+
+
+def say_lost_key(book: Ledger, kept: list[str]) -> None:
+    if (place := book.lost_key()) is not None:
+        warn(
+            kept,
+            f"WARNING: the key {place} of the ledger {book.name} is missing: files that it charged are not recognised, "
+            "and their questions are paid again. Bring the key back from a backup.",
+        )
+
+
+@contextmanager
+def tidily(out: Any) -> Iterator[None]:
+    """What is printed inside, without blanks at the ends of lines."""
+    with out.capture() as held:
+        yield
+    out.file.write("\n".join(line.rstrip(" ") for line in held.get().split("\n")))
+
+
+def check_delta(delta: float | None) -> None:
+    if delta is not None and not 0 < delta < 1:
+        raise UsageError(
+            f"--delta must lie strictly between 0 and 1, got {delta:g}.",
+            "--delta 1e-6, for example: well below one over the people",
+        )
+
+
+def finite(value: float) -> float | str:
+    """For JSON."""
+    return value if math.isfinite(value) else "inf"

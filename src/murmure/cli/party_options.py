@@ -1,0 +1,165 @@
+"""What the commands of a party share: its folder, the line to the coordinator, and the words in two languages."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.shared import F, UsageError
+
+if TYPE_CHECKING:
+    from murmure.parties.http.client import Client
+    from murmure.parties.study.document import Study
+    from murmure.secure.identity import Card
+
+HOME, PLACE = "MURMURE_PARTY", "murmure-party"
+FIRST = 10.0  # seconds for a coordinator that was never met to answer
+FILE = click.Path(path_type=Path)
+TEXTS: dict[str, dict[str, str]] = {
+    "en": {
+        "asks": "Who asks:",
+        "roster": "Who takes part:",
+        "you": "you",
+        "stranger": "You are not among those who are asked: the roster does not have your key.",
+        "study": "study",
+        "check": "Compare these digits with the coordinator and the others by another way, such as a telephone.",
+        "question": "Take part? yes, no (the coordinator is told), or anything else to leave",
+        "round": "round {} of {}",
+        "most": "round {} of at most {}",
+        "declined": "Declined: {}. The coordinator knows.",
+        "left": "Not approved: {}. Nothing was sent.",
+        "tell_no": "Tell the coordinator no, so that nobody waits? It is for good, and no reason is told (yes, no)",
+        "told": "Declined: {}. The coordinator was told no, without a reason.",
+        "not_told": "Nothing was sent to the coordinator of {}.",
+        "yes": "yes",
+        "no": "no",
+    },
+    "fr": {
+        "asks": "Qui demande\u202f:",
+        "roster": "Qui participe\u202f:",
+        "you": "vous",
+        "stranger": "Vous n’êtes pas parmi les participants\u202f: la liste n’a pas votre clé.",
+        "study": "étude",
+        "check": "Comparez ces chiffres avec le coordinateur et les autres par une autre voie (le téléphone).",
+        "question": "Participer\u202f? oui, non (le coordinateur en est informé), ou autre chose pour partir",
+        "round": "tour {} sur {}",
+        "most": "tour {} sur {} au plus",
+        "declined": "Refusé\u202f: {}. Le coordinateur le sait.",
+        "left": "Pas approuvé\u202f: {}. Rien n’est parti.",
+        "tell_no": "Dire non au coordinateur, sans motif et pour de bon\u202f? Personne n’attendra (oui, non)",
+        "told": "Refusé\u202f: {}. Le coordinateur a reçu un non, sans motif.",
+        "not_told": "Rien n’a été envoyé au coordinateur de {}.",
+        "yes": "oui",
+        "no": "non",
+    },
+}
+STAGES = {  # what a party is told while it waits, in both languages
+    "shares": (
+        "joined; waiting until the others have joined",
+        "inscription envoyée\u202f; en attente des autres participants",
+    ),
+    "alive": (
+        "the masked sum is sent; waiting for those of the others",
+        "somme masquée envoyée\u202f; en attente de celles des autres",
+    ),
+    "agree": ("the list of those who stayed is signed", "liste des présents signée"),
+    "result": (
+        "the masks are undone; waiting for the total",
+        "masques levés\u202f; en attente du total",
+    ),
+    "done": ("the total is here", "le total est là"),
+}
+
+
+def home_option(command: F) -> F:
+    return click.option(
+        "--home", "folder", type=FILE, envvar=HOME, default=PLACE, metavar="FOLDER",
+        help=f"The party's folder.  [default: {HOME}, or {PLACE}]",
+    )(command)  # fmt: skip
+
+
+def line_options(command: F) -> F:
+    """How the coordinator is reached, and in which language its study is said."""
+    for option in reversed(
+        (
+            click.option("--ca", type=FILE, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
+            click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
+            click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def own_key(folder: Path) -> bytes | None:
+    """Of the party in this folder, if there is one."""
+    from murmure.parties.party.folder import KEY, PartyFolder
+
+    return PartyFolder(folder).identity.public if (folder / KEY).exists() else None
+
+
+def earlier_disclosures(folder: Path, study: Study, lang: Any) -> list[str]:
+    """What the party in this folder, if there is one, remembers that bears on the study."""
+    from murmure.parties.party.folder import KEY, PartyFolder
+    from murmure.parties.party.history import earlier_disclosures
+
+    return earlier_disclosures(PartyFolder(folder).store, study, lang) if (folder / KEY).exists() else []
+
+
+def about(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> dict[str, Any]:
+    return {
+        "study": study.name,
+        "purpose": study.purpose,
+        "digest": study.digest.hex(),
+        "coordinator": {"name": study.coordinator.name, "fingerprint": study.coordinator.fingerprint},
+        "parties": [{"name": one.name, "fingerprint": one.fingerprint, "you": one.key == mine} for one in study.roster],
+        "rounds": study.rounds,
+        "words": list(study.in_words(lang)),
+        "before": before,
+    }
+
+
+def print_study(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> None:
+    """For a person who decides: what is asked, what was before, and everybody with the digits to compare."""
+    said = TEXTS[lang]
+    wide = max(len(one.name) for one in (*study.roster, study.coordinator))
+
+    def named(one: Card) -> str:
+        return f"  {one.name:<{wide}}  {one.fingerprint}" + (f"  ({said['you']})" if one.key == mine else "")
+
+    words = [f"  {line}" if line.startswith(" ") else f"- {line}" for line in study.in_words(lang)]
+    words += [f"- {line}" for line in before]
+    if mine is not None and all(one.key != mine for one in study.roster):
+        words.append(f"- {said['stranger']}")
+    asks, roster = [said["asks"], named(study.coordinator)], [said["roster"], *map(named, study.roster)]
+    for line in (study.name, *words, "", *asks, *roster, said["check"], f"{said['study']} {study.digest.hex()}"):
+        click.echo(printable(line))
+
+
+def printable(line: str) -> str:
+    """A stranger wrote it: nothing in it may move the cursor or hide a word."""
+    from murmure.parties.study.visible_text import visible
+
+    return visible(line)
+
+
+def open_client(url: str, ca: Path | None, plain: bool, patience: float, verbose: bool = False) -> Client:
+    from murmure.parties.http.address import Address
+    from murmure.parties.http.client import Client
+
+    if not 0 <= patience < 1e9:
+        raise UsageError(f"--patience must be a number of seconds, got {patience:g}.", "--patience 600")
+    return Client(Address.of(url, plain), ca, patience, _verbose if verbose else _silent)
+
+
+def _verbose(line: str) -> None:
+    from murmure.parties.party.transaction import now
+
+    click.echo(f"{now()} murmure party[{os.getpid()}] {line}", err=True)
+
+
+def _silent(line: str) -> None:
+    pass

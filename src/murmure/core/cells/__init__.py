@@ -1,0 +1,1 @@
+"""What a cell means, and columns of cells as codes."""

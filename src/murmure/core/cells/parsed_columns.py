@@ -1,0 +1,456 @@
+"""A column, whatever holds it, as codes: which rows are missing, which are outside, and how that is said.
+
+Lists, NumPy, pandas, Polars and Arrow are read through their own methods, so nothing here imports them, and no loop
+goes over people: labels are looked up once per distinct value. What a cell means is said in meaning.py; nothing here
+depends on the type of the column, but for types that hold neither numbers nor text (dates, lists), which are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.cells.meaning import CLOSE, Mask, numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.errors import OutsideDomain, shorten
+
+Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
+
+
+def whose(domain: Any) -> str:
+    return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
+
+
+PARSE = "correct those rows, or write them as numbers"
+WIDEN = "widen the domain to public bounds, or correct those rows before they are randomised"
+ROUND = "round the column yourself, or use Interval for numbers with fractions"
+ADD = "add that label to the domain, or correct those rows"
+DATES = "write dates and the like as text or as numbers"
+
+
+def refuse_type(domain: Any, kind: object) -> OutsideDomain:
+    return OutsideDomain(f"{whose(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=DATES)
+
+
+# -- what becomes of a column: codes, rows that are missing, rows that are outside -------------------------------------
+
+
+def any_of(mask: Mask | None) -> Mask | None:
+    """None is the mask of nobody."""
+    return mask if mask is not None and mask.any() else None
+
+
+def either(one: Mask | None, other: Mask | None) -> Mask | None:
+    return other if one is None else one if other is None else one | other
+
+
+@dataclass
+class ParsedColumn:
+    """A column, read: a code for every row, and which rows have none (there the code means nothing)."""
+
+    codes: Codes
+    missing: Mask | None  # None: nobody
+    outside: list[tuple[Mask, str]]  # which rows, and the way out
+    held: Callable[[int], Any]  # what a row holds, for the message
+    moved: Mask | None = None  # rows that are at the nearest value because the domain says outside="clamp"
+
+    @property
+    def beyond(self) -> Mask | None:
+        """The rows that are outside, for whatever reason."""
+        return functools.reduce(either, (mask for mask, _ in self.outside), None)
+
+    def refuse_missing(self, domain: Any) -> None:
+        if self.missing is not None:
+            raise OutsideDomain.at(
+                whose(domain),
+                _first(self.missing),
+                f"is missing ({int(self.missing.sum())} in all here); wanted {domain.describe()}.",
+                domain.missing_hint,
+            )
+
+    def refuse_outside(self, domain: Any) -> None:
+        bad = self.beyond
+        if bad is not None:
+            row = _first(bad)
+            raise OutsideDomain.at(
+                whose(domain),
+                row,
+                f"holds {shorten(self.held(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
+                next(hint for mask, hint in self.outside if mask[row]),
+            )
+
+    def all_valid(self, domain: Any) -> Codes:
+        """The codes of all rows, missing ones at the domain's public constant if it has one; of a domain that says
+        outside="drop", of the rows that it holds."""
+        if domain.absent is None:
+            self.refuse_missing(domain)
+        elif self.missing is not None:
+            self.codes = self.codes.astype(np.int64)
+            self.codes[self.missing] = domain.encode([domain.absent])[0]
+        if domain.outside != "drop":
+            self.refuse_outside(domain)
+        bad = self.beyond
+        return self.codes if bad is None else self.codes[~bad]
+
+
+def _first(bad: Mask) -> int:
+    return int(np.argmax(bad))
+
+
+def add_outside(read: ParsedColumn, bad: Mask, hint: str) -> None:
+    """A reason to refuse rows, for those that hold something and were not refused before."""
+    for known in (read.missing, read.beyond):
+        if known is not None:
+            bad = bad & ~known
+    if bad.any():
+        read.outside.append((bad, hint))
+
+
+def clamp_outside(domain: Any, values: Any, read: ParsedColumn) -> ParsedColumn:
+    """The same, as the domain says outside="clamp": numbers that it does not hold are at its nearest value.
+
+    Beyond the bounds that is a bound. What is not a number has no nearest value, and stays outside.
+    """
+    moved = functools.reduce(either, (mask for mask, hint in read.outside if hint != PARSE), None)
+    if domain.outside != "clamp" or moved is None:
+        return read
+    read.codes = read.codes.astype(np.int64)
+    read.codes[moved] = domain.nearest_codes(values, read, moved)
+    read.outside = [(mask, hint) for mask, hint in read.outside if hint == PARSE]
+    read.moved = moved
+    return read
+
+
+# -- whatever holds a column -------------------------------------------------------------------------------------------
+
+ARROW_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {
+    "halffloat",
+    "float",
+    "double",
+}
+ARROW_TEXT = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
+
+
+def library(values: Any) -> str:
+    return type(values).__module__.partition(".")[0]
+
+
+def is_arrow(values: Any) -> bool:
+    return library(values) == "pyarrow" and hasattr(values, "null_count")
+
+
+def one_column(values: Any) -> Any:
+    """The column of a one-column frame; and Arrow's array, read without a loop, where pandas or Polars wrap one."""
+    shape = getattr(values, "shape", ())
+    if library(values) == "pyarrow" and hasattr(values, "num_columns"):
+        _refuse_shape(shape)
+        return values.column(0)
+    if library(values) == "pandas":
+        if len(shape) == 2:
+            _refuse_shape(shape)
+            values = values.iloc[:, 0]
+        kind = getattr(values, "dtype", None)
+        if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow":
+            return getattr(values, "array", values).__arrow_array__()
+    if library(values) == "polars" and len(shape) > 0:
+        if len(shape) == 2:
+            _refuse_shape(shape)
+            values = values.to_series()
+        if str(values.dtype) in ("Object", "Int128", "UInt128"):  # Arrow does not know them
+            return values.to_list()
+        with contextlib.suppress(ImportError):  # no pyarrow: by way of NumPy
+            return values.to_arrow()
+    return values
+
+
+def _refuse_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 1 and not (len(shape) == 2 and shape[1] == 1):
+        raise OutsideDomain(f"a column of values must have one dimension, got shape {tuple(shape)}.")
+
+
+def chunks(column: Any) -> list[Any]:
+    """Arrow's chunks; they share no dictionary."""
+    return column.chunks or [column.combine_chunks()] if hasattr(column, "chunks") else [column]
+
+
+def joined(parts: Sequence[Mask | None], lengths: Sequence[int]) -> Mask | None:
+    if all(part is None for part in parts):
+        return None
+    return np.concatenate([np.zeros(n, bool) if p is None else p for p, n in zip(parts, lengths, strict=True)])
+
+
+def cell_at(values: Any, row: int) -> Any:
+    """What a row holds, as Python's own value, for a message."""
+    try:
+        cell = (values.iloc if hasattr(values, "iloc") else values)[row]
+        return cell.item() if hasattr(cell, "item") else cell.as_py() if hasattr(cell, "as_py") else cell
+    except UnicodeDecodeError:
+        return "bytes that are no text"
+    except (TypeError, IndexError):  # a single value is a column of one
+        return values
+
+
+# A column comes in pieces of four kinds, and every domain reads these four.
+
+
+@dataclass(frozen=True)
+class TypedPiece:
+    """Numbers of one type, booleans among them (as 0 and 1)."""
+
+    array: NDArray[Any]
+    missing: Mask | None
+    kind: Literal["numbers", "booleans"] = "numbers"
+    guessed: bool = True  # the type is the column's, so that a reader may have chosen it for all rows
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    """Arrow's text, or bytes."""
+
+    chunk: Any
+
+
+@dataclass(frozen=True)
+class ObjectPiece:
+    """Python's own values, each of a type of its own."""
+
+    items: Sequence[Any]
+    missing: Mask | None
+
+
+@dataclass(frozen=True)
+class DictionaryPiece:
+    """Rows that number what they hold."""
+
+    indices: NDArray[Any]
+    missing: Mask | None
+    cells: Any  # the different things, as a column of their own
+
+
+Piece = TypedPiece | TextPiece | ObjectPiece | DictionaryPiece
+
+
+def pieces(domain: Any, values: Any) -> list[Piece]:
+    """values: what `one_column` gave."""
+    if is_arrow(values):
+        return [_piece_of_arrow(domain, chunk) for chunk in chunks(values)]
+    inner = getattr(values, "array", values)
+    if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical; its code of nothing is -1
+        indices = np.asarray(inner.codes)
+        return [DictionaryPiece(indices, any_of(indices < 0), one_column(inner.categories))]
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        raise refuse_type(domain, values.dtype)
+    if not isinstance(values, np.ndarray) and not hasattr(values, "to_numpy"):
+        return [_piece_of_items(values)]
+    array, missing = _array_of(values)
+    if array.dtype.kind in "biuf":
+        return [_typed(array, missing)]
+    if array.dtype.kind not in "OUST":
+        raise refuse_type(domain, array.dtype)
+    return [ObjectPiece(array.tolist(), missing)]
+
+
+def _piece_of_arrow(domain: Any, chunk: Any) -> Piece:
+    kind = str(chunk.type)
+    if kind.startswith("dictionary<"):
+        indices = from_arrow(chunk.indices)
+        return DictionaryPiece(indices.array, indices.missing, chunk.dictionary)
+    if kind in ARROW_TEXT:
+        return TextPiece(chunk)
+    if kind.startswith("decimal"):
+        chunk, kind = chunk.cast("double"), "double"
+    if kind not in ARROW_NUMBERS and kind not in ("bool", "null"):
+        raise refuse_type(domain, kind)
+    return from_arrow(chunk)
+
+
+def from_arrow(chunk: Any) -> TypedPiece:
+    """Arrow's numbers or booleans: without a copy where nothing is missing."""
+    kind = str(chunk.type)
+    if kind == "null":
+        return TypedPiece(np.zeros(len(chunk), np.int8), any_of(np.ones(len(chunk), bool)), guessed=False)
+    missing = None
+    if chunk.null_count:
+        missing = chunk.is_null().to_numpy(zero_copy_only=False)
+        chunk = chunk.fill_null(False if kind == "bool" else 0)
+    if kind == "bool":  # bits, which no array of NumPy's holds
+        return _typed(chunk.to_numpy(zero_copy_only=False), missing)
+    return _typed(np.from_dlpack(chunk), missing)  # to_numpy would import pandas where it is installed: 0.2 s
+
+
+def _typed(array: NDArray[Any], missing: Mask | None) -> TypedPiece:
+    if array.dtype.kind == "b":
+        return TypedPiece(array.view(np.uint8), missing, "booleans")
+    if array.dtype.kind == "f":
+        array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+        if len(array) and np.isnan(array.min()):  # one NaN makes the minimum NaN
+            missing = either(missing, np.isnan(array))
+    return TypedPiece(array, missing)
+
+
+def _piece_of_items(values: Any) -> Piece:
+    """A list and the like. NumPy makes an array only where no cell can change another's meaning."""
+    items = values if isinstance(values, list | tuple) else _items_of(values)
+    kinds = set(map(type, items))
+    kind = next(iter(kinds)) if len(kinds) == 1 else object
+    if kind in (int, float, bool) or (issubclass(kind, np.number | np.bool_) and np.dtype(kind).kind in "biuf"):
+        with contextlib.suppress(OverflowError):  # a whole number that no machine word holds
+            return replace(_typed(np.array(items, np.int64 if kind is int else None), None), guessed=False)
+    return ObjectPiece(items, None)
+
+
+def _items_of(values: Any) -> list[Any]:
+    """Of any sequence; a single value is a column of one."""
+    if np.isscalar(values) or values is None:
+        return [values]
+    try:
+        if not isinstance(values, Mapping):
+            return list(values)
+    except (TypeError, ValueError, KeyError):
+        pass
+    raise _no_column(values, "it is no sequence")
+
+
+def _no_column(values: Any, why: str) -> OutsideDomain:
+    return OutsideDomain(
+        f"cannot read a column of values from {type(values).__name__} ({shorten(why, 80)}).",
+        hint="pass a list, an array or one column of a frame",
+    )
+
+
+def _array_of(values: Any) -> tuple[NDArray[Any], Mask | None]:
+    """A column of NumPy, pandas or Polars as an array of one dimension, and the rows that its holder calls missing."""
+    missing = None
+    try:
+        if isinstance(values, np.ma.MaskedArray):
+            missing, values = np.ma.getmaskarray(values).reshape(-1), np.ma.getdata(values)
+        elif library(values) == "pandas" and hasattr(
+            getattr(values, "dtype", None), "numpy_dtype"
+        ):  # Int64, Float64, boolean
+            missing = np.asarray(values.isna())
+            values = values.to_numpy(dtype=values.dtype.numpy_dtype, na_value=0)
+        elif hasattr(values, "to_numpy"):
+            values = values.to_numpy()
+        array = np.atleast_1d(np.asarray(values))
+    except (TypeError, ValueError) as error:
+        raise _no_column(values, str(error)) from None
+    _refuse_shape(array.shape)
+    return array.reshape(-1), any_of(missing)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column as numbers, as they come: whole ones exactly, others as floats that are not yet rounded to 15 digits."""
+
+    array: NDArray[Any]  # any number where there is none
+    missing: Mask | None
+    unreadable: Mask | None  # text that is no number, and the like
+
+    def parse(self, values: Any) -> ParsedColumn:
+        outside = [] if self.unreadable is None else [(self.unreadable, PARSE)]
+        return ParsedColumn(self.array, self.missing, outside, functools.partial(cell_at, values))
+
+
+def parse_numbers(domain: Any, values: Any) -> NumberColumn:
+    """values: what `one_column` gave."""
+    parts = [_numbers_in(domain, piece) for piece in pieces(domain, values)]
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [len(part.array) for part in parts]
+    return NumberColumn(
+        np.concatenate([part.array for part in parts]),
+        joined([part.missing for part in parts], lengths),
+        joined([part.unreadable for part in parts], lengths),
+    )
+
+
+def _numbers_in(domain: Any, piece: Piece) -> NumberColumn:
+    match piece:
+        case TypedPiece(array=array, missing=missing):
+            return NumberColumn(array, missing, None)
+        case TextPiece(chunk):
+            found, gone = numbers_in_text(chunk)
+            array, nothing = from_arrow(found).array, gone.to_numpy(zero_copy_only=False)
+            return _readable(array, found.is_null().to_numpy(zero_copy_only=False), nothing)
+        case ObjectPiece(items, missing):
+            array, nothing = numbers_in_cells(items)
+            nothing = nothing if missing is None else nothing | missing
+            return _readable(array, np.isnan(array), nothing)
+        case DictionaryPiece(indices, missing, cells):
+            inner = parse_numbers(domain, cells)
+            array = np.append(inner.array, inner.array.dtype.type(0))  # a number without a thing is the last
+            at = np.where((indices < 0) | (indices >= len(inner.array)), len(inner.array), indices)
+            gone, odd = (
+                None if m is None else any_of(np.append(m, False)[at]) for m in (inner.missing, inner.unreadable)
+            )
+            return _clear(array[at], either(missing, gone), odd)
+
+
+def _readable(array: NDArray[Any], none: Mask, missing: Mask) -> NumberColumn:
+    return _clear(array, any_of(missing), any_of(none & ~missing))
+
+
+def _clear(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> NumberColumn:
+    """What a missing cell would have held is neither read nor refused."""
+    if missing is not None and unreadable is not None:
+        unreadable = any_of(unreadable & ~missing)
+    return NumberColumn(array, missing, unreadable)
+
+
+def parse_integers(domain: Any, values: Any, low: int, high: int) -> ParsedColumn:
+    """A column of integers between low and high, from integers or from floats that are whole."""
+    values = one_column(values)
+    read = parse_numbers(domain, values).parse(values)
+    array = read.codes
+    if array.dtype.kind == "f":
+        array = whole_floats(array)
+        whole = array == np.floor(array)  # NaN is not; infinity is
+        if not whole.all() or np.abs(array).max(initial=0) > 2**53:
+            with np.errstate(invalid="ignore"):
+                large = np.abs(array) > 2**53
+            add_outside(read, ~whole, ROUND)
+            add_outside(read, large, WIDEN)
+            array = np.where(whole & ~large, array, 0)
+        array = array.astype(np.int64)
+    if len(array):
+        if low == 0 and array.dtype == np.int64:
+            ok = int(array.view(np.uint64).max()) <= high  # one pass: a negative number is a huge unsigned one
+        else:
+            ok = int(array.min()) >= low and int(array.max()) <= high
+        if not ok:
+            add_outside(read, (array < low) | (array > high), WIDEN)
+    if low > 0 and array.dtype.itemsize < 8 and low <= np.iinfo(array.dtype).max:
+        read.codes = array - array.dtype.type(low)  # smaller than the number itself: a narrow type holds it
+    else:
+        read.codes = array if low == 0 else array.astype(np.int64) - low
+    return read
+
+
+def whole_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Floats, those next to a whole number rounded to 15 digits: a reader may be off by one unit in the last place."""
+    x = array.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(x - np.rint(x))
+        near = (off > 0) & (off <= CLOSE * np.abs(x))
+    if near.any():
+        x = x.copy()
+        x[near] = rounded_all(x[near])
+    return x
+
+
+def outside_bounds(array: NDArray[Any], low: Any, high: Any) -> tuple[Mask, Mask]:
+    """Which lie below and above. Those next to a bound are rounded to 15 digits first."""
+    below, above = array < low, array > high
+    close = CLOSE * max(abs(low), abs(high))
+    at = np.flatnonzero((below & (array >= low - close)) | (above & (array <= high + close)))
+    x = rounded_all(array[at].astype(np.float64))
+    below[at], above[at] = x < low, x > high
+    return below, above

@@ -1,0 +1,69 @@
+"""What every domain says in the same words: its column, what a missing answer counts as, and what outside values do."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+
+Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
+
+
+def whole(owner: str, name: str, value: object, low: int, hint: str | None) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InvalidParameter(
+            f"{owner}.{name} must be a whole number, at least {low}, got {shorten(value)}.", hint=hint
+        )
+    return int(value)
+
+
+def named_column(domain: Any) -> str:
+    column = "" if domain.column is None else f", column={domain.column!r}"
+    absent = "" if domain.absent is None else f", absent={shorten(domain.absent, 40)}"
+    return column + absent + ("" if domain.outside == "refuse" else f", outside={domain.outside!r}")
+
+
+def check_absent(domain: Any) -> None:
+    """A missing answer can only count as a value that there is."""
+    if domain.absent is None:
+        return
+    number = not hasattr(domain, "values")
+    if (number and isinstance(domain.absent, str | bool)) or not holds(domain, domain.absent):
+        raise InvalidParameter(
+            f"{type(domain).__name__}.absent must be {domain.describe()}, got {shorten(domain.absent)}."
+        )
+
+
+def holds(domain: Any, value: Any) -> bool:
+    """Whether a public constant is one of the values, whatever becomes of those in rows that are not."""
+    try:
+        read = domain.parse([value])
+    except OutsideDomain:
+        return False
+    return all(mask is None for mask in (read.missing, read.beyond, read.moved))
+
+
+def check_outside(owner: str, outside: object, labels: bool) -> None:
+    """Labels have no order, so that there is no nearest one to move to."""
+    if outside not in get_args(Outside):
+        raise InvalidParameter(
+            f"{owner}.outside must be one of {', '.join(map(repr, get_args(Outside)))}, got {shorten(outside)}.",
+            hint="refuse such rows, move numbers to the nearest bound, or leave the row out",
+        )
+    if labels and outside == "clamp":
+        raise InvalidParameter(
+            f'{owner}.outside = "clamp" is for numbers: labels have no order, and none is the nearest.',
+            hint='outside = "drop" leaves out rows with an unknown label',
+        )
+
+
+def policy_fields(domain: Any) -> dict[str, Any]:
+    """For JSON: what is not left at its default."""
+    absent = {} if domain.absent is None else {"absent": domain.absent}
+    return absent if domain.outside == "refuse" else absent | {"outside": domain.outside}
+
+
+def column_words(domain: Any) -> str:
+    return "" if domain.column is None else f" of column {domain.column!r}"

@@ -1,0 +1,1 @@
+"""Estimates and their error bars: what an estimate keeps, and how intervals invert a law."""

@@ -1,0 +1,119 @@
+"""Figures about several columns at once, and the error bar of a column that only some people reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Decimals, Domain, Integers, Interval
+from murmure.core.errors import MissingColumn, shorten
+from murmure.core.estimates.estimate import Estimate, Floats, Target
+from murmure.core.estimates.sampled_estimator import SampledEstimator as SampledEstimator
+from murmure.core.estimates.share_means import mean_of
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates(Mapping[str, Estimate]):
+    """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns."""
+
+    by_column: Mapping[str, Estimate]
+    n: int
+    numbers: Mapping[str, tuple[Floats, float]] = field(
+        default_factory=dict, repr=False
+    )  # values, rounding to the grid
+    target: Target = "fixed"
+    remark: str = ""
+    noisy: bool = False  # n itself was read off a protected sum
+
+    def __getitem__(self, column: str) -> Estimate:
+        if column not in self.by_column:
+            raise MissingColumn(f"there is no estimate of {column!r}; there is {shorten(list(self.by_column), 120)}.")
+        return self.by_column[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_column)
+
+    def __len__(self) -> int:
+        return len(self.by_column)
+
+    @property
+    def estimator(self) -> Any:
+        """Not None where some column has an error bar."""
+        return next((e.estimator for e in self.by_column.values() if e.estimator is not None), None)
+
+    @property
+    def means(self) -> Estimates:
+        """The mean of every numeric column: estimated as such, or read off the shares of its values."""
+        out = {}
+        for name, estimate in self.by_column.items():
+            if estimate.unit == "value":
+                out[name] = estimate
+            elif name in self.numbers and estimate.estimator is not None:
+                out[name] = mean_of(estimate, *self.numbers[name])
+        return Estimates(out, self.n, target=self.target, remark=self.remark, noisy=self.noisy)
+
+    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> dict[str, Floats]:
+        """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns."""
+        held = {name: e for name, e in self.by_column.items() if e.estimator is not None}
+        if simultaneous:
+            level = 1 - (1 - level) / max(1, sum(len(e.mean) for e in held.values()))
+        return {name: e.interval(level, target) for name, e in held.items()}
+
+    def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
+        """One dictionary per figure, with its column."""
+        out: list[dict[str, Any]] = []
+        for name, e in self.by_column.items():
+            if np.isnan(e.mean).all():
+                out.append({"column": name, "no_figure": e.reason})
+            else:
+                out += [{"column": name, **row} for row in e.to_rows(level, target)]
+        return out
+
+    def plot(self, target: Any = None, level: float = 0.95, truth: Mapping[str, Any] | None = None) -> Any:
+        """One panel per column, to a figure or to an .svg or .png file; true values as circles when simulating."""
+        from murmure.core.show import plot_estimates
+
+        return plot_estimates(self, target, level, truth)
+
+    def __repr__(self) -> str:
+        from murmure.core.show import estimates_text
+
+        return estimates_text(self)
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import estimates_html
+
+        return estimates_html(self)
+
+
+SOME_VALUES = 64  # a whole number or decimal with more of them is estimated by its mean, not value by value
+
+
+def by_mean(domain: Domain) -> bool:
+    """Whether a column is estimated by its mean unless somebody says otherwise."""
+    return isinstance(domain, Interval) or (isinstance(domain, Integers | Decimals) and domain.size > SOME_VALUES)
+
+
+def numeric_values(schema: Any) -> dict[str, tuple[Any, float]]:
+    """The values of numeric columns, and how far a value may have moved to reach its grid."""
+    out: dict[str, tuple[Any, float]] = {}
+    for name in schema.private:
+        domain = schema[name]
+        if isinstance(domain, Integers | Interval | Decimals):
+            out[name] = (domain.numbers(), domain.scale()[2])
+    return out
+
+
+def no_estimate(labels: Any, reason: str) -> Estimate:
+    """No figure at all, and why."""
+    return Estimate(list(labels), np.full(len(labels), np.nan), 0, "share", None, reason)
+
+
+def without_bars(estimate: Any, reason: str) -> Any:
+    """The same figures; why they have no error bars is said."""
+    if isinstance(estimate, Estimates):
+        return replace(estimate, by_column={name: without_bars(e, reason) for name, e in estimate.items()})
+    return replace(estimate, estimator=None, reason=reason)

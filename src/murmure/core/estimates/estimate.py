@@ -1,0 +1,312 @@
+"""An estimate keeps what exact intervals need, not only a mean and a covariance.
+
+The target is said out loud. *fixed*: the people who answered are the population, and only the mechanism is
+random. *superpopulation*: they are a sample from a larger one, and sampling adds its own error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.estimates import intervals
+from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
+from murmure.core.estimates.two_moments import two_moments
+
+Floats = NDArray[np.float64]
+Target = Literal["fixed", "superpopulation"]
+
+
+def check_target(target: str) -> None:
+    if target not in ("fixed", "superpopulation"):
+        raise InvalidParameter(
+            f'interval target must be "fixed" or "superpopulation", got {shorten(target)}.',
+            hint='"fixed": the share among the people who answered; "superpopulation": among those they stand for',
+        )
+
+
+def check_level(level: float) -> None:
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise InvalidParameter(
+            f"interval level must lie strictly between 0 and 1, got {shorten(level)}.", hint="0.95 is usual"
+        )
+
+
+def on_simplex(shares: Floats) -> Floats:
+    """The nearest shares that are not negative and sum to one (Duchi et al., ICML 2008, fig. 1)."""
+    order = np.sort(shares)[::-1]
+    excess = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
+    last = np.nonzero(order > excess)[0][-1]
+    return np.maximum(shares - excess[last], 0.0)
+
+
+def share_variance(f: Any, p: Any, q: Any) -> Floats:
+    """Of the estimated share, per person of a fixed population with share f: with the f term, so not Var*."""
+    f = np.asarray(f, float)
+    return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2)
+
+
+class Estimator(Protocol):
+    """How error bars are read off what was tallied."""
+
+    def variance(self, target: Target) -> Floats: ...
+    def covariance(self, target: Target) -> Floats: ...
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]: ...
+
+
+@dataclass(frozen=True)
+class CellEstimator:
+    """Cell v has tally Bin(n_v, p_v) + Bin(n - n_v, q_v); `cross(f)` is the covariance of one person's cells."""
+
+    tally: NDArray[np.int64]
+    n: int
+    p: Floats  # (k,)
+    q: Floats
+    cross: Callable[[Floats], Floats]
+    one_each: bool = False  # every report supports one cell, so that the tally is all there is to know of the reports
+    spread: Callable[[Floats], Floats] | None = (
+        None  # var(sum of w_v Y_v) of a report, for every value held; Y: supports
+    )
+
+    @property
+    def raw(self) -> Floats:
+        return (self.tally / self.n - self.q) / (self.p - self.q)
+
+    def variance(self, target: Target) -> Floats:
+        return self._variance(on_simplex(self.raw), target)
+
+    def _variance(self, f: Floats, target: Target) -> Floats:
+        sampling = f * (1 - f) if target == "superpopulation" else 0.0
+        return (share_variance(f, self.p, self.q) + sampling) / self.n
+
+    def covariance(self, target: Target) -> Floats:
+        f = on_simplex(self.raw)
+        slope = self.p - self.q
+        cov = self.cross(f) / np.outer(slope, slope)
+        if target == "superpopulation":
+            cov = cov - np.outer(f, f)
+        np.fill_diagonal(cov, self._variance(f, target) * self.n)
+        return cov / self.n
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        if simultaneous:
+            level = 1 - (1 - level) / len(self.tally)
+        out, method = intervals.share_intervals(self.tally, self.n, self.p, self.q, level, target)
+        return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
+
+
+FEW = 50  # reports whose variance is stated with the largest mean square there can be
+FEWEST = 20  # reports whose interval takes it
+
+
+@dataclass(frozen=True)
+class CodeEstimator:
+    """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
+
+    One report's readout has variance v0 + v1 c + v2 c**2 at code c, so what matters is the mean and the mean square
+    of the codes. Where no unbiased mean square can be read (`square` is None), a report is one of two numbers, v2 < 0
+    and the least square is used. Without a `law` nothing was randomised, and mean and square are those of the people.
+    """
+
+    mean: float  # of the codes, unbiased
+    square: float | None
+    n: int
+    v: tuple[float, float, float]
+    top: int
+    low: float
+    step: float
+    rounding: float = 0.0  # how far a value may have moved to reach the grid
+    law: ReportLaw | None = None
+    counts: Floats | None = None  # how often each report came; of people with weights, adding up to n as well
+
+    def _person(self, m: Floats, target: Target, square: Any) -> Floats:
+        v0, v1, v2 = self.v
+        least, most = m * m, m * self.top
+        square = least if square is None else np.clip(square, least, np.maximum(least, most))
+        variance = v0 + v1 * m + v2 * square
+        if target == "superpopulation":
+            # sampling adds Var(code); without a mean square, v2 = -1 and the two unknowns cancel
+            variance = variance + (square - least)
+        return np.maximum(variance, 0.0)
+
+    def variance(self, target: Target) -> Floats:
+        m = np.clip(np.array([self.mean]), 0, self.top)
+        few = self.square is not None and self.n < FEW and any(self.v)
+        return self._person(m, target, np.inf if few else self.square) * self.step**2 / self.n
+
+    def covariance(self, target: Target) -> Floats:
+        return self.variance(target).reshape(1, 1)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        ends, method = self._codes(level, target)
+        low, high = (self.low + self.step * float(np.clip(end, 0.0, self.top)) for end in ends)
+        return np.array([[low - self.rounding, high + self.rounding]]), method
+
+    def _codes(self, level: float, target: Target) -> tuple[tuple[float, float], str]:
+        if self.law is None or self.counts is None:
+            if target == "fixed":
+                return (self.mean, self.mean), "known exactly"
+            spread = 0.0 if self.square is None else max(self.square - self.mean**2, 0.0)
+            return two_moments(self.mean, spread, self.n, (0.0, float(self.top)), level)
+        if self.square is None:  # two numbers: how often the second came is binomial, or varies less (fixed people)
+            first, second = (float(r) for r in self.law.readout)
+            low, high = intervals.clopper_pearson(self.counts[1:], self.n, level)[0]
+            return (first + (second - first) * low, first + (second - first) * high), "Clopper-Pearson mapped"
+        if target == "superpopulation":
+            return gaffke(self.law.readout, self.counts, self.law.ends, level), "Gaffke"
+        square = self._largest_square()
+        score = intervals.score_variance(
+            self.mean, self.n, lambda m: self._person(np.asarray(m, float), target, square), 0.0, float(self.top), level
+        )
+        if self.n > EXACT_UP_TO:
+            return score, "score"
+        return (
+            fixed_mean(self.law, self.mean, square, self.n, self.top, level, score),
+            "inversion of the law of the reports",
+        )
+
+    def _largest_square(self) -> float:
+        """The mean square of the codes, its standard errors up; the largest there can be where reports are too few."""
+        assert self.law is not None and self.counts is not None and self.square is not None
+        if self.n < FEWEST or self.law.square is None:
+            return float(np.inf)
+        spread = float(self.counts @ (self.law.square - self.square) ** 2) / (self.n - 1)
+        return self.square + ERRORS * float(np.sqrt(spread / self.n))
+
+
+@dataclass(frozen=True)
+class LinearEstimator:
+    """matrix @ base: covariance carried through, interval by the delta method (and named so)."""
+
+    base: Estimator
+    matrix: Floats
+    mean: Floats
+    rounding: float = 0.0
+
+    def covariance(self, target: Target) -> Floats:
+        return self.matrix @ self.base.covariance(target) @ self.matrix.T
+
+    def variance(self, target: Target) -> Floats:
+        return np.diag(self.covariance(target)).copy()
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        from scipy.special import ndtri
+
+        tail = (1 - level) / (len(self.mean) if simultaneous else 1)
+        half = float(ndtri(1 - tail / 2)) * np.sqrt(self.variance(target)) + self.rounding
+        return np.stack([self.mean - half, self.mean + half], axis=1), "delta"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Figures about the crowd. `mean` holds shares for a histogram, values for a mean and people for a count."""
+
+    labels: Sequence[str]
+    mean: Floats
+    n: int
+    unit: Literal["share", "value", "count"] = "share"
+    estimator: Estimator | None = field(default=None, repr=False)
+    reason: str | None = None  # why there is no error bar, where there is none
+    target: Target = "fixed"  # whom the bars speak of when it is shown
+    noisy: bool = False  # n itself was read off a protected sum
+    left_out: Estimate | None = None  # the noisy number of rows that are left out of these figures, where some may be
+
+    @property
+    def counts(self) -> Floats:
+        """Shares times people; of protected counts, these."""
+        if self.unit == "count":
+            return self.mean
+        if isinstance(held := getattr(self.estimator, "counts", None), np.ndarray):
+            return held.astype(np.float64)
+        if self.unit != "share":
+            raise InvalidParameter("counts belong to shares; this estimate holds values.")
+        return self.mean * self.n
+
+    @property
+    def cov(self) -> Floats:
+        """Covariance for a fixed population: the mechanism's noise alone (of two samples, for what they stand for)."""
+        return self.covariance(self.target)
+
+    def covariance(self, target: Target = "fixed") -> Floats:
+        check_target(target)
+        return self._bars().covariance(target)
+
+    def variance(self, target: Target = "fixed") -> Floats:
+        check_target(target)
+        return self._bars().variance(target)
+
+    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> Floats:
+        """(low, high) of every figure, in rows, for the "fixed" population or for the "superpopulation"."""
+        return self.interval_and_method(level, target, simultaneous)[0]
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        """The interval, and the name of the method that gave it."""
+        check_level(level)
+        check_target(target)
+        return self._bars().interval(float(level), target, simultaneous)
+
+    def _bars(self) -> Estimator:
+        if self.estimator is None:
+            raise NoUnbiasedEstimate(
+                f"this estimate carries no error bar: {self.reason or 'it is not unbiased'}.",
+                hint="take the interval of the raw, unbiased estimate instead",
+            )
+        return self.estimator
+
+    def linear(self, matrix: Any, labels: Sequence[str], constant: Any = 0.0, rounding: float = 0.0) -> Estimate:
+        """matrix @ mean + constant, with its covariance: means of histograms, differences, totals."""
+        matrix = np.atleast_2d(np.asarray(matrix, float))
+        if matrix.shape != (len(labels), len(self.mean)):
+            raise InvalidParameter(
+                f"Estimate.linear needs a row of {len(self.mean)} numbers for each of {len(labels)} labels, "
+                f"got shape {matrix.shape}."
+            )
+        mean = matrix @ self.mean + constant
+        known = self.estimator is not None and bool(np.isfinite(self.mean).all())
+        reading = (
+            LinearEstimator(self.estimator, matrix, mean, rounding) if known and self.estimator is not None else None
+        )
+        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target, self.noisy, self.left_out)
+
+    def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
+        """One dictionary per figure: what tables, frames and JSON are made of."""
+        return self.rows_and_method(level, target)[0]
+
+    def rows_and_method(self, level: float = 0.95, target: Target | None = None) -> tuple[list[dict[str, Any]], str]:
+        """The rows, and the name of the method that gave their intervals ("" where there are none)."""
+        out: list[dict[str, Any]] = [
+            {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
+        ]
+        method = ""
+        if self.estimator is not None:
+            whom = target or self.target
+            ends, method = self.interval_and_method(level, whom)
+            for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
+                row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
+        if self.unit == "share":
+            for row, count in zip(out, self.counts, strict=True):
+                row["count"] = float(count)
+        return out, method
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        """Estimate and interval of every figure (needs the `plots` extra)."""
+        from murmure.core.show import plot_estimate
+
+        return plot_estimate(self, ax, level, truth)
+
+    def __repr__(self) -> str:
+        from murmure.core.show import estimate_text
+
+        return estimate_text(self)
+
+    def _repr_html_(self) -> str:
+        from murmure.core.show import estimate_html
+
+        return estimate_html(self)

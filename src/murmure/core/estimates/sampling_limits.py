@@ -1,0 +1,39 @@
+"""How far a sample may be from what it was drawn from, and noise and sampling in one interval.
+
+A count of a Poisson draw has the limits of Garwood (Biometrika 28, 1936), a share those of Clopper and Pearson, a mean
+those of two_moments.py: exact, or exact for the worst law, where a normal curve fails (few people hold the value).
+
+Two errors that are independent, each with limits of its own around an estimate, have together (MOVER: Zou and Donner,
+Statist. Med. 27, 2008, eq. 4)
+
+    low = t - sqrt((t - low_1)^2 + (t - low_2)^2),      high = t + sqrt((high_1 - t)^2 + (high_2 - t)^2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def garwood(count: ArrayLike, level: float) -> Floats:
+    """Limits of the mean of a Poisson count, in rows; the count need not be whole."""
+    from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+    o, tail = np.maximum(np.atleast_1d(np.asarray(count, float)), 0.0), (1 - level) / 2
+    # P[Poisson(m) >= o] = P(o, m), the regularised gamma function, and P[Poisson(m) <= o] = Q(o + 1, m)
+    low = np.where(o > 0, special.gammaincinv(np.maximum(o, 1e-9), tail), 0.0)
+    ends = np.column_stack([low, special.gammainccinv(o + 1, tail)])
+    far = special.ndtri(1 - tail) * np.sqrt(o)  # where these inverses lose their digits
+    return np.where((o > 1e12)[:, None], np.column_stack([o - far, o + far]), ends)
+
+
+def mover(estimate: Any, noise: Floats, at: Any, sampling: Floats) -> Floats:
+    """MOVER. Limits of the noise lie around `estimate`, of sampling around `at`, the estimate cut to its range."""
+    t, a = np.asarray(estimate, float), np.asarray(at, float)
+    below = np.hypot(np.maximum(t - noise[..., 0], 0.0), np.maximum(a - sampling[..., 0], 0.0))
+    above = np.hypot(np.maximum(noise[..., 1] - t, 0.0), np.maximum(sampling[..., 1] - a, 0.0))
+    return np.stack([t - below, t + above], axis=-1)

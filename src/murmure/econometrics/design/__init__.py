@@ -1,0 +1,1 @@
+"""From a formula and a schema to the columns of a design."""

@@ -1,0 +1,129 @@
+"""Which columns the terms of a formula become: labels as 1 and 0, and no column twice.
+
+A column of labels spans what a constant spans. So wherever the constant (or the rest of a product) stands in the
+formula already, one label is left out, the base; where it does not, all labels stay. The rule is that of R and patsy,
+by the algorithm of formulaic (formulaic.materializers.base), so names, order and columns are the same:
+
+    a  =  1 + a-                     a- is a without its base: "reduced"
+    (anything):a- + (anything)  ->  (anything):a
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from murmure.core.errors import InvalidParameter
+
+MAX_COLUMNS = 200
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What products of a formula are made of: a number, or one of some labels."""
+
+    name: str  # as it is written
+    expression: str = ""  # of a number
+    levels: tuple[tuple[str, str], ...] = ()  # of labels: each as it is shown, and as a condition
+    base: int = 0  # the label that is left out
+
+    @property
+    def is_labels(self) -> bool:
+        return bool(self.levels)
+
+
+@dataclass(frozen=True)
+class CodedFactor:
+    """A factor in a product, with or without its base."""
+
+    factor: Factor
+    reduced: bool
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and expressions."""
+        name = self.factor.name
+        if not self.factor.is_labels:
+            return [(name, self.factor.expression)]
+        shown = f"{name}[T.{{}}]" if self.reduced else f"{name}[{{}}]"
+        return [
+            (shown.format(label), condition)
+            for i, (label, condition) in enumerate(self.factor.levels)
+            if not (self.reduced and i == self.factor.base)
+        ]
+
+    @property
+    def many(self) -> int:
+        return max(1, len(self.factor.levels) - self.reduced)
+
+
+Product = tuple[CodedFactor, ...]
+
+
+def _largest(product: Product) -> str:
+    """Which factor makes so many of them."""
+    most = max(product, key=lambda part: part.many)
+    return f"{most.factor.name} alone has {most.many}"
+
+
+def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]:
+    """Names and expressions of the columns, in order; a term without factors is the constant."""
+    spanned: set[frozenset[CodedFactor]] = set()
+    out: list[tuple[str, str]] = []
+    for term in terms:
+        new = [product for product in _spanned_by(term) if frozenset(product) not in spanned]
+        spanned |= {frozenset(product) for product in new}
+        for product in _simplified(new):
+            more = 1
+            for part in product:
+                more *= part.many
+            if len(out) + more > MAX_COLUMNS:
+                raise InvalidParameter(
+                    f"its design has more than {MAX_COLUMNS} columns: {_largest(product)}.",
+                    hint="put labels together, leave out interactions; dates are better as days since a date",
+                )
+            out += _columns(product)
+    return tuple(out)
+
+
+def _spanned_by(term: Sequence[Factor]) -> list[Product]:
+    choices: list[tuple[CodedFactor | None, ...]] = [
+        (CodedFactor(factor, True), None) if factor.is_labels else (CodedFactor(factor, False),)
+        for factor in dict.fromkeys(term)
+    ]
+    return [tuple(part for part in chosen if part is not None) for chosen in itertools.product(*choices)]
+
+
+def _simplified(products: Iterable[Product]) -> list[Product]:
+    """As few products as span the same."""
+    out: list[Product] = []
+    for product in sorted(products, key=len):
+        for known in out:
+            more = set(product) - set(known)
+            if len(known) != len(product) - 1 or len(more) != 1:
+                continue
+            (part,) = more
+            if part.reduced:
+                full = tuple(CodedFactor(p.factor, False) if p == part else p for p in product)
+                out = _simplified([*(p for p in out if p is not known), full])
+                break
+        else:
+            out.append(product)
+    return out
+
+
+def _columns(product: Product) -> list[tuple[str, str]]:
+    """The first factor runs fastest."""
+    if not product:
+        return [("Intercept", "1")]
+    out = []
+    for chosen in itertools.product(*(part.columns() for part in reversed(product))):
+        names, expressions = zip(*reversed(chosen), strict=True)
+        plain = len(expressions) == 1
+        out.append((":".join(names), expressions[0] if plain else " * ".join(map(_bracketed, expressions))))
+    return out
+
+
+def _bracketed(expression: str) -> str:
+    plain = expression.isidentifier() or (expression[0] == expression[-1] == "`" and expression.count("`") == 2)
+    return expression if plain else f"({expression})"

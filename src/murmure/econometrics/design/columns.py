@@ -1,0 +1,298 @@
+"""What a question about columns needs to know of them: numbers or labels, a public middle, a public grid.
+
+Sums are taken about the middle c of the public bounds: S[(x - c)^2] is a quarter of S[x^2] at most, so noise that
+protects it is smaller too. Exact figures do not depend on c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Categories, Decimals, Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design.constant_columns import constant_value, refuse_constant
+from murmure.econometrics.design.factors import literal, quoted
+from murmure.statistics.expressions.terms import grid_of
+
+MAX_CELLS = 4096  # of a table that is made without being told a grid
+MAX_COUNTS = 1 << 20  # of one on a grid
+MAX_GROUPS = 64
+FINE = 12  # digits of the edges of even bins
+
+
+def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
+    """Only these columns: nobody has to hold, or to show, the others."""
+    out = {}
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidParameter(f"{owner}: a column is named by text, got {shorten(name)}.")
+        _ = schema[name]  # with the schema's own words where there is none
+        if name not in schema.private:
+            raise InvalidParameter(
+                f"{owner}: column {name!r} is public, and public columns are carried and not added up.",
+                hint="remove public = true from the schema",
+            )
+        if name in out:
+            raise InvalidParameter(f"{owner}: column {name!r} is named twice.", hint="each column plays one part")
+        out[name] = schema.about[name]
+    return Schema(out)
+
+
+def numbers_in(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
+    """These columns, or all that hold numbers."""
+    if isinstance(names, str):
+        raise InvalidParameter(f"{owner}.columns must be a list of names, got {shorten(names)}.", hint=f'["{names}"]')
+    if names is None:
+        names = [name for name in schema.private if not isinstance(schema[name], Categories)]
+        if not names:
+            raise InvalidParameter(f"{owner}: no column holds numbers; the schema has {shorten(list(schema), 120)}.")
+    names = tuple(names)
+    if not names:
+        raise InvalidParameter(f"{owner}.columns is empty.", hint='["age", "stay"]')
+    for name in names:
+        require_number(owner, schema, name)
+    return names
+
+
+def require_number(owner: str, schema: Schema, name: str) -> Any:
+    """The domain of a column of numbers."""
+    domain = schema[name]
+    if isinstance(domain, Categories):
+        raise InvalidParameter(
+            f"{owner}: column {name!r} holds labels, and no numbers: {domain.describe()}.",
+            hint="contingency(...) counts labels; declare numbers as Integers, Decimals or Interval",
+        )
+    return domain
+
+
+def ends_of(domain: Any) -> tuple[Fraction, Fraction]:
+    """The public bounds, exactly as they are written."""
+    if isinstance(domain, Interval):
+        return Fraction(repr(domain.low)), Fraction(repr(domain.high))
+    first, step = grid_of(domain)
+    return first, first + step * (domain.size - 1)
+
+
+def decimal_text(value: Fraction) -> str | None:
+    """A fraction as a decimal, digit by digit; None where it has no end."""
+    rest, places = value.denominator, 0
+    twos = fives = 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return None
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    sign = "-" if value < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def middle(domain: Any) -> Fraction:
+    """A public number near the middle of the bounds, on the column's grid where it has whole steps."""
+    low, high = ends_of(domain)
+    mid = (low + high) / 2
+    if not isinstance(domain, Interval):
+        first, step = grid_of(domain)
+        mid = first + step * ((mid - first) // step)
+    text = decimal_text(mid)
+    return mid if text is not None and len(text) <= 40 else Fraction(0)
+
+
+def centred(schema: Schema, name: str) -> tuple[str, Fraction]:
+    """The column less the middle of its bounds, as an expression; and that middle."""
+    c = middle(schema[name])
+    if c == 0:
+        return quoted(name), c
+    return f"({quoted(name)} {'-' if c > 0 else '+'} {decimal_text(abs(c))})", c
+
+
+# -- groups -----------------------------------------------------------------------------------------------------------
+
+
+def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
+    """The labels of a column that puts people into groups."""
+    domain = schema[name]
+    whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
+    if not (isinstance(domain, Categories) or whole):
+        raise InvalidParameter(
+            f"{owner}.{what}: column {name!r} holds no categories: {domain.describe()}.",
+            hint=f"Categories([...]), or Integers with at most {MAX_GROUPS} values; cut a number into classes first",
+        )
+    if domain.size > MAX_CELLS:
+        raise InvalidParameter(f"{owner}.{what}: column {name!r} has {domain.size} labels; at most {MAX_CELLS}.")
+    labels = tuple(domain.labels())
+    if len(set(labels)) < len(labels):
+        raise InvalidParameter(f"{owner}.{what}: two labels of column {name!r} look the same: {shorten(labels)}.")
+    return labels
+
+
+def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
+    """The labels of the groups that are compared: these, or all."""
+    labels = labels_in(owner, schema, name)
+    refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
+    if groups is None:
+        return labels
+    if isinstance(groups, str) or not isinstance(groups, Sequence):
+        raise InvalidParameter(f"{owner}.groups must be a list of labels, got {shorten(groups)}.")
+    out = tuple(str(label) for label in groups)
+    for label in out:
+        if label not in labels:
+            raise InvalidParameter(
+                f"{owner}.groups: column {name!r} has no label {shorten(label)}; it is {schema[name].describe()}."
+            )
+    if len(set(out)) < len(out):
+        raise InvalidParameter(f"{owner}.groups names a label twice: {shorten(out)}.")
+    return out
+
+
+def label_condition(schema: Schema, name: str, label: str) -> str:
+    """The expression that is 1 for those with this label."""
+    domain: Any = schema[name]
+    code = list(domain.labels()).index(label)
+    if isinstance(domain, Integers):
+        value: Any = domain.low + code
+    else:
+        value = code if isinstance(domain.values, int) else domain.values[code]
+    return f"({quoted(name)} == {literal(value)})"
+
+
+def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, str]:
+    """Of a column that says no or yes: the label of no, and that of yes (the second)."""
+    domain: Any = schema[name]
+    if not _is_no_and_yes(domain):
+        label = constant_value(schema, name)
+        refuse_constant(
+            schema,
+            name,
+            f"{owner}.{what}",
+            f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
+        )
+    if isinstance(domain, Interval) or domain.size != 2:
+        held = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
+        raise InvalidParameter(
+            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {held}.",
+            hint='Categories(["no", "yes"]) or Integers(0, 1)',
+        )
+    no, yes = domain.labels()
+    return no, yes
+
+
+def _is_no_and_yes(domain: Any) -> bool:
+    """Whether it is 0 or 1, as everybody understands it: also where all rows hold one of them."""
+    if isinstance(domain, Categories):
+        return domain.values == 2 or (not isinstance(domain.values, int) and tuple(domain.values) == (0, 1))
+    return not isinstance(domain, Interval) and domain.size == 2 and [int(end) for end in ends_of(domain)] == [0, 1]
+
+
+# -- grids ------------------------------------------------------------------------------------------------------------
+
+
+def exact_number(owner: str, what: str, value: Any) -> Fraction:
+    """A number as people wrote it: 0.1 is a tenth."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        if isinstance(value, int | Decimal | Fraction):
+            return Fraction(value)
+        return Fraction(repr(value) if isinstance(value, float) else str(value))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise InvalidParameter(f"{owner}.{what} must hold numbers, got {shorten(value)}.") from None
+
+
+def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, what: str = "grid") -> tuple[str, ...]:
+    """A public grid as decimals, checked; () where it is the column's own values. cells: of the other columns."""
+    domain = require_number(owner, schema, name)
+    low, high = ends_of(domain)
+    if grid is None:
+        if domain.size * cells <= MAX_CELLS:
+            return ()
+        raise InvalidParameter(
+            f"{owner}.{what} is missing: column {name!r} is {domain.describe()}, which is {domain.size * cells} cells.",
+            hint=f"{what}=[...] names public points that increase, {what}=100 takes a hundred even cells; without one "
+            f"there may be at most {MAX_CELLS} cells",
+        )
+    if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
+        if 0 < domain.size <= grid and domain.size * cells <= MAX_CELLS:
+            return ()  # its own values are no more
+        points = _even(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
+    elif isinstance(grid, str) or not isinstance(grid, Iterable):
+        raise InvalidParameter(
+            f"{owner}.{what} must be a list of numbers, got {shorten(grid)}.", hint=f"{what}=[0, 10]"
+        )
+    else:
+        points = [exact_number(owner, what, v) for v in grid]
+    if not points:
+        raise InvalidParameter(f"{owner}.{what} is empty.", hint=f"{what}=None takes the column's own values")
+    if any(b <= a for a, b in pairwise(points)):
+        raise InvalidParameter(f"{owner}.{what} must increase, got {shorten([float(v) for v in points], 80)}.")
+    if points[0] < low or points[-1] > high:
+        raise InvalidParameter(
+            f"{owner}.{what} must lie within column {name!r}, {domain.describe()}, got {float(points[0]):g} to "
+            f"{float(points[-1]):g}."
+        )
+    if len(points) * cells > MAX_COUNTS:
+        raise InvalidParameter(f"{owner}.{what} makes {len(points) * cells} cells; at most 2**20.")
+    out = [decimal_text(v) for v in points]
+    if any(text is None for text in out):
+        raise InvalidParameter(f"{owner}.{what} must hold decimals, got {shorten([str(v) for v in points], 80)}.")
+    return tuple(str(text) for text in out)
+
+
+def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
+    """The schema of one's own table, whose column reaches as far as the grid: beyond the rows there is nobody."""
+    domain: Any = schema[name]
+    if not isinstance(grid, list | tuple | np.ndarray) or not len(grid) or not isinstance(domain, Integers | Decimals):
+        return schema
+    points = [exact_number("grid", "points", v) for v in grid]
+    places = domain.places if isinstance(domain, Decimals) else 0
+    low, high = ends_of(domain)
+    low, high = min(low, *points), max(high, *points)
+    ends = math.floor(low * 10**places), math.ceil(high * 10**places)
+    wider: Any
+    if isinstance(domain, Decimals):
+        wider = replace(domain, low=Decimal(ends[0]).scaleb(-places), high=Decimal(ends[1]).scaleb(-places))
+    else:
+        wider = replace(domain, low=ends[0], high=ends[1])
+    return Schema({column: wider if column == name else about for column, about in schema.about.items()})
+
+
+def _even(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
+    """The ends of even cells, on short decimals (of whole numbers: on these)."""
+    if cells < 1:
+        raise InvalidParameter(f"{owner}.{what} must be at least one cell, got {cells}.")
+    places = 0 if whole else max(0, FINE - math.floor(math.log10(high - low)))
+    inner = [math.floor((low + (high - low) * k / cells) * 10**places) for k in range(1, cells)]
+    held = {*(Fraction(v, 10**places) for v in inner), high}
+    points = sorted(v for v in held if low < v <= high)
+    return [low, *points] if what == "edges" else points  # a grid counts up to its points; bins lie between edges
+
+
+def inner_cuts(domain: Any, cuts: Sequence[str], first: bool = True) -> tuple[str, ...]:
+    """The cuts that part rows: none at or above the upper bound; with first=False, none at the lower one either."""
+    low, high = ends_of(domain)
+    return tuple(c for c in cuts if Fraction(c) < high and (first or Fraction(c) > low))
+
+
+def domain_values(domain: Any) -> list[Fraction]:
+    """Every value of a column of numbers, exactly."""
+    first, step = grid_of(domain)
+    return [first + step * code for code in range(domain.size)]
+
+
+def name_list(names: Sequence[str], most: int = 6) -> str:
+    """Names in a sentence."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,116 @@
+"""A formula once it is read: the expression of the outcome and of each column of the design matrix. Data, no code.
+
+A design travels as JSON with the model that it belongs to. Its expressions are in the grammar of
+statistics/expressions/parser.py, so whoever receives one can read what is added up, and nothing of it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from murmure.core.domain import Categories
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design.coding import MAX_COLUMNS
+from murmure.econometrics.design.factors import levels_of
+from murmure.econometrics.design.float_columns import Floats, evaluate
+from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.terms import Terms
+
+MAX_LETTERS = 1000
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a regression regresses on what: `read_formula("stay ~ age + ward", schema)`."""
+
+    domain: Schema  # the columns that are read, and no other
+    formula: str
+    outcome: str  # "" where there is none
+    outcome_name: str
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("names", "terms"):
+            held = getattr(self, name)
+            if not isinstance(held, list | tuple) or not all(isinstance(word, str) and word for word in held):
+                raise InvalidParameter(f"Design.{name} must be texts, got {shorten(held)}.")
+            object.__setattr__(self, name, tuple(held))
+        if not isinstance(self.domain, Schema):
+            raise InvalidParameter(f"Design.domain must be a Schema, got {shorten(self.domain)}.")
+        for name in ("formula", "outcome", "outcome_name"):
+            if not isinstance(getattr(self, name), str) or len(getattr(self, name)) > MAX_LETTERS:
+                raise InvalidParameter(f"Design.{name} must be a text of at most {MAX_LETTERS} letters.")
+        if len(self.names) != len(self.terms) or not 0 < len(self.terms) <= MAX_COLUMNS:
+            raise InvalidParameter(
+                f"Design wants as many names as terms, 1 to {MAX_COLUMNS}, got {len(self.names)} and {len(self.terms)}."
+            )
+        if len(set(self.names)) != len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvalidParameter(f"Design.names must differ, got {twice!r} twice.")
+        if bool(self.outcome) != bool(self.outcome_name):
+            raise InvalidParameter("Design.outcome and Design.outcome_name go together: both, or neither.")
+        terms = Terms(self.domain)
+        for expression in (*self.terms, *((self.outcome,) if self.outcome else ())):
+            read_expression(expression, terms)
+
+    @property
+    def has_intercept(self) -> bool:
+        return "1" in self.terms
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read, in the order of the schema."""
+        return self.domain.private
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know: which label of the outcome is the 1."""
+        for name in self.columns:
+            if isinstance(self.domain[name], Categories) and self.domain[name].size == 2:
+                (zero, _), (one, condition) = levels_of(self.domain, name)
+                if condition == self.outcome:
+                    return (f"{name} counts as 1 where it is {one!r} and as 0 where it is {zero!r}",)
+        return ()
+
+    def matrix(self, rows: Any) -> Floats:
+        """The design matrix of some rows: a frame, a mapping of columns, or a list of rows that are mappings.
+
+        In the units of the columns. Bounds of the schema are not asked for: a prediction may lie beyond them.
+        """
+        return evaluate(self.terms, self.domain, rows)
+
+    def outcomes(self, rows: Any) -> Floats:
+        """The outcome of some rows."""
+        if not self.outcome:
+            raise InvalidParameter(f"formula {shorten(self.formula, 100)} has no outcome.")
+        return evaluate((self.outcome,), self.domain, rows)[:, 0]
+
+    # -- JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": "Design",
+            "domain": self.domain.to_dict(),
+            "formula": self.formula,
+            "outcome": self.outcome,
+            "outcome_name": self.outcome_name,
+            "names": list(self.names),
+            "terms": list(self.terms),
+        }
+
+    @classmethod
+    def from_dict(cls, held: Any) -> Design:
+        wanted = {"type", *(field.name for field in fields(cls))}
+        if not isinstance(held, Mapping) or held.get("type") != "Design" or set(held) != wanted:
+            raise InvalidParameter(f"this is not the JSON of a design: {shorten(held, 120)}.")
+        rest = {name: value for name, value in held.items() if name not in ("type", "domain")}
+        return cls(domain=Schema.from_dict(held["domain"]), **rest)
+
+
+def part_of(schema: Schema, names: Sequence[str]) -> Schema:
+    """These columns of a schema, in its own order."""
+    return Schema({name: about for name, about in schema.about.items() if name in names})

@@ -1,0 +1,256 @@
+"""Formulas of R, as people write them, read against a schema: "stay ~ age + C(ward) + age:ward".
+
+    y ~ a + b        two terms, and a constant          - 1, + 0      no constant
+    a:b              their product                      a * b         a + b + a:b
+    (a + b) ** 2     products of up to two              a / b         a + a:b
+    I(x ** 2), {x > 40}, log(x), np.log(x), C(ward, Treatment("B"))
+    `length of stay`, `1`, Q("1")      columns, whatever their names look like (formula_names.py)
+
+formulaic's parser (the extra "formulas") reads the text, and nothing else of it is used: the factors that it finds are
+made expressions of ours (factors.py), and nothing is ever evaluated as Python. Labels come from the schema, not from
+data, so every party has the same columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from murmure.core.domain import Categories
+from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design.coding import Factor, code_terms
+from murmure.econometrics.design.design_matrix import MAX_LETTERS, Design, part_of
+from murmure.econometrics.design.factors import (
+    FactorReader,
+    called,
+    column_named,
+    columns_in,
+    literal,
+    of_formula,
+    quoted,
+)
+from murmure.econometrics.design.formula_names import hide_names, refuse_ambiguous, show_names
+from murmure.econometrics.errors import FitFailed
+from murmure.statistics.expressions.text import parsed
+
+MAX_TERMS = 20_000  # that the parser may have to look at: (a + b + c) ** 12 has half a million
+GRAMMAR = "y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)"
+INTERCEPT = "Intercept"  # the name of the constant (coding.py)
+OUTCOME = "put the outcome first: y ~ x1 + x2"
+
+
+@dataclass(frozen=True)
+class WrittenFactor:
+    """A factor as it stands in a formula."""
+
+    text: str
+    is_name: bool  # nothing but the name of a column
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that a formula names, in order, and those of them that it takes for labels only, in C()."""
+
+    columns: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
+    """The design that a formula says, of columns of this schema. outcome=False: there is no left side."""
+    try:
+        left, right = _sides(text, outcome, schema)
+        reader = FactorReader(schema)
+        terms = [[_factor(reader, factor) for factor in term] for term in right]
+        name, expression = _outcome(reader, left) if left is not None else ("", "")
+        columns = code_terms(terms)
+        if not columns:
+            raise InvalidParameter("its right side is empty.", hint="y ~ 1 has a constant and nothing else")
+        if [column for column, _ in columns].count(INTERCEPT) > 1:
+            raise InvalidParameter(
+                f"a column is named {INTERCEPT!r}, as the constant is in every result.",
+                hint=f"0 + {INTERCEPT} leaves the constant out; or rename the column",
+            )
+        read = _names([*right, *([[left]] if left is not None else [])])
+        return Design(part_of(schema, [*read.columns]), text, expression, name, *map(tuple, zip(*columns, strict=True)))
+    except MurmureError as error:
+        if isinstance(error, MissingExtra | FitFailed) or str(error).startswith("formula "):
+            raise
+        raise of_formula(text, error) from None
+    except RecursionError:
+        raise InvalidParameter(f"formula {shorten(text, 100)}: it is nested too deeply.") from None
+
+
+def columns_in_formula(text: str) -> tuple[str, ...]:
+    """The columns that a formula names, in order."""
+    return named_in(text).columns
+
+
+def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> Named:
+    """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
+
+    known: the columns of the table, where there is one: a formula that could mean one of them by mistake is refused.
+    """
+    try:
+        left, right = _sides(text, outcome, known)
+        return _names([*([[left]] if left is not None else []), *right])
+    except MurmureError as error:
+        if isinstance(error, MissingExtra):
+            raise
+        raise of_formula(text, error) from None
+
+
+def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False) -> Design:
+    """The design of some columns by their names, for models that take no formula."""
+    names = [columns] if isinstance(columns, str) else list(columns)
+    reader = FactorReader(schema)
+    terms: list[list[Factor]] = [[]] if intercept else []
+    found = code_terms([*terms, *([reader.column(name)] for name in dict.fromkeys(names))])
+    if not found:
+        raise InvalidParameter("wanted the names of one column or more, got none.")
+    text = " + ".join(["1" if intercept else "0", *map(quoted, names)])
+    return Design(part_of(schema, names), text, "", "", *map(tuple, zip(*found, strict=True)))
+
+
+# -- formulaic's parser ------------------------------------------------------------------------------------------------
+
+
+def _sides(
+    text: Any, outcome: bool | None, known: Iterable[str] = ()
+) -> tuple[WrittenFactor | None, list[list[WrittenFactor]]]:
+    """The outcome and the terms, by how many factors they have. known: all columns that there are."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
+    if len(text) > MAX_LETTERS:
+        raise InvalidParameter(
+            f"it has {len(text)} letters; at most {MAX_LETTERS} are read.", hint="leave out some terms"
+        )
+    if any(c in text for c in "\x00\n\r"):
+        raise InvalidParameter("it holds a line break.", hint="a formula is one line")
+    try:
+        from formulaic.errors import FormulaicError
+        from formulaic.parser import DefaultFormulaParser
+    except ImportError:
+        raise MissingExtra("reading formulas", "formulaic", "formulas") from None
+    refuse_ambiguous(text, known)
+    source, names = hide_names(text)
+    try:
+        parser = DefaultFormulaParser()
+        tree = parser.get_ast(source)
+        if tree is None or _most_terms(tree) > MAX_TERMS:
+            raise InvalidParameter(
+                f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
+            )
+        found = parser.get_terms(source)
+    except (FormulaicError, SyntaxError, ValueError) as error:
+        if isinstance(error, MurmureError):
+            raise
+        why = re.sub(r"\x1b\[[0-9;]*m|[\u29da\u29db]", "", str(getattr(error, "msg", error)))
+        lines = show_names(why, names).splitlines()
+        raise InvalidParameter(
+            f"it cannot be read ({shorten(lines[0] if lines else '', 120)[1:-1].rstrip('.')}).",
+            hint=f"such as {GRAMMAR}",
+        ) from None
+    left: Any = getattr(found, "lhs", None)
+    right: Any = getattr(found, "rhs", None) if left is not None else found
+    if outcome is not None and (left is not None) != outcome:
+        raise InvalidParameter(
+            "it has no outcome." if outcome else "it has an outcome, and none is wanted here.",
+            hint=OUTCOME if outcome else "write the right side only: x1 + x2",
+        )
+    terms = sorted((_factors(term, names) for term in right), key=len)
+    return (None if left is None else _one([_factors(term, names) for term in left])), terms
+
+
+def _most_terms(node: Any) -> int:
+    """At most so many terms come of this part of a formula: known before they are made."""
+    if not hasattr(node, "args"):
+        return 1
+    sign, parts = node.operator.symbol, [_most_terms(part) for part in node.args]
+    if sign == "|":
+        raise InvalidParameter("| is not read.", hint="instruments are given apart: iv(..., instruments=...)")
+    if sign == ".":
+        raise InvalidParameter("the dot, for all other columns, is not read.", hint="name the columns")
+    if sign in ("**", "^"):
+        power = str(getattr(node.args[1], "token", ""))
+        if not power.isdecimal() or not 1 <= int(power[:4]) <= 20:
+            raise InvalidParameter(
+                "a sum of terms is raised to a whole number from 1 to 20.", hint="of a column, write I(x ** 2)"
+            )
+        out = parts[0] ** int(power)
+    elif sign in ("+", "-", "~"):
+        out = sum(parts)
+    else:  # : * / in
+        out = parts[0] * parts[-1] + sum(parts)
+    if out > MAX_TERMS:
+        raise InvalidParameter(
+            f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
+        )
+    return out
+
+
+def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
+    """The factors of a term; those of the constant are none. names: words that stand for quoted names."""
+    out = []
+    for factor in term.factors:
+        if factor.eval_method.value == "literal":
+            if factor.expr != "1":
+                raise InvalidParameter(
+                    f"the number {factor.expr} stands as a factor, which would scale a column under its old name.",
+                    hint=f"I({factor.expr} * x)",
+                )
+            continue
+        if factor.eval_method.value == "lookup":
+            out.append(WrittenFactor(names.get(factor.expr, factor.expr), True))
+        else:
+            out.append(WrittenFactor(show_names(factor.expr, names), False))
+    return out
+
+
+def _one(factors: list[list[WrittenFactor]]) -> WrittenFactor:
+    if len(factors) != 1 or len(factors[0]) != 1:
+        raise InvalidParameter(
+            f"it has {len(factors)} outcomes; wanted one." if len(factors) != 1 else "its outcome is a product.",
+            hint="write one formula for each, or the sum as I(y1 + y2)",
+        )
+    return factors[0][0]
+
+
+# -- factors -----------------------------------------------------------------------------------------------------------
+
+
+def _factor(reader: FactorReader, factor: WrittenFactor) -> Factor:
+    return reader.column(factor.text) if factor.is_name else reader.written(factor.text)
+
+
+def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
+    """Its name and its expression. Of two labels the last one is 1."""
+    held = _factor(reader, left)
+    if not held.is_labels:
+        return held.name, held.expression
+    if len(held.levels) != 2:
+        name = _names([[left]]).columns[0]
+        domain: Any = reader.schema[name]
+        first = domain.values[0] if isinstance(domain, Categories) and not isinstance(domain.values, int) else 0
+        raise InvalidParameter(
+            f"its outcome {name!r} has {len(held.levels)} labels; wanted a number, or two labels.",
+            hint=f"choose one of them: {{{quoted(name)} == {literal(first)}}} ~ ...",
+        )
+    label, condition = held.levels[1 - held.base if held.base else 1]
+    return f"{held.name}[{label}]", condition
+
+
+def _names(terms: Iterable[Iterable[WrittenFactor]]) -> Named:
+    """Which columns are named, and which of them in C() only."""
+    numbers: dict[str, None] = {}
+    labels: dict[str, None] = {}
+    every: dict[str, None] = {}
+    for factor in (factor for term in terms for factor in term):
+        tree, _, names = parsed(quoted(factor.text) if factor.is_name else factor.text)
+        found = dict.fromkeys(columns_in(tree, names))
+        every |= found
+        in_labels = called(tree) == "C" and tree.args and column_named(tree.args[0], names) is not None  # type: ignore[attr-defined]
+        (labels if in_labels else numbers).update(found)
+    return Named(tuple(every), tuple(name for name in labels if name not in numbers))

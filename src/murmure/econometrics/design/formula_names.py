@@ -1,0 +1,86 @@
+"""Columns whose names a formula would read as something else: `1`, `-1`, `a + b`, `C(x)`, `(Intercept)`.
+
+In back quotes any name is a column, whatever it looks like. Quoted names are taken out of the text before formulaic
+reads it: to formulaic a term is its text, so that the column `1` would be the constant. Without quotes such a text
+means what formulas say; where the table has a column of that name too, nobody knows which was meant, and it is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.statistics.expressions.text import QUOTED, without_quotes
+
+
+def hide_names(text: str) -> tuple[str, dict[str, str]]:
+    """The formula with words in the places of quoted names, and which of them stands for which."""
+    source, names = without_quotes(text)
+    for word, name in list(names.items()):
+        if _is_read_as_itself(name):  # x and `x` are one term
+            source = re.sub(rf"\b{word}\b", names.pop(word), source)
+    return source, names
+
+
+def _is_read_as_itself(name: str) -> bool:
+    """Whether a formula reads the name as that of a column, without quotes."""
+    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _letters(name))]
+
+
+def show_names(text: str, names: Mapping[str, str]) -> str:
+    """The text with quoted names in their places again."""
+    for word, name in names.items():
+        text = re.sub(rf"\b{word}\b", lambda _, name=name: f"`{name}`", text)  # type: ignore[misc]
+    return text
+
+
+def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
+    """Refuse a formula in which something outside quotes is also the name of one of these columns."""
+    source, _ = without_quotes(text)  # C(`x`) is no column C(x)
+    found = _tokens(source)
+    for name in columns:
+        if _is_read_as_itself(name):
+            continue
+        own = _tokens(name)
+        if found is None or own is None:
+            there = _letters(name) in _letters(QUOTED.sub("", source))
+        elif all(kind == "operator" for kind, _ in own) or ("operator", "~") in own:
+            continue  # a sign alone is never a term, and no term spans both sides
+        else:
+            there = any(found[i : i + len(own)] == own for i in range(len(found) - len(own) + 1))
+        if there:
+            raise InvalidParameter(
+                f"{shorten(name)} is a column of the table, and without quotes a formula reads it otherwise.",
+                hint=_way_out(name),
+            )
+
+
+def _way_out(name: str) -> str:
+    if "`" in name:
+        return "a name with a back quote cannot stand in a formula: rename the column"
+    column = f"`{name}` is the column (or Q({name!r}), where a shell would run what is in back quotes)"
+    if name == "1":
+        return f"{column}; the constant is in every formula, 0 + x leaves it out; or rename the column"
+    return f"{column}; to mean anything else, rename the column or leave it out of the schema"
+
+
+def _tokens(text: str) -> list[tuple[str, str]] | None:
+    """The kind and the text of every part, as formulaic cuts them; operators by their signs. None: it cannot."""
+    from formulaic.errors import FormulaicError
+    from formulaic.parser.algos.tokenize import tokenize
+
+    out: list[tuple[str, str]] = []
+    try:
+        for token in tokenize(text):
+            kind: Any = getattr(token.kind, "value", None)
+            parts = list(token.token) if kind == "operator" and token.token != "**" else [token.token]
+            out += [(str(kind), _letters(part)) for part in parts]
+    except (FormulaicError, SyntaxError, ValueError):
+        return None
+    return out
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\s+", "", text).replace('"', "'")

@@ -1,0 +1,48 @@
+"""Which label the others are compared with, and why that one: every result with labels says it.
+
+Columns of labels are coded against their first label (coding.py). Its place is the schema's to say: where there is a
+schema, its order holds in the clear, between parties and in a study alike. A table without one has no order of its own
+(but for a categorical column of pandas), so its labels are sorted, and the result says so: with a schema that lists
+them otherwise, the same formula has another base.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import MurmureError
+from murmure.core.schema import Schema
+from murmure.econometrics.design.factors import levels_of
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design.design_matrix import Design
+
+SORTED = "read off the table: labels in sorted order"
+LISTED = "read off the table: labels in the order of the column"
+FIRST = {
+    SORTED: "the first in sorted order, since no schema was given",
+    LISTED: "the first of the categorical column, since no schema was given",
+}
+BY_SCHEMA, BY_FORMULA = "the first in the schema", "the one that the formula names"
+
+
+def base_notes(design: Design) -> list[str]:
+    """A sentence for every reason: "Labels are compared with the first in the schema: ward with 'A'." """
+    found: dict[str, list[str]] = {}
+    for name in design.columns:
+        base = _base(design.domain, name, design.terms)
+        if base is not None:
+            label, is_first = base
+            why = FIRST.get(design.domain.about[name].note, BY_SCHEMA) if is_first else BY_FORMULA
+            found.setdefault(why, []).append(f"{name} with {label!r}")
+    return [f"Labels are compared with {why}: {', '.join(columns)}." for why, columns in found.items()]
+
+
+def _base(domain: Schema, name: str, terms: tuple[str, ...]) -> tuple[str, bool] | None:
+    """The one label of a column that no term of the design stands for, and whether it is the first."""
+    try:
+        levels = levels_of(domain, name)
+    except MurmureError:  # numbers, too many to be labels
+        return None
+    left = [(label, i == 0) for i, (label, condition) in enumerate(levels) if condition not in terms]
+    return left[0] if len(left) == 1 and len(levels) > 1 else None

@@ -1,0 +1,35 @@
+"""Public sizes of expressions, from the bounds of the schema: powers of two that bring columns within -1 and 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from murmure.core.schema import Schema
+from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.terms import Terms
+
+
+def bounds_of(schema: Schema, expression: str) -> tuple[Fraction, Fraction, Fraction]:
+    """The least and the largest value that a row can have, and the step between values."""
+    terms = Terms(schema)
+    term = terms[read_expression(expression, terms)]
+    return term.unit * term.low, term.unit * term.high, term.unit
+
+
+def exponent(schema: Schema, expression: str) -> int:
+    """The least k with |value| <= 2^k, whatever a row holds."""
+    low, high, _ = bounds_of(schema, expression)
+    most = max(abs(low), abs(high))
+    if not most:
+        return 0
+    k = most.numerator.bit_length() - most.denominator.bit_length() - 1
+    while Fraction(2) ** k < most:
+        k += 1
+    return k
+
+
+def is_label(design: Any, term: str) -> bool:
+    """Whether a column of the design is 1 for those with some label, and 0 for others."""
+    low, high, step = bounds_of(design.domain, term)
+    return "==" in term and low == 0 and high == step == 1

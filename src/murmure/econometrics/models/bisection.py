@@ -1,0 +1,214 @@
+"""Quantiles by bisection: each round one count of rows at or below a point, and one bit more of each quantile.
+
+    x_q = min {v : #{x <= v} >= q n}          the value itself, on the column's own grid; no bin width is in it
+
+The first point is the middle of the public bounds, and each count says which half holds x_q. ceil(log2(values)) rounds
+find it exactly, fewer with a tolerance; several quantiles are found in the same rounds. The points that were asked
+about depend on earlier counts, and all of these counts are released: the result lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from murmure.core.domain import Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design.columns import decimal_text, exact_number, name_list, require_number, select_columns
+from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.expressions.terms import grid_of
+from murmure.statistics.sums import Sums
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+MAX_QUANTILES = 100
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """Quantiles of a column. probabilities: decimals from 0 to 1. tolerance: how wide a bracket may stay; 0: exact."""
+
+    domain: Schema
+    column: str
+    probabilities: tuple[str, ...] = ("0.5",)
+    tolerance: str = "0"
+
+    protects: ClassVar[str | None] = (
+        "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", select_columns("Bisection", self.domain, [self.column]))
+        require_number("Bisection", self.domain, self.column)
+        held = self.probabilities
+        if isinstance(held, str) or not isinstance(held, tuple | list) or not 0 < len(held) <= MAX_QUANTILES:
+            raise InvalidParameter(
+                f"Bisection.probabilities must be 1 to {MAX_QUANTILES} numbers, got {shorten(held)}.",
+                hint="(0.25, 0.5, 0.75)",
+            )
+        texts = []
+        for q in held:
+            p = exact_number("Bisection", "probabilities", q)
+            text = decimal_text(p)
+            if not 0 <= p <= 1 or text is None:
+                raise InvalidParameter(f"Bisection.probabilities must be decimals from 0 to 1, got {shorten(q)}.")
+            texts.append(text)
+        if len(set(texts)) < len(texts):
+            raise InvalidParameter(f"Bisection.probabilities names one twice: {shorten(tuple(texts))}.")
+        object.__setattr__(self, "probabilities", tuple(texts))
+        wide = exact_number("Bisection", "tolerance", self.tolerance)
+        if wide < 0:
+            raise InvalidParameter(f"Bisection.tolerance must not be negative, got {shorten(self.tolerance)}.")
+        object.__setattr__(self, "tolerance", decimal_text(wide) or str(wide))
+
+    @property
+    def _enough(self) -> int:
+        """Steps of the grid that a bracket may span."""
+        return int(Fraction(self.tolerance) / grid_of(self.domain[self.column])[1])  # type: ignore[arg-type]
+
+    @property
+    def rounds(self) -> int:
+        # a bracket of s steps is halved until it spans no more than it may
+        size, rounds = self.domain[self.column].size - 1, 0
+        while size > self._enough:
+            size, rounds = size // 2, rounds + 1
+        return max(1, rounds)
+
+    @property
+    def most_sums(self) -> int:
+        """Of all rounds together, at most: a count for each quantile, and no more than there are values."""
+        return min(self.rounds * len(self.probabilities), max(1, self.domain[self.column].size - 1))
+
+    @property
+    def finest(self) -> tuple[str, int]:
+        """How many cells of the column the last rounds may come to, whatever the counts are."""
+        return self.column, -(-self.domain[self.column].size // (self._enough + 1))
+
+    def in_words(self) -> tuple[str, str]:
+        some = name_list(self.probabilities)
+        return (
+            f"the quantiles {some} of {self.column}, by at most {self.rounds} rounds of counts",
+            f"les quantiles {some} de {self.column}, par {self.rounds} tours de comptages au plus",
+        )
+
+    def _value(self, code: int) -> Fraction:
+        first, step = grid_of(self.domain[self.column])  # type: ignore[arg-type]
+        return first + step * code
+
+    def _below(self, code: int) -> str:
+        """x <= the value of this code, with a decimal that lies at it or before the next."""
+        value, after = self._value(code), self._value(code + 1)
+        text = decimal_text(value)
+        if text is None or len(text) > 40:
+            places = 1
+            while Fraction(-(-value.numerator * 10**places // value.denominator), 10**places) >= after:
+                places += 1
+            text = str(decimal_text(Fraction(-(-value.numerator * 10**places // value.denominator), 10**places)))
+        return f"{quoted(self.column)} <= {text}"
+
+    def steps(self) -> Generator[Any, Any, QuantileBrackets]:
+        top = self.domain[self.column].size - 1
+        # x_q lies among the codes low + 1 .. high; below `low` are too few rows
+        low, high = [-1] * len(self.probabilities), [top] * len(self.probabilities)
+        wanted = [Fraction(q) for q in self.probabilities]
+        seen: dict[int, int] = {}
+        n: int | None = None
+        first = True
+        while first or any(b - a - 1 > self._enough for a, b in zip(low, high, strict=True)):
+            first = False
+            middles = {(a + b) // 2 for a, b in zip(low, high, strict=True) if b - a - 1 > self._enough}
+            points = sorted(m for m in middles or {top // 2} if m not in seen and 0 <= m < top)
+            if not points:  # one value: there is nothing to ask but how many rows there are
+                points = [max(0, min(top - 1, 0))]
+            texts = [self._below(m) for m in points]
+            answer = yield Sums(self.domain, tuple(texts))
+            n = int(answer.n)
+            seen |= {m: int(v) for m, v in zip(points, answer.sums, strict=True)}
+            for k, q in enumerate(wanted):
+                for m in points:
+                    enough = seen[m] >= max(q * n, Fraction(1))  # the least value has one row at least
+                    if enough and low[k] < m < high[k]:
+                        high[k] = m
+                    elif not enough and low[k] < m < high[k]:
+                        low[k] = m
+        assert n is not None
+        return QuantileBrackets(
+            column=self.column,
+            probabilities=self.probabilities,
+            low=tuple(self._value(a + 1) for a in low),
+            high=tuple(self._value(b) for b in high),
+            n=n,
+            counts=tuple((self._value(m), count) for m, count in sorted(seen.items())),
+            grid=(self.column,) if isinstance(self.domain[self.column], Interval) else (),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileBrackets(ModelResult):
+    """Quantiles, each within a bracket that holds it for certain; both ends are one where it is exact."""
+
+    column: str
+    probabilities: tuple[str, ...]
+    low: tuple[Fraction, ...]
+    high: tuple[Fraction, ...]
+    n: int
+    counts: tuple[tuple[Fraction, int], ...]  # rows at or below a point: all that was released
+    grid: tuple[str, ...] = ()
+    how: How | None = None
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The upper ends: the quantiles themselves, where brackets are closed."""
+        return self.high
+
+    @property
+    def title(self) -> str:
+        return f"Quantiles of {self.column}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        return [("Rows", self.n), ("Counts released", len(self.counts))]
+
+    def tables(self) -> list[ResultTable]:
+        rows = tuple((q, float(a), float(b)) for q, a, b in zip(self.probabilities, self.low, self.high, strict=True))
+        counts = tuple((f"{float(v):g}", count, count / self.n) for v, count in self.counts)
+        return [
+            ResultTable("", ("probability", "at least", "at most"), rows),
+            ResultTable("Rows at or below", ("point", "rows", "share"), counts),
+        ]
+
+
+def quantile(
+    column: str,
+    data: Any,
+    probabilities: Sequence[Any] | float | str = (0.5,),
+    *,
+    tolerance: Any = 0,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> QuantileBrackets:
+    """Quantiles of a column, exactly: `quantile("age", table, [0.25, 0.5])`; data and privacy as in `ask`."""
+    several: Any = (probabilities,) if isinstance(probabilities, int | float | str) else probabilities
+    held = schema_for("quantile", data, schema, [column], privacy)
+    model = Bisection(held, column, tuple(several), tolerance)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+_ROWS: dict[str, list[Any]] = {
+    "age": [(i * i * 7 + 3 * i) % 83 for i in range(47)],
+    "dose": [0.5 + (i * 13 % 40) / 20 for i in range(47)],
+}
+
+EXAMPLES = (
+    Example(Bisection(Schema({"age": Integers(0, 120)}), "age", ("0", "0.25", "0.5", "0.9", "1")), _ROWS),
+    Example(Bisection(Schema({"dose": Interval(0.0, 3.0, cells=64)}), "dose", ("0.5",), "0.1"), _ROWS),
+)

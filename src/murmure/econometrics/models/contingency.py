@@ -1,0 +1,327 @@
+"""Tables of counts: are two columns independent; and is an odds ratio common to strata?
+
+    E_ij = R_i C_j / N,    X^2 = sum (O - E)^2 / E,    G = 2 sum O ln(O / E),    V = sqrt(X^2 / (N min(r - 1, c - 1)))
+
+G is added up as 2 sum E ((1 + d) ln(1 + d) - d), d = O / E - 1, which keeps its digits however near to 0 it is.
+Of two by two cells X^2 may be corrected as Yates (1934) did: every |O - E| less a half, and not below zero. Counts are
+exact, and so is X^2 until its last rounding. With noise there is no p-value: noise in the counts adds to X^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.tails import chi2_above
+from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
+from murmure.econometrics.errors import NoVariation, TooFewObservations
+from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cell_counts import CellCounts
+from murmure.statistics.exact.cells import Cells
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+
+SMALL = 5  # expected rows of a cell, below which the law of X^2 is no longer near chi-squared (Cochran 1954)
+NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """How often each value of one column meets each value of another, and whether they are independent.
+
+    yates: correct two by two tables for continuity.
+    """
+
+    domain: Schema
+    first: str
+    second: str
+    yates: bool = True
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", select_columns("Contingency", self.domain, [self.first, self.second]))
+        if not isinstance(self.yates, bool):
+            raise InvalidParameter(f"Contingency.yates must be True or False, got {shorten(self.yates)}.")
+        for name in self.domain:
+            if not isinstance(self.domain[name], Categories | Integers):
+                raise InvalidParameter(
+                    f"Contingency: column {name!r} holds no categories: {self.domain[name].describe()}.",
+                    hint="Categories([...]) or Integers; cut a number into classes first",
+                )
+        cells = math.prod(self.domain[name].size for name in self.domain)
+        if cells > MAX_CELLS:
+            raise InvalidParameter(f"Contingency counts at most {MAX_CELLS} cells, got {cells}.", hint="join labels")
+
+    def in_words(self) -> tuple[str, str]:
+        return (
+            f"how many rows hold each value of {self.first} with each of {self.second}, and a test of independence",
+            f"combien de lignes ont chaque valeur de {self.first} avec chacune de {self.second}, et un test "
+            "d’indépendance",
+        )
+
+    def steps(self) -> Generator[Any, Any, ContingencyResult]:
+        counted: CellCounts = yield Cells(self.domain, (None, None))
+        rows, columns = (tuple(self.domain[name].labels()) for name in (self.first, self.second))
+        noise = None if counted.noise is None else math.sqrt(counted.noise)
+        counts = [[Fraction(v) for v in line] for line in np.asarray(counted.counts).tolist()]
+        dropped: list[str] = []
+        if noise is None:
+            filled = [i for i, line in enumerate(counts) if any(line)]
+            across = [j for j in range(len(columns)) if any(line[j] for line in counts)]
+            dropped = [
+                *(f"{self.first} = {rows[i]}" for i in range(len(rows)) if i not in filled),
+                *(f"{self.second} = {columns[j]}" for j in range(len(columns)) if j not in across),
+            ]
+            if not filled:
+                raise TooFewObservations(
+                    "every row holds a label that is not listed.", hint="look at the labels of the schema"
+                )
+            for name, held, labels in ((self.first, filled, rows), (self.second, across, columns)):
+                if len(held) < 2:
+                    raise NoVariation(
+                        f"column {name!r} is {labels[held[0]]!r} for everybody.",
+                        hint="a table needs two values of each column at least",
+                        columns=[name],
+                    )
+            counts = [[counts[i][j] for j in across] for i in filled]
+            rows, columns = tuple(rows[i] for i in filled), tuple(columns[j] for j in across)
+        return ContingencyResult(
+            first=self.first,
+            second=self.second,
+            rows=rows,
+            columns=columns,
+            counts=tuple(map(tuple, counts)),
+            yates=self.yates,
+            dropped=tuple(dropped),
+            noise=noise,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ContingencyResult(ModelResult):
+    """`table` and `expected` counts, `statistic` (X^2), `pvalue`, `df`, `g`, `g_pvalue`, `cramers_v`.
+
+    statistic is corrected where the table is two by two and yates=True; `uncorrected` never is.
+    """
+
+    first: str
+    second: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[Fraction, ...], ...]
+    yates: bool
+    dropped: tuple[str, ...] = ()
+    noise: float | None = None  # standard deviation of the noise in every count
+    how: How | None = None
+
+    @property
+    def table(self) -> NDArray[Any]:
+        """The counts: whole numbers; with noise, floats."""
+        return np.array([[float(v) if self.noise is not None else int(v) for v in line] for line in self.counts])
+
+    @property
+    def n(self) -> int:
+        return round(self._n)
+
+    @property
+    def _n(self) -> Fraction:
+        return sum((v for line in self.counts for v in line), Fraction(0))
+
+    @property
+    def _expected(self) -> list[list[Fraction]] | None:
+        """None where noise leaves a margin that is not positive."""
+        down = [sum(line, Fraction(0)) for line in self.counts]
+        across = [sum(line, Fraction(0)) for line in zip(*self.counts, strict=True)]
+        if min(*down, *across) <= 0:
+            return None
+        return [[r * c / self._n for c in across] for r in down]
+
+    @property
+    def expected(self) -> NDArray[np.float64] | None:
+        held = self._expected
+        return None if held is None else np.array([[float(v) for v in line] for line in held])
+
+    @property
+    def corrected(self) -> bool:
+        return self.yates and len(self.rows) == len(self.columns) == 2
+
+    def _chi2(self, corrected: bool) -> Fraction | None:
+        expected = self._expected
+        if expected is None:
+            return None
+        total = Fraction(0)
+        for line, beside in zip(self.counts, expected, strict=True):
+            for o, e in zip(line, beside, strict=True):
+                away = abs(o - e)
+                away -= min(Fraction(1, 2), away) if corrected else 0
+                total += away**2 / e
+        return total
+
+    @property
+    def statistic(self) -> float | None:
+        held = self._chi2(self.corrected)
+        return None if held is None else float(held)
+
+    @property
+    def uncorrected(self) -> float | None:
+        held = self._chi2(False)
+        return None if held is None else float(held)
+
+    @property
+    def df(self) -> int:
+        return (len(self.rows) - 1) * (len(self.columns) - 1)
+
+    @property
+    def pvalue(self) -> float | None:
+        return None if self.noise is not None else chi2_above(self.statistic or 0.0, self.df)
+
+    @property
+    def uncorrected_pvalue(self) -> float | None:
+        return None if self.noise is not None else chi2_above(self.uncorrected or 0.0, self.df)
+
+    @property
+    def g(self) -> float | None:
+        """The likelihood ratio; never corrected."""
+        expected = self._expected
+        if expected is None or any(v < 0 for line in self.counts for v in line):
+            return None
+        pairs = [
+            (o, e)
+            for line, beside in zip(self.counts, expected, strict=True)
+            for o, e in zip(line, beside, strict=True)
+        ]
+        return 2 * math.fsum(float(e) * _excess(o / e - 1) for o, e in pairs)
+
+    @property
+    def g_pvalue(self) -> float | None:
+        return None if self.noise is not None or self.g is None else chi2_above(self.g, self.df)
+
+    @property
+    def cramers_v(self) -> float | None:
+        """From the uncorrected X^2: 0 for independence, 1 where one column tells the other."""
+        held = self._chi2(False)
+        return None if held is None else root(held / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.noise is None else NOISY
+
+    @property
+    def title(self) -> str:
+        return f"{self.first} by {self.second}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        out: list[tuple[str, Any]] = [("rows", self.n), ("df", self.df)]
+        if self.corrected:
+            out += [("chi-squared (Yates)", self.statistic), ("Prob(>chi-squared, Yates)", self.pvalue)]
+        out += [("chi-squared", self.uncorrected), ("Prob(>chi-squared)", self.uncorrected_pvalue)]
+        return [*out, ("G", self.g), ("Prob(>G)", self.g_pvalue), ("Cramér's V", self.cramers_v)]
+
+    def tables(self) -> list[ResultTable]:
+        head = (self.first, *self.columns)
+        kind: Any = float if self.noise is not None else int
+        out = [
+            ResultTable(
+                "Counts", head, tuple((r, *map(kind, line)) for r, line in zip(self.rows, self.counts, strict=True))
+            )
+        ]
+        if (expected := self._expected) is not None:
+            lines = tuple((r, *map(float, line)) for r, line in zip(self.rows, expected, strict=True))
+            out.append(ResultTable("Expected, if independent", head, lines))
+        return out
+
+    @property
+    def notes(self) -> list[str]:
+        out = []
+        if self.dropped:
+            out.append(f"Left out, since nobody holds them at any party: {name_list(self.dropped)}.")
+        if self.noise is not None:
+            out.append(f"No p-values: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}.")
+            return out
+        small = sum(v < SMALL for line in self._expected or [] for v in line)
+        if small:
+            out.append(
+                f"{small} of {len(self.rows) * len(self.columns)} cells expect fewer than {SMALL} rows: chi-squared "
+                "and G follow their law roughly at best."
+            )
+        return out
+
+    def plot(self, ax: Any = None) -> Any:
+        """Counts, coloured by how far they are from independence (Pearson's residuals); to an axis or a file."""
+        target = ax
+        ax, figure = drawing(target, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows)))
+        counts, expected = self.table, self.expected
+        away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
+        most = max(2.0, float(np.abs(away).max()))
+        image = ax.imshow(away, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
+        for (i, j), v in np.ndenumerate(counts):
+            dark = abs(away[i, j]) > 0.6 * most
+            ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
+        ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
+        ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)
+        ax.set_xlabel(self.second, parse_math=False)
+        ax.set_ylabel(self.first, parse_math=False)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        ax.figure.colorbar(image, ax=ax, label="(count - expected) / root of expected")
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+def _excess(d: Fraction) -> float:
+    """(1 + d) ln(1 + d) - d, which is never negative: summed over cells with weights E, it is sum O ln(O / E).
+
+    The terms d add up to nothing. Without them every cell of a nearly independent table is small, as G is, and no
+    digits cancel out. Near 0 it is the series sum_k (-d)^k / (k (k - 1)), k = 2, 3, ...
+    """
+    if d <= -1:
+        return 1.0
+    if abs(d) >= Fraction(1, 8):
+        return float(1 + d) * log_of(1 + d) - float(d)
+    x, total = float(d), 0.0
+    for k in range(20, 1, -1):
+        total = 1 / (k * (k - 1)) - x * total
+    return total * x * x
+
+
+def contingency(
+    first: str,
+    second: str,
+    data: Any,
+    *,
+    yates: bool = True,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> ContingencyResult:
+    """`contingency("smoker", "ward", table)`: counts, expected counts, chi-squared, G, Cramer's V; data as in `ask`."""
+    read = schema_for("contingency", data, schema, [first, second], privacy)
+    model = Contingency(read, first, second, yates)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(Contingency(STUDY, "smoker", "ill"), STUDY_ROWS),
+    Example(Contingency(STUDY, "ward", "children", yates=False), STUDY_ROWS),
+)

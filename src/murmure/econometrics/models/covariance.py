@@ -1,0 +1,353 @@
+"""Covariances and correlations of columns of numbers, from their sums and the sums of their products.
+
+    C_ab = (S[x_a x_b] - S[x_a] S[x_b] / N) / (N - 1),    r = C_ab / sqrt(C_aa C_bb),    t = r sqrt((N - 2) / (1 - r^2))
+
+p(p+1)/2 + p + 1 sums for p columns, exact until the last rounding: r is the root of an exact fraction, so that columns
+that are multiples of one another have r = 1 and nothing else. With noise, the error of r counts it (delta method).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.delta_method import Traced, sqrt
+from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.algebra.moments import cross, signed_root
+from murmure.econometrics.algebra.tails import normal_two_sided, t_two_sided
+from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.errors import NoVariation, TooFewObservations
+from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+from murmure.statistics.exact.cross_products import CrossProducts
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+Matrix = tuple[tuple[Fraction, ...], ...]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ColumnMoments:
+    """Means and covariances of columns, exact; and of noisy sums, the standard deviation of the noise in each."""
+
+    columns: tuple[str, ...]
+    n: Fraction
+    means: tuple[Fraction, ...]
+    covariance: Matrix
+    covariance_noise: Floats | None = None
+    correlation_noise: Floats | None = None  # NaN where there is no correlation
+
+
+def products_of(domain: Schema, columns: tuple[str, ...]) -> CrossProducts:
+    return CrossProducts(domain, ("1", *(centred(domain, name)[0] for name in columns)))
+
+
+def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProductsEstimate) -> ColumnMoments:
+    """From the sums to means and covariances."""
+    S, n = crossed.matrix, crossed.matrix[0][0]
+    if n <= 1:
+        what = (
+            f"{n} row has no covariance"
+            if crossed.noise is None
+            else f"with the noise, {float(n):.4g} rows were counted"
+        )
+        raise TooFewObservations(
+            f"{what}.", hint="more rows" if crossed.noise is None else "more rows, or a larger epsilon"
+        )
+    over = range(1, len(columns) + 1)
+    means = tuple(centred(domain, name)[1] + S[0][a] / n for a, name in zip(over, columns, strict=True))
+    C = tuple(tuple(cross(n, S[0][a], S[0][b], S[a][b]) / (n - 1) for b in over) for a in over)
+    if crossed.noise is None:
+        return ColumnMoments(columns, n, means, C)
+    spread = [float(v) for v in crossed.variance()]  # of every sum
+
+    def entry(a: int, b: int) -> Traced:
+        return Traced(float(S[a][b]), crossed.slopes(a, b))
+
+    N = entry(0, 0)
+    T = [[cross(N, entry(0, a), entry(0, b), entry(a, b)) / (N - 1) for b in over] for a in over]
+    of_cov = np.array([[math.sqrt(v.variance(spread)) for v in row] for row in T])
+    of_r = np.full(of_cov.shape, math.nan)
+    for i, row in enumerate(T):
+        for j, v in enumerate(row):
+            if i != j and T[i][i].value > 0 and T[j][j].value > 0:
+                of_r[i, j] = math.sqrt((v / sqrt(T[i][i] * T[j][j])).variance(spread))
+    return ColumnMoments(columns, n, means, C, of_cov, of_r)
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Means and covariances of columns."""
+
+    domain: Schema
+    columns: tuple[str, ...]
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+    words: ClassVar[tuple[str, str]] = ("means and covariances of", "moyennes et covariances de")
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "columns", numbers_in(owner, self.domain, self.columns))
+        object.__setattr__(self, "domain", select_columns(owner, self.domain, self.columns))
+        if len(self.columns) < 2:
+            raise InvalidParameter(f"{owner}.columns must name two columns or more, got {list(self.columns)}.")
+        _ = products_of(self.domain, self.columns)
+
+    def in_words(self) -> tuple[str, str]:
+        return f"{self.words[0]} {name_list(self.columns)}", f"{self.words[1]} {name_list(self.columns)}"
+
+    def steps(self) -> Generator[Any, Any, ModelResult]:
+        crossed: CrossProductsEstimate = yield products_of(self.domain, self.columns)
+        return CovarianceResult(scatter=column_moments(self.domain, self.columns, crossed))
+
+
+@dataclass(frozen=True)
+class Correlation(Covariance):
+    """Pearson's correlations of columns, with their tests."""
+
+    words: ClassVar[tuple[str, str]] = (
+        "means, variances and correlations of",
+        "moyennes, variances et corrélations de",
+    )
+
+    def steps(self) -> Generator[Any, Any, ModelResult]:
+        crossed: CrossProductsEstimate = yield products_of(self.domain, self.columns)
+        scatter = column_moments(self.domain, self.columns, crossed)
+        if crossed.noise is None:
+            flat = [name for k, name in enumerate(self.columns) if scatter.covariance[k][k] == 0]
+            if flat:
+                raise NoVariation(
+                    f"column {flat[0]!r} is the same for everybody: it correlates with nothing.",
+                    hint="leave it out",
+                    columns=flat,
+                )
+        return CorrelationResult(scatter=scatter)
+
+
+class ColumnMomentsResult(ModelResult):
+    """What results share that are read off a scatter."""
+
+    scatter: ColumnMoments
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.scatter.columns
+
+    @property
+    def n(self) -> int:
+        return round(self.scatter.n)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CovarianceResult(ColumnMomentsResult):
+    """`covariance` (an array, divisor n - 1), `mean`, `n`; `scatter` holds the exact fractions."""
+
+    scatter: ColumnMoments
+    how: How | None = None
+
+    @property
+    def mean(self) -> Floats:
+        return to_floats(self.scatter.means)
+
+    @property
+    def covariance(self) -> Floats:
+        return to_floats(self.scatter.covariance)
+
+    @property
+    def title(self) -> str:
+        return f"Covariance of {name_list(self.columns)}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        return [
+            ("rows", self.n),
+            *((f"mean of {name}", m) for name, m in zip(self.columns, self.scatter.means, strict=True)),
+        ]
+
+    @property
+    def noise(self) -> Floats | None:
+        """The standard deviation of the noise in each covariance; None: exact."""
+        return self.scatter.covariance_noise
+
+    def tables(self) -> list[ResultTable]:
+        rows = tuple((name, *map(float, row)) for name, row in zip(self.columns, self.covariance, strict=True))
+        out = [ResultTable("", ("", *self.columns), rows)]
+        if self.noise is not None:
+            rows = tuple((name, *map(float, row)) for name, row in zip(self.columns, self.noise, strict=True))
+            out.append(ResultTable("Standard deviation of the noise", ("", *self.columns), rows))
+        return out
+
+    @property
+    def notes(self) -> list[str]:
+        out = ["The divisor is n - 1."]
+        if self.noise is not None:
+            out.append("The deviation of the noise is by the delta method; n is a noisy count.")
+        return out
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorrelationResult(ColumnMomentsResult):
+    """`correlation`, `statistic` (Student's t with `df` degrees of freedom), `pvalue`: arrays, NaN on the diagonal."""
+
+    scatter: ColumnMoments
+    how: How | None = None
+
+    @property
+    def title(self) -> str:
+        return f"Correlation of {name_list(self.columns)}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        return [("rows", self.n)]
+
+    @property
+    def df(self) -> int | None:
+        """Of Student's t; None with noise, where tests are normal."""
+        return None if self.noisy else self.n - 2
+
+    @property
+    def noisy(self) -> bool:
+        return self.scatter.correlation_noise is not None
+
+    def _r(self, a: int, b: int) -> float:
+        C = self.scatter.covariance
+        if a == b:
+            return 1.0
+        if C[a][a] <= 0 or C[b][b] <= 0:
+            return math.nan
+        return signed_root(C[a][b] ** 2 / (C[a][a] * C[b][b]), C[a][b])
+
+    def _square(self, f: Any) -> Floats:
+        over = range(len(self.columns))
+        return np.array([[f(a, b) for b in over] for a in over])
+
+    @property
+    def correlation(self) -> Floats:
+        return self._square(self._r)
+
+    @property
+    def statistic(self) -> Floats:
+        """t = r sqrt((n - 2) / (1 - r^2)), infinite where r is 1 or -1; with noise, r over its whole error."""
+        return self._square(self._t)
+
+    def _t(self, a: int, b: int) -> float:
+        C, n = self.scatter.covariance, self.scatter.n
+        if a == b or n <= 2 or C[a][a] <= 0 or C[b][b] <= 0:
+            return math.nan
+        square = C[a][b] ** 2 / (C[a][a] * C[b][b])
+        if self.scatter.correlation_noise is not None:
+            if square >= 1:
+                return math.nan
+            own = float((1 - square) / (n - 2)) + float(self.scatter.correlation_noise[a, b]) ** 2
+            return self._r(a, b) / math.sqrt(own)
+        if square == 1:
+            return math.copysign(math.inf, C[a][b])
+        return signed_root(square * (n - 2) / (1 - square), C[a][b])
+
+    @property
+    def pvalue(self) -> Floats:
+        """Two-sided, of no correlation."""
+        df = self.df
+
+        def tail(a: int, b: int) -> float:
+            t = self._t(a, b)
+            return math.nan if math.isnan(t) else normal_two_sided(t) if df is None else t_two_sided(t, df)
+
+        return self._square(tail)
+
+    def tables(self) -> list[ResultTable]:
+        r, t, p = self.correlation, self.statistic, self.pvalue
+        square = tuple((name, *map(_told, row)) for name, row in zip(self.columns, r, strict=True))
+        pairs = tuple(
+            (self.columns[a], self.columns[b], _told(r[a, b]), _told(t[a, b]), self.df, _told(p[a, b]))
+            for a in range(len(self.columns))
+            for b in range(a + 1, len(self.columns))
+        )
+        head = ("", "and", "r", "z" if self.noisy else "t", "df", "p-value")
+        return [
+            ResultTable("", ("", *self.columns), square),
+            ResultTable("Tests of no correlation, two-sided", head, pairs),
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        if not self.noisy:
+            return [] if self.n > 2 else ["Two rows leave no degree of freedom for a test."]
+        out = ["z counts the noise in r (delta method, normal); n is a noisy count."]
+        if not np.isfinite(self.statistic[~np.eye(len(self.columns), dtype=bool)]).all():
+            out.append("Where r or p is missing, the noise left no correlation between -1 and 1.")
+        return out
+
+    def plot(self, ax: Any = None) -> Any:
+        """The matrix in colours, with its figures; to an axis or a file."""
+        target, k = ax, len(self.columns)
+        ax, figure = drawing(target, (1.6 + 0.75 * k, 1.1 + 0.75 * k))
+        r = self.correlation
+        image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
+        for (a, b), v in np.ndenumerate(r):
+            said = "" if math.isnan(v) else f"{v:.2f}"
+            ax.text(b, a, said, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
+        ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
+        ax.set_yticks(range(k), self.columns, parse_math=False)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+def _told(v: float) -> float | None:
+    """NaN is no figure."""
+    return None if math.isnan(v) else float(v)
+
+
+def covariance(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> CovarianceResult:
+    """Means and covariances of these columns, or of all that hold numbers; data and privacy as in `ask`."""
+    read = schema_for("covariance", data, schema, columns, privacy, numbers=True)
+    model = Covariance(read, numbers_in("covariance", read, columns))
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+def correlation(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> CorrelationResult:
+    """Pearson's correlations, with t and p, of these columns, or of all that hold numbers; data as in `ask`."""
+    read = schema_for("correlation", data, schema, columns, privacy, numbers=True)
+    model = Correlation(read, numbers_in("correlation", read, columns))
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(Covariance(CLINIC, ("age", "stay", "dose")), CLINIC_ROWS),
+    Example(Correlation(CLINIC, ("age", "stay")), CLINIC_ROWS),
+)

@@ -1,0 +1,178 @@
+"""Fixed effects by party: every party has a level of its own, and only what differs within parties is compared.
+
+    beta = A^-1 c,  A = sum over parties of Z'Z - n zbar zbar',  RSS = y'y - c'beta,  S^2 = RSS / (n - p - G)
+
+Each party takes its own means out before its sums are masked. Together with sums over all rows, which another question
+may ask for, these products tell about the parties' means (party_products.py): so they are asked of four honest
+parties or more. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and
+Waugh, Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.errors import InvalidParameter
+from murmure.econometrics.algebra.matrices import (
+    Matrix,
+    condition,
+    dot,
+    inverse,
+    log_of,
+    orthogonal,
+    scaled,
+    submatrix,
+    times,
+    transpose,
+)
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.reference_levels import base_notes
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.errors import Collinear, NoVariation, TooFewObservations
+from murmure.econometrics.fit import ask, design_from_formula
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.results.regression import Regression
+from murmure.statistics.exact.party_products import WithinPartyProducts
+
+if TYPE_CHECKING:
+    from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
+SLIGHT = Fraction(1, 1 << 20)  # of a column's squares: a part that is not worth a name
+WITHIN = "R-squared and F are within parties: their own levels are taken out first."
+
+
+@dataclass(frozen=True)
+class FixedEffects(OneRound):
+    """Least squares with a level for every party; an intercept in the formula is one of these."""
+
+    design: Design
+
+    def __post_init__(self) -> None:
+        if not self.slopes.names:
+            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
+        _ = self._asks
+
+    @property
+    def slopes(self) -> Design:
+        """The design without the intercept, which the parties' levels hold."""
+        kept = [j for j, term in enumerate(self.design.terms) if term != "1"]
+        if not kept:
+            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
+        names = tuple(self.design.names[j] for j in kept)
+        return replace(self.design, names=names, terms=tuple(self.design.terms[j] for j in kept))
+
+    @property
+    def _asks(self) -> WithinPartyProducts:
+        return WithinPartyProducts(self.design.domain, (*self.slopes.terms, self.design.outcome))
+
+    @property
+    def protects(self) -> str | None:
+        return NOISE
+
+    def in_words(self) -> tuple[str, str]:
+        en, fr = columns_in_words(self.slopes)
+        return (
+            f"a least-squares regression of {self.design.outcome_name} on {en} and a level for every party",
+            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr} et un niveau par partie",
+        )
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        crossed: CrossProductsEstimate = yield self._asks
+        design = self.slopes
+        p, n, parties = len(design.terms), crossed.n, int(crossed.parties or 0)
+        assert n is not None
+        if n <= p + parties:
+            raise TooFewObservations(
+                f"{n} rows for {p} coefficients and {parties} levels leave no degree of freedom.",
+                hint="fewer columns, or more rows",
+            )
+        A, c = submatrix(crossed.matrix, range(p)), [row[p] for row in crossed.matrix[:p]]
+        yy = crossed.matrix[p][p]
+        constant = [name for j, name in enumerate(design.names) if A[j][j] == 0]
+        if constant:
+            raise Collinear(
+                f"column {constant[0]!r} is the same in all rows of each party: its levels say the same.",
+                hint="leave it out of the formula",
+                columns=constant,
+            )
+        check_columns(design, A)
+        self._check_left(A, parties)
+        if yy == 0:
+            raise NoVariation(
+                f"outcome {design.outcome_name!r} is the same in all rows of each party.", columns=[design.outcome_name]
+            )
+        inverted = inverse(A)
+        beta = times(inverted, c)
+        rss = yy - dot(beta, c)
+        if rss <= 2 * self._rounding((*(-b for b in beta), Fraction(1)), parties):
+            rss = Fraction(0)
+        freedom = n - p - parties
+        return Regression(
+            model="Fixed effects by party",
+            formula=design.formula,
+            outcome=design.outcome_name,
+            names=design.names,
+            coefficients=beta,
+            covariance=scaled(inverted, rss / freedom),
+            n=n,
+            df_model=p,
+            df_resid=freedom,
+            scale=rss / freedom,
+            rss=rss,
+            tss=yy,
+            llf=-n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1) if rss else None,
+            has_intercept=True,
+            parameters=p + parties,
+            condition_number=condition(A, inverted),
+            extras={"Levels of parties": parties},
+            remarks=(WITHIN, *base_notes(design)),
+        )
+
+    def _rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
+        return self._asks.rounding(combination, parties)
+
+    def _check_left(self, A: Matrix, parties: int) -> None:
+        """Refuse a column of which no more is left, beside the others, than what parties rounded."""
+        T, d = orthogonal(A)
+        for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
+            if left <= 2 * self._rounding(combination, parties):
+                parts = [combination[k] ** 2 * A[k][k] for k in range(j)]
+                others = [self.slopes.names[k] for k in range(j) if parts[k] > SLIGHT * A[j][j]]
+                raise Collinear(
+                    f"column {self.slopes.names[j]!r} is a combination of others within every party: "
+                    f"{', '.join(map(repr, others))}.",
+                    hint="leave one of them out of the formula",
+                    columns=[self.slopes.names[j], *others],
+                )
+
+
+def fixed_effects(
+    formula: str,
+    data: Any,
+    *,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Least squares with a level for every party: `fixed_effects("invest ~ value", [firm_1, firm_2, firm_3])`."""
+    several = isinstance(data, list | tuple)
+    if data is not NO_ROWS and (not several or len(data) < 2):
+        got = "a list of one" if several and data else "an empty list" if several else "one table"
+        raise InvalidParameter(
+            f"fixed_effects takes a list of tables, one for each party, got {got}.",
+            hint="each table has a level of its own; levels by a column of one table: ols(...) with C(column)",
+        )
+    design = design_from_formula("fixed_effects", formula, data, schema, privacy)
+    return ask(FixedEffects(design), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (Example(FixedEffects(_DESIGN), _ROWS),)

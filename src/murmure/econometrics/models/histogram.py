@@ -1,0 +1,182 @@
+"""A histogram: how many rows lie between public edges, e_j < x <= e_{j+1}."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.tails import check_alpha, normal_point
+from murmure.econometrics.design.columns import grid_cuts, widen_to_grid
+from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, Floats, cells_of
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cell_counts import CellCounts
+from murmure.statistics.exact.cells import Cells
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+
+@dataclass(frozen=True)
+class Bins(ECDF):
+    """How many rows lie between public edges. cuts: the edges; () for the column's own values."""
+
+    owner: ClassVar[str] = "Bins"
+    words: ClassVar[tuple[str, str]] = ("a histogram of", "un histogramme de")
+
+    @property
+    def _question(self) -> Cells:
+        return cells_of(self.domain, self.column, self.cuts, first=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.cuts) == 1:
+            raise InvalidParameter("Bins.cuts must be two edges or more, got one.", hint="edges=[0, 10, 20]")
+
+    def steps(self) -> Generator[Any, Any, ModelResult]:
+        counted: CellCounts = yield self._question
+        held = CumulativeCounts.of(self.domain, self.column, self.cuts, counted, first=False)
+        cells, counts = list(held.cells), list(held.counts)
+        below = above = Fraction(0)
+        if self.cuts and cells[0].high == Fraction(self.cuts[0]):
+            cells, counts, below = cells[1:], counts[1:], counts[0]
+        if self.cuts and cells[-1].low == Fraction(self.cuts[-1]):
+            cells, counts, above = cells[:-1], counts[:-1], counts[-1]
+        kept_held = CumulativeCounts(self.column, tuple(cells), tuple(counts), held.noise)
+        return HistogramResult(held=kept_held, below=below, above=above)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HistogramResult(ModelResult):
+    """`edges`, `counts`, `density` (per row and unit), rows `below` and `above` the edges."""
+
+    held: CumulativeCounts
+    below: Fraction = Fraction(0)
+    above: Fraction = Fraction(0)
+    how: How | None = None
+
+    @property
+    def column(self) -> str:
+        return self.held.column
+
+    @property
+    def n(self) -> int:
+        return round(self.held.n + self.below + self.above)
+
+    @property
+    def by_value(self) -> bool:
+        """Bars are single values of the column, and not bins."""
+        return all(cell.low == cell.high for cell in self.held.cells)
+
+    @property
+    def edges(self) -> Floats:
+        """Of the bins; of single values, these values."""
+        cells = self.held.cells
+        if self.by_value:
+            return np.array([float(cell.high) for cell in cells])
+        return np.array([float(cells[0].low), *(float(cell.high) for cell in cells)])
+
+    @property
+    def counts(self) -> Any:
+        kind: Any = int if self.held.noise is None else float
+        return np.array([kind(v) for v in self.held.counts])
+
+    @property
+    def density(self) -> Floats:
+        """The share of rows over the width of the bin; of single values, the share."""
+        n = self.held.n + self.below + self.above
+        wide = [cell.high - cell.low or Fraction(1) for cell in self.held.cells]
+        return np.array([float(v / n / w) for v, w in zip(self.held.counts, wide, strict=True)])
+
+    def conf_int(self, alpha: float = 0.05) -> Floats | None:
+        """Of every true count, where there is noise in it; None: counts are exact."""
+        alpha = check_alpha("conf_int", alpha)
+        if self.held.noise is None:
+            return None
+        far = normal_point(1 - alpha) * math.sqrt(self.held.noise)
+        return np.array([[v - far, v + far] for v in self.counts])
+
+    @property
+    def title(self) -> str:
+        return f"Histogram of {self.column}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        out: list[tuple[str, Any]] = [("rows", self.n)]
+        return out + [(name, int_or_float(v)) for name, v in (("below", self.below), ("above", self.above)) if v]
+
+    def tables(self) -> list[ResultTable]:
+        ends = self.conf_int()
+        rows = []
+        for j, cell in enumerate(self.held.cells):
+            name = f"{float(cell.high):.10g}" if self.by_value else f"{float(cell.low):.10g} to {float(cell.high):.10g}"
+            row = (name, int_or_float(self.held.counts[j]), float(self.density[j]))
+            rows.append(row if ends is None else (*row, *map(float, ends[j])))
+        head = (self.column, "rows", "share" if self.by_value else "density")
+        return [ResultTable("", head if ends is None else (*head, "[0.025", "0.975]"), tuple(rows))]
+
+    @property
+    def notes(self) -> list[str]:
+        out = (
+            [] if self.by_value else ["Bins hold their upper end, and the first one its lower end if it is the bound."]
+        )
+        return (
+            out if self.held.noise is None else [*out, "Intervals are those of the noise in each count (normal law)."]
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars; to an axis or a file."""
+        target = ax
+        ax, figure = drawing(target, (6.4, 3.6))
+        even = len({cell.high - cell.low for cell in self.held.cells}) == 1
+        heights = self.counts if even else self.density
+        low = np.array([float(cell.low) for cell in self.held.cells])
+        wide = np.array([float(cell.high - cell.low) for cell in self.held.cells])
+        if self.by_value:
+            steps = np.diff(low)
+            each = 0.8 * float(steps.min()) if len(steps) else 0.8
+            low, wide = low - each / 2, np.full(len(low), each)
+        ax.bar(low, heights, wide, align="edge", color=BLUE, alpha=0.75, edgecolor="white", linewidth=0.6)
+        if even and (ends := self.conf_int()) is not None:
+            middle = low + wide / 2
+            ax.vlines(middle, ends[:, 0], ends[:, 1], color="black", lw=1)
+            ax.axhline(0, color="black", lw=0.6)
+        ax.set_xlabel(self.column, parse_math=False)
+        ax.set_ylabel("rows" if even else "share of rows per unit")
+        ax.spines[["top", "right"]].set_visible(False)
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+def histogram(
+    column: str,
+    data: Any,
+    *,
+    edges: Any = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> HistogramResult:
+    """`histogram("age", table, edges=[18, 30, 45, 65, 99])`; edges=20 takes even bins between the public bounds."""
+    read = schema_for("histogram", data, schema, [column], privacy)
+    read = widen_to_grid(read, column, edges) if schema is None else read
+    model = Bins(read, column, grid_cuts("histogram", read, column, edges, what="edges"))
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(Bins(PEOPLE, "age", ("18", "30", "50", "70")), PEOPLE_ROWS),
+    Example(Bins(PEOPLE, "age"), PEOPLE_ROWS),
+)

@@ -1,0 +1,304 @@
+"""Instrumental variables by two-stage least squares, from one round: all products of columns, instruments and outcome.
+
+    H = X'W (W'W)^-1 W'X,     beta = H^-1 X'W (W'W)^-1 W'y,
+    RSS = |y - X beta|^2,     Cov = RSS / (n - p) H^-1
+
+First-stage F of an endogenous column: what the excluded instruments add to the included ones (partial F). Sargan's test
+of the instruments that are more than needed:  n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)  with e = y - X beta.
+Sargan, Econometrica 26(3), 1958; Wooldridge, Econometric Analysis of Cross Section and Panel Data, 2010, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from murmure.core.domain import Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import (
+    Matrix,
+    Singular,
+    condition,
+    dependent,
+    dot,
+    inverse,
+    matmul,
+    quadratic,
+    scaled,
+    solve,
+    submatrix,
+    times,
+    to_floats,
+    transpose,
+)
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
+from murmure.econometrics.fit import ask, design_from_formula
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.models.ols import check_columns, check_rows
+from murmure.econometrics.results.instrument_tests import first_stages, sargan
+from murmure.econometrics.results.regression import Regression
+from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.terms import Terms
+
+if TYPE_CHECKING:
+    from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+
+@dataclass(frozen=True)
+class IV(OneRound):
+    """Two-stage least squares. instruments: a design without outcome; columns that stand in both are exogenous."""
+
+    design: Design
+    instruments: Design
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.instruments, Design) or self.instruments.outcome:
+            raise InvalidParameter("IV.instruments must be a design without an outcome.")
+        if not self.endogenous:
+            raise InvalidParameter(
+                "IV: every column is its own instrument, so this is ordinary least squares.",
+                hint="leave the endogenous columns out of instruments",
+            )
+        if len(self.excluded) < len(self.endogenous):
+            names = [self._name(term) for term in self.endogenous]
+            raise InvalidParameter(
+                f"IV is not identified: {len(names)} endogenous columns ({', '.join(names)}) and "
+                f"{len(self.excluded)} instruments that are not in the formula.",
+                hint="as many instruments as endogenous columns; exogenous columns must stand in both",
+            )
+        _ = self._asks
+
+    def _name(self, term: str) -> str:
+        for design in (self.design, self.instruments):
+            if term in design.terms:
+                return design.names[design.terms.index(term)]
+        return term
+
+    @cached_property
+    def _numbers(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What each term and each instrument is, however it is written: x * z and z * x are one."""
+        terms = Terms(self._schema)
+        own = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
+        return own, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
+
+    @property
+    def endogenous(self) -> tuple[str, ...]:
+        own, by = self._numbers
+        return tuple(term for term, number in zip(self.design.terms, own, strict=True) if number not in by)
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Instruments that are not columns of the model."""
+        own, by = self._numbers
+        return tuple(term for term, number in zip(self.instruments.terms, by, strict=True) if number not in own)
+
+    @property
+    def _schema(self) -> Schema:
+        return Schema({**self.design.domain.about, **self.instruments.domain.about})
+
+    @property
+    def _asks(self) -> CrossProducts:
+        return CrossProducts(self._schema, (*self.design.terms, *self.excluded, self.design.outcome))
+
+    def in_words(self) -> tuple[str, str]:
+        en, fr = columns_in_words(self.design)
+        by = ", ".join(self._name(term) for term in self.excluded)
+        return (
+            f"a regression by instrumental variables of {self.design.outcome_name} on {en}; instruments: {by}",
+            f"une régression par variables instrumentales de {self.design.outcome_name} sur {fr} ; instruments : {by}",
+        )
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        crossed: CrossProductsEstimate = yield self._asks
+        return self._result(crossed)
+
+    def _result(self, crossed: CrossProductsEstimate) -> Regression:
+        M, factors = crossed.matrix, crossed.factors
+        p = len(self.design.terms)
+        X, W, y = list(range(p)), self._places, len(factors) - 1
+        noisy = crossed.noise is not None
+        if not noisy:
+            assert crossed.n is not None
+            check_rows(crossed.n, max(p, len(W)))
+            check_columns(self.design, submatrix(M, X))
+            check_columns(self.instruments, submatrix(M, W))
+        try:
+            P = solve(submatrix(M, W), submatrix(M, W, X))  # first stages: W P is what the instruments say of X
+            H = matmul(submatrix(M, X, W), P)
+            g = times(transpose(P), [M[w][y] for w in W])
+            inverted = inverse(H)
+        except Singular:
+            raise self._not_identified(noisy, M, X, W) from None
+        beta = times(inverted, g)
+        residual = [Fraction(0)] * len(factors)  # y - X beta, as a combination of all factors
+        residual[y] = Fraction(1)
+        for j in X:
+            residual[j] -= beta[j]
+        rss = quadratic(residual, M)
+        one = factors.index("1") if self.design.has_intercept else None
+        tss = M[y][y] if one is None else M[y][y] - (M[one][y] ** 2 / M[one][one] if M[one][one] else 0)
+        result = Regression(
+            model="2SLS",
+            formula=self.design.formula,
+            outcome=self.design.outcome_name,
+            names=self.design.names,
+            coefficients=beta,
+            covariance=None,
+            n=crossed.n,
+            df_model=p - self.design.has_intercept,
+            df_resid=None,
+            has_intercept=self.design.has_intercept,
+            wald_f=True,
+            design=self.design,
+            remarks=(f"Instruments: {', '.join(self.instruments.names)}.",),
+        )
+        if noisy:
+            return self._with_noise(result, crossed, P, H, residual, rss, tss, X, W)
+        n = crossed.n
+        assert n is not None
+        if tss == 0:
+            raise NoVariation(
+                f"outcome {self.design.outcome_name!r} is the same for everybody.", columns=[self.design.outcome_name]
+            )
+        scale = rss / (n - p)
+        return replace(
+            result,
+            covariance=scaled(inverted, scale),
+            df_resid=n - p,
+            scale=scale,
+            rss=rss,
+            tss=tss,
+            condition_number=condition(submatrix(M, X)),
+            extras=self._first_stages(M, W, n) | sargan(M, W, residual, rss, n, len(W) - p),
+        )
+
+    def _not_identified(self, noisy: bool, M: Matrix, X: Sequence[int], W: Sequence[int]) -> FitFailed:
+        if noisy:
+            return FitFailed("the noisy sums have no solution.", hint="a larger epsilon, or more rows")
+        H = matmul(submatrix(M, X, W), solve(submatrix(M, W), submatrix(M, W, X)))
+        k, held = next(iter(dependent(H).items()))
+        named = [self.design.names[j] for j in (k, *held)]
+        return Collinear(
+            f"IV is not identified: the instruments say of {named[0]!r} nothing that they do not say of others "
+            f"({', '.join(named[1:]) or 'none'}).",
+            hint="other instruments",
+            columns=named,
+        )
+
+    @property
+    def _places(self) -> list[int]:
+        """Where each instrument stands among the columns and the instruments that are not columns."""
+        own, by = self._numbers
+        held = [*own, *(number for number in by if number not in own)]
+        return [held.index(number) for number in by]
+
+    def _first_stages(self, M: Matrix, W: Sequence[int], n: int) -> dict[str, Any]:
+        factors = (*self.design.terms, *self.excluded)
+        included = [w for w in W if w < len(self.design.terms)]
+        endogenous = {self._name(term): factors.index(term) for term in self.endogenous}
+        return first_stages(M, endogenous, W, included, n)
+
+    def _with_noise(
+        self,
+        result: Regression,
+        crossed: CrossProductsEstimate,
+        P: Matrix,
+        H: Matrix,
+        residual: Sequence[Fraction],
+        rss: Fraction,
+        tss: Fraction,
+        X: list[int],
+        W: list[int],
+    ) -> Regression:
+        """Noise N moves the equations P'W'e = 0 by  P'N_W e + (N_WX - N_WW P)'s,   s = (W'W)^-1 W'e."""
+        from murmure.econometrics.results.noise_aware_errors import (
+            NOISE_AWARE,
+            NOISE_COUNTED,
+            noise_dominates,
+            noisy_row_count,
+            spread_of,
+        )
+
+        M, m = crossed.matrix, len(crossed.factors)
+        n = noisy_row_count(crossed)
+        try:
+            s = to_floats([row[0] for row in solve(submatrix(M, W), [[dot(M[w], residual)] for w in W])])
+        except Singular:
+            raise self._not_identified(True, M, X, W) from None
+        e, first = to_floats(residual), to_floats(P)
+        moves = np.zeros((len(X), m, m))
+        for j in X:
+            apart = np.zeros(m)
+            apart[j] = 1.0
+            apart[W] -= first[:, j]
+            moves[j][W] += np.outer(first[:, j], e) + np.outer(s, apart)
+        spread = spread_of(crossed, X, H, moves, rss, n)
+        weak = noise_dominates(crossed, to_floats(submatrix(M, W)), W)
+        told = spread.covariance is not None and not weak
+        return replace(
+            result,
+            covariance=spread.covariance if told else None,
+            df_resid=float(n) - len(X) if n is not None and n > len(X) else None,
+            use_t=False,
+            cov_type=NOISE_AWARE,
+            scale=spread.scale,
+            remarks=(*result.remarks, NOISE_COUNTED) if told else result.remarks,
+            reason=None if told else spread.reason or "the noise is large compared with what the instruments add up to",
+        )
+
+
+def iv(
+    formula: str,
+    data: Any,
+    instruments: str,
+    *,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Two-stage least squares: `iv("wage ~ educ + age", table, instruments="near + age")`; data as in `ask`.
+
+    instruments: a right side. Columns of the formula that are exogenous must stand in it too, as their own instruments.
+    """
+    if not isinstance(instruments, str):
+        raise InvalidParameter(f'iv.instruments must be text such as "z1 + z2 + x1", got {shorten(instruments)}.')
+    right = instruments if "~" in instruments else f"~ {instruments}"
+    design = design_from_formula("iv", formula, data, schema, privacy)
+    by = design_from_formula("iv", right, data, schema, privacy, outcome=False)
+    return ask(IV(design, by), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+_SCHEMA = Schema(
+    {"y": Integers(0, 120), "x": Integers(0, 40), "d": Integers(0, 60), "z": Integers(0, 20), "v": Integers(0, 12)}
+)
+_ROWS: dict[str, list[Any]] = {
+    "x": [(7 * i * i + 5 * i) % 37 for i in range(48)],
+    "z": [(11 * i + i * i // 3) % 19 for i in range(48)],
+    "v": [(5 * i * i + 1) % 13 for i in range(48)],
+}
+_ROWS["d"] = [2 * z + v // 2 + (3 * i * i) % 8 for i, (z, v) in enumerate(zip(_ROWS["z"], _ROWS["v"], strict=True))]
+_ROWS["y"] = [
+    d + x // 2 + (3 * i * i) % 8 + (i * 13) % 9 for i, (d, x) in enumerate(zip(_ROWS["d"], _ROWS["x"], strict=True))
+]
+
+
+def _part(*names: str) -> Schema:
+    return Schema({name: _SCHEMA[name] for name in names})
+
+
+_MODEL = Design(_part("y", "x", "d"), "y ~ x + d", "y", "y", ("Intercept", "x", "d"), ("1", "x", "d"))
+_BY = Design(_part("x", "z", "v"), "~ x + z + v", "", "", ("Intercept", "x", "z", "v"), ("1", "x", "z", "v"))
+_JUST = Design(_part("x", "z"), "~ x + z", "", "", ("Intercept", "x", "z"), ("1", "x", "z"))
+
+EXAMPLES = (Example(IV(_MODEL, _BY), _ROWS), Example(IV(_MODEL, _JUST), _ROWS))

@@ -1,0 +1,306 @@
+"""Survival with people who leave: Kaplan and Meier's curve, from one round of counts.
+
+Of every time t: d events and c who leave without. At risk are those with a time of t or later, which are sums from the
+end; then (Kaplan and Meier 1958, Greenwood 1926)
+
+    S(t) = prod_{s <= t} (1 - d_s / n_s),        Var S(t) = S(t)^2 sum_{s <= t} d_s / (n_s (n_s - d_s)).
+
+On a public grid of times, what happens within a cell is counted at its upper end. A median is the first time at which S
+falls below a half, as statsmodels has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.tails import check_alpha, normal_point
+from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
+from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.errors import FitFailed
+from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
+from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
+from murmure.statistics.estimates.cell_counts import CellCounts
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+
+Floats = NDArray[np.float64]
+COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
+NOISY = "noise in the counts is not in Greenwood's formula"
+MAX_EXACT_TIMES = (
+    4096  # times of a curve whose every share is exact; of more, to so many bits, since fractions only grow
+)
+BITS = 320
+NEAR = Fraction(1, 1 << 200)  # shares that differ by less are the same
+
+
+@dataclass(frozen=True)
+class KaplanMeier(Lifetimes):
+    """The survival of everybody, or of each group."""
+
+    def in_words(self) -> tuple[str, str]:
+        by = ("", "") if self.by is None else (f", by {self.by}", f", selon {self.by}")
+        n = self._question.shape[-1]
+        return (
+            f"the Kaplan-Meier curve of {self.time} until {self.event}{by[0]} (counts at {n} times)",
+            f"la courbe de Kaplan-Meier de {self.time} jusqu’à {self.event}{by[1]} (comptes à {n} dates)",
+        )
+
+    def steps(self) -> Generator[Any, Any, Survival]:
+        counted: CellCounts = yield self._question
+        noise = None if counted.noise is None else math.sqrt(counted.noise)
+        return survival_of(self, self.lives(counted), noise)
+
+
+def survival_of(followed: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
+    """The curve of each group."""
+    if any(one.n <= 0 for one in lives):
+        raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
+    return Survival(
+        time=followed.time,
+        event=followed.event,
+        by=followed.by,
+        curves=tuple(Curve.of(one, noise) for one in lives),
+        noise=noise,
+        happened=followed.happened.said,
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One group: at each time with events those at risk, the events, S after it, and Greenwood's sum."""
+
+    label: str
+    n: Fraction
+    until: Fraction  # the last time at which somebody was at risk
+    times: tuple[Fraction, ...]
+    at_risk: tuple[Fraction, ...]
+    events: tuple[Fraction, ...]
+    shares: tuple[Fraction, ...]
+    greenwood: tuple[float, ...] | None  # None with noise
+
+    @classmethod
+    def of(cls, lives: GroupLifetimes, noise: float | None) -> Curve:
+        held, S, total, until = [], Fraction(1), [], lives.times[0]
+        long = len(lives.times) > MAX_EXACT_TIMES
+        for t, n, d in zip(lives.times, lives.at_risk, lives.events, strict=True):
+            if n <= 0:
+                break  # nobody is left; with noise, as far as one can see
+            until = t
+            if d:
+                S *= min(max((n - d) / n, Fraction(0)), Fraction(1))
+                S = rounded(S, BITS) if long else S
+                total.append(float(d / (n * (n - d))) if n > d else math.inf)
+                held.append((t, n, d, S))
+        times, at_risk, events, shares = zip(*held, strict=True) if held else ((), (), (), ())
+        sums = None if noise is not None else tuple(np.cumsum(total).tolist())
+        return cls(lives.label, lives.n, until, times, at_risk, events, shares, sums)
+
+    @property
+    def survival(self) -> Floats:
+        return np.array([float(v) for v in self.shares])
+
+    @property
+    def t(self) -> Floats:
+        return np.array([float(v) for v in self.times])
+
+    @property
+    def se(self) -> Floats | None:
+        """Greenwood's; 0 where nobody survives."""
+        if self.greenwood is None:
+            return None
+        return np.array(
+            [float(S) * math.sqrt(g) if S else 0.0 for S, g in zip(self.shares, self.greenwood, strict=True)]
+        )
+
+    def conf_int(self, alpha: float = 0.05, method: str = "log-log") -> Floats | None:
+        """Of S at every time: "log-log" stays between 0 and 1, "plain" is S +- z se, cut at 0 and 1."""
+        alpha = check_alpha("conf_int", alpha)
+        if method not in ("log-log", "plain"):
+            raise InvalidParameter(f'conf_int.method must be "log-log" or "plain", got {shorten(method)}.')
+        if self.greenwood is None or self.se is None:
+            return None
+        z, out = normal_point(1 - alpha), []
+        for S, se, g in zip(self.survival, self.se, self.greenwood, strict=True):
+            if method == "plain" or S in (0.0, 1.0):
+                out.append((max(0.0, S - z * se), min(1.0, S + z * se)))
+            else:  # ln(-ln S) +- z sqrt(g) / |ln S|
+                far = math.exp(z * math.sqrt(g) / abs(math.log(S)))
+                out.append((S**far, S ** (1 / far)))
+        return np.array(out).reshape(-1, 2)
+
+    def quantile(self, share: float = 0.5) -> float | None:
+        """The first time at which S is below 1 - share; None where it never is."""
+        left = 1 - Fraction(repr(float(share)))
+        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > NEAR), None)
+
+    @property
+    def median(self) -> float | None:
+        return self.quantile(0.5)
+
+    def quantile_ci(self, share: float = 0.5, alpha: float = 0.05) -> tuple[float | None, float | None]:
+        """Times at which the test of S = 1 - share does not reject, on the log-log scale; None: no such end."""
+        alpha = check_alpha("quantile_ci", alpha)
+        if self.greenwood is None:
+            return None, None
+        z, goal = normal_point(1 - alpha), math.log(-math.log(1 - share))
+        kept = [
+            j
+            for j, (S, g) in enumerate(zip(self.survival, self.greenwood, strict=True))
+            if 0 < S < 1 and abs(math.log(-math.log(S)) - goal) * abs(math.log(S)) <= z * math.sqrt(g)
+        ]
+        if not kept:
+            return None, None
+        return float(self.times[kept[0]]), float(self.times[kept[-1] + 1]) if kept[-1] + 1 < len(self.times) else None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Survival(ModelResult):
+    """`curves`, one for each group: `.times`, `.survival`, `.se`, `.conf_int()`, `.median`; `[label]` is one."""
+
+    time: str
+    event: str
+    by: str | None
+    curves: tuple[Curve, ...]
+    noise: float | None = None
+    happened: str = ""  # which label of the event counts
+    how: How | None = None
+
+    def __getitem__(self, label: str) -> Curve:
+        for curve in self.curves:
+            if curve.label == label:
+                return curve
+        raise InvalidParameter(
+            f"there is no group {shorten(label)}; there are {name_list([c.label for c in self.curves])}."
+        )
+
+    @property
+    def n(self) -> int:
+        return round(sum((curve.n for curve in self.curves), Fraction(0)))
+
+    @property
+    def median(self) -> dict[str, float | None]:
+        return {curve.label: curve.median for curve in self.curves}
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.noise is None else NOISY
+
+    @property
+    def title(self) -> str:
+        return f"Survival: {self.time} until {self.event}" + ("" if self.by is None else f", by {self.by}")
+
+    def facts(self) -> list[tuple[str, Any]]:
+        head: list[tuple[str, Any]] = [("event", self.happened), ("rows", self.n)]
+        return [*head, ("groups", len(self.curves))] if self.by else head
+
+    def tables(self) -> list[ResultTable]:
+        medians = []
+        for c in self.curves:
+            low, high = c.quantile_ci()
+            medians.append((c.label, round(c.n), self._count(sum(c.events, Fraction(0))), c.median, low, high))
+        out = [ResultTable("Medians", (self.by or "", "rows", "events", "median", "[0.025", "0.975]"), tuple(medians))]
+        for c in self.curves:
+            se, ends = c.se, c.conf_int()
+            rows = []
+            for j, (t, n, d) in enumerate(zip(c.times, c.at_risk, c.events, strict=True)):
+                bars = (None, None, None) if se is None or ends is None else (float(se[j]), *map(float, ends[j]))
+                rows.append((f"{float(t):.10g}", self._count(n), self._count(d), float(c.shares[j]), *bars))
+            title = "" if c.label == EVERYBODY else f"{self.by} = {c.label}"
+            head = (self.time, "at risk", "events", "survival", "std err", "[0.025", "0.975]")
+            out.append(ResultTable(title, head, tuple(rows)))
+        return out
+
+    def _count(self, v: Fraction) -> Any:
+        return int(v) if self.noise is None else float(v)
+
+    @property
+    def notes(self) -> list[str]:
+        if self.noise is not None:
+            return [f"No errors: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}."]
+        return ["Standard errors by Greenwood; intervals on the log-log scale."]
+
+    def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
+        """Steps with their bands, a colour for each group; to an axis or a file."""
+        target = ax
+        ax, figure = drawing(target, (6.4, 4.0))
+        for k, c in enumerate(self.curves):
+            colour = COLOURS[k % len(COLOURS)]
+            x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # so that the last step is seen
+            S = np.concatenate([[1.0], c.survival])
+            ax.step(x, np.append(S, S[-1]), where="post", color=colour, lw=1.8, label=f"{c.label} (n = {round(c.n)})")
+            ends = c.conf_int(alpha)
+            if ends is not None and len(ends):
+                low, high = (np.concatenate([[1.0], ends[:, i], ends[-1:, i]]) for i in (0, 1))
+                ax.fill_between(x, low, high, step="post", color=colour, alpha=0.15, lw=0)
+        ax.set_ylim(0, 1.03)
+        ax.set_xlim(left=0)
+        ax.set_xlabel(self.time, parse_math=False)
+        ax.set_ylabel(f"share without {self.event}", parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        if self.by is not None:
+            ax.legend(frameon=False, title=self.by)
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+class _KaplanMeierFollowUp(FollowUp):
+    """On one's own rows."""
+
+    called = "kaplan_meier"
+
+
+def kaplan_meier(
+    time: str,
+    data: Any,
+    *,
+    event: str,
+    by: str | None = None,
+    groups: Sequence[Any] | None = None,
+    grid: Any = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Survival:
+    """`kaplan_meier("months", table, event="died", by="ward")`; data and privacy as in `ask`.
+
+    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
+    times, or grid=100 for so many even ones; None takes the column's own values, of which in the clear there may be any
+    number.
+    """
+    read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event_column_name(event), time], privacy)
+    read = widen_to_grid(read, time, grid) if schema is None else read
+    cells = read[event_of("kaplan_meier", read, event, "event").column].size * (read[by].size if by else 1)
+    chosen = () if groups is None else tuple(map(str, groups))
+    if needs_direct_rows("kaplan_meier", read, time, cells, grid, data, privacy, engine, ledger):
+        followed = _KaplanMeierFollowUp(read, time, event, by, chosen)
+        lives, how = count_lifetimes(followed, data)
+        return replace(survival_of(followed, lives, None), how=how)
+    cuts = grid_cuts("kaplan_meier", read, time, grid, cells)
+    model = KaplanMeier(read, time, event, by, chosen, cuts)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(KaplanMeier(TRIAL, "months", "died"), TRIAL_ROWS),
+    Example(KaplanMeier(TRIAL, "months", "event", "arm"), TRIAL_ROWS),
+    Example(KaplanMeier(TRIAL, "months", "died", cuts=("6", "12", "18", "24")), TRIAL_ROWS),
+)

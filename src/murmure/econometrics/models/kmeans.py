@@ -1,0 +1,229 @@
+"""k-means by exact sums (Lloyd): of each centre, how many rows lie nearest to it, and the sums of their columns.
+
+    c_i <- S[x : nearest(x) = i] / #{nearest(x) = i},      until the sums repeat
+    nearest: least sum_j (x_j - c_ij)^2, the lowest i where several are
+
+Centres start from a public rule or are given: on the diagonal of the public bounds, (2 i + 1) / (2 k) of the way. A
+cluster that is empty keeps its centre. Lloyd, IEEE Transactions on Information Theory 28(2), 1982. The sum of squared
+distances falls in every round, so the search ends; where it ends depends on where it starts, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Integers, Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.design.columns import (
+    decimal_text,
+    ends_of,
+    exact_number,
+    name_list,
+    numbers_in,
+    select_columns,
+)
+from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.scales import exponent
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.rows.kmeans_rows import MAX_CLUSTERS
+from murmure.econometrics.steps.newton import check_rounds
+from murmure.statistics.exact.function_sums import FunctionSums
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lloyd:
+    """k-means of some columns of numbers.
+
+    centres: where to start, one tuple of decimals for each cluster; () for the public rule. scaled: distances in shares
+    of each column's public range, so that units do not matter.
+    """
+
+    domain: Schema
+    columns: tuple[str, ...]
+    clusters: int
+    centres: tuple[tuple[str, ...], ...] = ()
+    scaled: bool = False
+    rounds: int = 100
+
+    protects: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", numbers_in("Lloyd", self.domain, tuple(self.columns)))
+        object.__setattr__(self, "domain", select_columns("Lloyd", self.domain, self.columns))
+        k, d = self.clusters, len(self.columns)
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_CLUSTERS:
+            raise InvalidParameter(f"Lloyd.clusters must be a whole number up to {MAX_CLUSTERS}, got {shorten(k)}.")
+        if not isinstance(self.scaled, bool):
+            raise InvalidParameter(f"Lloyd.scaled must be True or False, got {shorten(self.scaled)}.")
+        check_rounds("Lloyd", self.rounds)
+        rows = [tuple(row) for row in self.centres]
+        if rows and (len(rows) != k or any(len(row) != d for row in rows)):
+            raise InvalidParameter(
+                f"Lloyd.centres must be {k} tuples of {d} numbers, got {shorten(self.centres)}.",
+                hint="one for each cluster, in the order of columns; () starts from the public bounds",
+            )
+        texts = tuple(tuple(_text(exact_number("Lloyd", "centres", v)) for v in row) for row in rows)
+        object.__setattr__(self, "centres", texts)
+        _ = self._asks(self._start())
+
+    @property
+    def most_sums(self) -> int:
+        """Of all rounds together, at most."""
+        return self.rounds * self._asks(self._start()).width
+
+    def in_words(self) -> tuple[str, str]:
+        some, most = name_list(self.columns), self.rounds
+        return (
+            f"{self.clusters} clusters of {some} (k-means), in at most {most} rounds of sums",
+            f"{self.clusters} groupes de {some} (k-moyennes), en {most} tours de sommes au plus",
+        )
+
+    def _start(self) -> list[list[Fraction]]:
+        if self.centres:
+            return [[Fraction(v) for v in row] for row in self.centres]
+        ends = [ends_of(self.domain[name]) for name in self.columns]
+        k = self.clusters
+        return [[low + (high - low) * Fraction(2 * i + 1, 2 * k) for low, high in ends] for i in range(k)]
+
+    @property
+    def _scales(self) -> list[int]:
+        return [exponent(self.domain, quoted(name)) for name in self.columns]
+
+    def _factors(self) -> list[Fraction]:
+        """From scaled columns to the units of distances."""
+        if not self.scaled:
+            return [Fraction(2) ** k for k in self._scales]
+        ends = [ends_of(self.domain[name]) for name in self.columns]
+        return [Fraction(2) ** k / (high - low) for k, (low, high) in zip(self._scales, ends, strict=True)]
+
+    def _asks(self, centres: Sequence[Sequence[Fraction]]) -> FunctionSums:
+        at = [v / Fraction(2) ** k for row in centres for v, k in zip(row, self._scales, strict=True)]
+        held = [rounded(v) for v in (*at, *self._factors())]
+        return FunctionSums(
+            self.domain,
+            "nearest",
+            tuple(quoted(name) for name in self.columns),
+            tuple(f"{v.numerator}/{v.denominator}" for v in held),
+            (str(self.clusters), *map(str, self._scales)),
+        )
+
+    def steps(self) -> Generator[Any, Any, KMeansResult]:
+        centres, d = self._start(), len(self.columns)
+        before: tuple[Fraction, ...] | None = None
+        settled = False
+        for _ in range(self.rounds):
+            answer = yield self._asks(centres)
+            sums = tuple(Fraction(v) for v in answer.sums)
+            settled = sums[:-1] == before
+            counts = [sums[i * (d + 1)] for i in range(self.clusters)]
+            if settled:
+                break
+            before = sums[:-1]
+            for i, count in enumerate(counts):
+                if count:
+                    own = sums[i * (d + 1) + 1 : (i + 1) * (d + 1)]
+                    centres[i] = [v * Fraction(2) ** k / count for v, k in zip(own, self._scales, strict=True)]
+        return KMeansResult(
+            columns=self.columns,
+            centres=tuple(tuple(row) for row in centres),
+            counts=tuple(int(v) for v in counts),
+            squares=sums[-1],
+            settled=settled,
+            n=answer.n,
+            most=self.rounds,
+        )
+
+
+def _text(v: Fraction) -> str:
+    return decimal_text(v) or str(v)
+
+
+@dataclass(frozen=True, eq=False)
+class KMeansResult(ModelResult):
+    """Centres and sizes of clusters. squares: of distances to the centres that were asked about last."""
+
+    columns: tuple[str, ...]
+    centres: tuple[tuple[Fraction, ...], ...]
+    counts: tuple[int, ...]
+    squares: Fraction
+    settled: bool
+    n: int
+    most: int
+    how: How | None = None
+
+    @property
+    def cluster_centers(self) -> Floats:
+        return np.array([[float(v) for v in row] for row in self.centres])
+
+    @property
+    def inertia(self) -> float:
+        return float(self.squares)
+
+    @property
+    def title(self) -> str:
+        return f"k-means of {name_list(self.columns)}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        empty = [i + 1 for i, count in enumerate(self.counts) if not count]
+        out = [] if self.settled else [f"not settled after {self.most} rounds: allow more, rounds=..."]
+        if empty:
+            out.append(
+                f"cluster {name_list([str(i) for i in empty])}: nobody is near, and the centre stayed where it was"
+            )
+        return tuple(out)
+
+    def facts(self) -> list[tuple[str, Any]]:
+        return [("Rows", self.n), ("Clusters", len(self.counts)), ("Squared distances", self.inertia)]
+
+    def tables(self) -> list[ResultTable]:
+        rows = zip(self.counts, self.centres, strict=True)
+        body = tuple((str(i + 1), count, *map(float, centre)) for i, (count, centre) in enumerate(rows))
+        return [ResultTable("", ("cluster", "rows", *self.columns), body)]
+
+
+def kmeans(
+    data: Any,
+    columns: Sequence[str],
+    clusters: int,
+    *,
+    centres: Sequence[Sequence[Any]] = (),
+    scaled: bool = False,
+    rounds: int = 100,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> KMeansResult:
+    """k-means by exact sums: `kmeans(table, ["age", "stay"], 3)`; data and privacy as in `ask`."""
+    held = schema_for("kmeans", data, schema, list(columns), privacy)
+    model = Lloyd(held, tuple(columns), clusters, tuple(tuple(row) for row in centres), scaled, rounds)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+_PLANE = Schema({"x": Integers(0, 100), "y": Interval(-1.0, 1.0, cells=64)})
+_ROWS: dict[str, list[Any]] = {
+    "x": [(i % 3) * 30 + (i * i * 5) % 11 for i in range(45)],
+    "y": [((i % 3) - 1) * 0.6 + ((i * 7) % 9 - 4) / 25 for i in range(45)],
+}
+
+EXAMPLES = (
+    Example(Lloyd(_PLANE, ("x", "y"), 3, scaled=True), _ROWS),
+    Example(Lloyd(_PLANE, ("x",), 2, (("1",), ("2",))), _ROWS),
+)

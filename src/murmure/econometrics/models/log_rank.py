@@ -1,0 +1,223 @@
+"""The log-rank test: do groups survive alike? At every time, events are shared out as if it did not matter to whom.
+
+    E_g = sum_t d n_g / n,    V_gh = sum_t d (n - d) / (n - 1)  (n_g / n) (1{g = h} - n_h / n),
+    chi-squared = (O - E)' V^-1 (O - E)   over all groups but one, with G - 1 degrees of freedom      (Mantel 1966)
+
+weights: "logrank" counts all times alike, "gehan-breslow" by those at risk, "tarone-ware" by the root of these. Each
+term is exact, and rounded once before they are added up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.tails import chi2_above
+from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
+from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.errors import FitFailed, NoVariation
+from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
+from murmure.econometrics.rows.lifetimes import FollowUp, GroupLifetimes, Lifetimes
+from murmure.statistics.estimates.cell_counts import CellCounts
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+Weights = Literal["logrank", "gehan-breslow", "tarone-ware"]
+NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
+
+
+@dataclass(frozen=True)
+class LogRank(Lifetimes):
+    """Compare the survival of groups."""
+
+    weights: str = "logrank"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_compared(self, self.weights)
+
+    def in_words(self) -> tuple[str, str]:
+        return (
+            f"a log-rank test of {self.time} until {self.event} between {name_list(self.groups)} ({self.by}); the "
+            "counts "
+            "of all groups are told",
+            f"un test du log-rank de {self.time} jusqu’à {self.event} entre {name_list(self.groups)} ({self.by}) ; les "
+            "effectifs de tous les groupes sont dits",
+        )
+
+    def steps(self) -> Generator[Any, Any, LogRankResult]:
+        counted: CellCounts = yield self._question
+        noise = None if counted.noise is None else math.sqrt(counted.noise)
+        return LogRankResult.of(self, self.weights, self.lives(counted), noise)
+
+
+def check_compared(followed: FollowUp, weights: Any) -> None:
+    if followed.by is None or len(followed.groups) < 2:
+        raise InvalidParameter("LogRank.by must be a column that names two groups or more.", hint='by="ward"')
+    if weights not in get_args(Weights):
+        known = ", ".join(map(repr, get_args(Weights)))
+        raise InvalidParameter(f"LogRank.weights must be one of {known}, got {shorten(weights)}.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogRankResult(ModelResult):
+    """`statistic`, `pvalue`, `df`; of every group `observed` events and those `expected` if all survived alike."""
+
+    time: str
+    event: str
+    by: str
+    groups: tuple[str, ...]
+    weights: str
+    sizes: tuple[Fraction, ...]
+    observed: tuple[float, ...]
+    expected: tuple[float, ...] | None
+    statistic: float | None
+    noise: float | None = None  # standard deviation of the noise in every count
+    happened: str = ""  # which label of the event counts
+    how: How | None = None
+
+    @classmethod
+    def of(cls, model: FollowUp, weights: str, lives: Sequence[GroupLifetimes], noise: float | None) -> LogRankResult:
+        if noise is None and not any(d for one in lives for d in one.events):
+            raise NoVariation(
+                f"nobody had {model.event}: there is nothing to compare.", hint="later times", columns=[model.event]
+            )
+        about: dict[str, Any] = {
+            "time": model.time,
+            "event": model.event,
+            "happened": model.happened.said,
+            "by": model.by,
+            "groups": model.groups,
+            "weights": weights,
+            "sizes": tuple(one.n for one in lives),
+            "observed": tuple(float(sum(one.events)) for one in lives),
+            "noise": noise,
+        }
+        if noise is not None:
+            return cls(expected=None, statistic=None, **about)
+        expected, away, spread = _compared(lives, weights)
+        try:
+            chi2 = float(away[1:] @ np.linalg.solve(spread[1:, 1:], away[1:]))
+        except np.linalg.LinAlgError:
+            chi2 = math.nan
+        if not chi2 >= 0:
+            raise FitFailed(
+                "no time at which somebody had the event found all groups at risk: they cannot be compared.",
+                hint="leave out groups that are gone before the first event",
+                columns=[str(model.by)],
+            )
+        return cls(expected=tuple(expected), statistic=chi2, **about)
+
+    @property
+    def df(self) -> int:
+        return len(self.groups) - 1
+
+    @property
+    def pvalue(self) -> float | None:
+        return None if self.statistic is None else chi2_above(self.statistic, self.df)
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.noise is None else NOISY
+
+    @property
+    def title(self) -> str:
+        return f"Log-rank test of {self.time} until {self.event} by {self.by}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        head: list[tuple[str, Any]] = [("event", self.happened), ("weights", self.weights), ("df", self.df)]
+        return [*head, ("chi-squared", self.statistic), ("Prob(>chi-squared)", self.pvalue)]
+
+    def tables(self) -> list[ResultTable]:
+        expected = self.expected or (None,) * len(self.groups)
+        exact = self.noise is None
+        rows = tuple(
+            (name, round(n), int(o) if exact else o, e)
+            for name, n, o, e in zip(self.groups, self.sizes, self.observed, expected, strict=True)
+        )
+        return [ResultTable("", (self.by, "rows", "events", "expected"), rows)]
+
+    @property
+    def notes(self) -> list[str]:
+        if self.noise is None:
+            return []
+        return [f"No test: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}."]
+
+
+def _compared(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float], Any, Any]:
+    """Expected events of every group, and weighted: observed less expected, and their covariance."""
+    G = len(lives)
+    expected: list[list[float]] = [[] for _ in lives]
+    away: list[list[float]] = [[] for _ in lives]
+    spread: list[list[list[float]]] = [[[] for _ in lives] for _ in lives]
+    for j in range(len(lives[0].times)):
+        at, had = [one.at_risk[j] for one in lives], [one.events[j] for one in lives]
+        n, d = sum(at, Fraction(0)), sum(had, Fraction(0))
+        if not d:
+            continue
+        w = {"logrank": 1.0, "gehan-breslow": float(n), "tarone-ware": math.sqrt(n)}[weights]
+        share = d * (n - d) / (n - 1) if n > 1 else Fraction(0)
+        for g in range(G):
+            e = d * at[g] / n
+            expected[g].append(float(e))
+            away[g].append(w * float(had[g] - e))
+            for h in range(G):
+                spread[g][h].append(w * w * float(share * at[g] / n * ((g == h) - at[h] / n)))
+    return (
+        [math.fsum(v) for v in expected],
+        np.array([math.fsum(v) for v in away]),
+        np.array([[math.fsum(v) for v in line] for line in spread]),
+    )
+
+
+class _LogRankFollowUp(FollowUp):
+    """On one's own rows."""
+
+    called = "logrank"
+
+
+def logrank(
+    time: str,
+    data: Any,
+    *,
+    event: str,
+    by: str,
+    groups: Sequence[Any] | None = None,
+    weights: Weights = "logrank",
+    grid: Any = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> LogRankResult:
+    """`logrank("months", table, event="died", by="ward")`; event, grid as in `kaplan_meier`, the rest as in `ask`."""
+    read = schema_for("logrank", data, schema, [by, event_column_name(event), time], privacy)
+    read = widen_to_grid(read, time, grid) if schema is None else read
+    cells = read[event_of("logrank", read, event, "event").column].size * read[by].size
+    chosen = () if groups is None else tuple(map(str, groups))
+    if needs_direct_rows("logrank", read, time, cells, grid, data, privacy, engine, ledger):
+        followed = _LogRankFollowUp(read, time, event, by, chosen)
+        check_compared(followed, weights)
+        lives, how = count_lifetimes(followed, data)
+        return replace(LogRankResult.of(followed, weights, lives, None), how=how)
+    cuts = grid_cuts("logrank", read, time, grid, cells)
+    model = LogRank(read, time, event, by, chosen, cuts, weights)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(LogRank(TRIAL, "months", "died", "arm"), TRIAL_ROWS),
+    Example(LogRank(TRIAL, "months", "died", "arm", weights="gehan-breslow"), TRIAL_ROWS),
+)

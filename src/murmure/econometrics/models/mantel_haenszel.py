@@ -1,0 +1,267 @@
+"""Mantel and Haenszel: an odds ratio that is common to strata, and the test that it is one.
+
+    stratum k:  a_k b_k / c_k d_k, n_k in all.      OR = sum a d / n  over  sum b c / n = R / S
+
+With P = (a + d)/n and Q = (b + c)/n of each stratum, Robins, Breslow and Greenland (Biometrics 42, 1986) give
+
+    Var ln OR = sum P R_k / (2 R^2) + sum (P S_k + Q R_k) / (2 R S) + sum Q S_k / (2 S^2).
+
+The test of Cochran, Mantel and Haenszel: max(|sum a - sum E a| - c, 0)^2 / sum Var a, with c = 1/2 for continuity or
+0, and E a, Var a of the hypergeometric law. Where sum a is within 1/2 of what is expected, the corrected statistic is
+0, as Yates's is (tables.py); statsmodels squares the negative difference there, and R corrects nothing. Counts are
+exact, and all of it is until the last rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_point
+from murmure.econometrics.design.columns import MAX_CELLS, labels_in, name_list, no_and_yes, select_columns
+from murmure.econometrics.design.constant_columns import constant_value
+from murmure.econometrics.design.event_column import event_of
+from murmure.econometrics.errors import FitFailed, NoVariation
+from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cell_counts import CellCounts
+from murmure.statistics.exact.cells import Cells
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+NOISY = "noise in the counts is not in the formulas for its error, and may be larger"
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class MantelHaenszel:
+    """Exposure and outcome say no or yes; strata are the labels of a third column."""
+
+    domain: Schema
+    exposure: str
+    outcome: str
+    strata: str
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        names = [self.strata, self.exposure, self.outcome]
+        object.__setattr__(self, "domain", select_columns("MantelHaenszel", self.domain, names))
+        no_and_yes("MantelHaenszel", self.domain, self.exposure, "exposure")
+        no_and_yes("MantelHaenszel", self.domain, self.outcome, "outcome")
+        labels = labels_in("MantelHaenszel", self.domain, self.strata, "strata")
+        if 4 * len(labels) > MAX_CELLS:
+            raise InvalidParameter(f"MantelHaenszel takes at most {MAX_CELLS // 4} strata, got {len(labels)}.")
+
+    def in_words(self) -> tuple[str, str]:
+        return (
+            f"the odds ratio of {self.outcome} by {self.exposure} within {self.strata} (Mantel-Haenszel)",
+            f"le rapport des cotes de {self.outcome} selon {self.exposure} au sein de {self.strata} (Mantel-Haenszel)",
+        )
+
+    def steps(self) -> Generator[Any, Any, MantelHaenszelResult]:
+        counted: CellCounts = yield Cells(self.domain, (None, None, None))
+        held = np.asarray(counted.counts).reshape(-1, 4).tolist()
+        labels = self.domain[self.strata].labels()
+        strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, held, strict=True)]
+        told = [(name, four) for name, four in strata if sum(four) > 0]
+        noise = None if counted.noise is None else math.sqrt(counted.noise)
+        alone = constant_value(self.domain, self.strata) is not None  # the other stratum is made up
+        exposed, had = (
+            event_of("MantelHaenszel", self.domain, name, "").said for name in (self.exposure, self.outcome)
+        )
+        out = MantelHaenszelResult(
+            exposure=self.exposure,
+            outcome=self.outcome,
+            by=self.strata,
+            strata=tuple(name for name, _ in told),
+            counts=tuple(four for _, four in told),  # type: ignore[misc]
+            dropped=() if alone else tuple(name for name, four in strata if sum(four) <= 0),
+            exposed=exposed,
+            had=had,
+            noise=noise,
+        )
+        up, down = out._sums
+        if noise is None:
+            for name, far in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
+                if all(sum(four[i] for i in far) in (0, sum(four)) for _, four in told):
+                    raise NoVariation(
+                        f"column {name!r} is the same for everybody within each stratum.",
+                        hint="there is nobody to compare with",
+                        columns=[name],
+                    )
+        if up <= 0 or down <= 0:
+            raise FitFailed(
+                "the common odds ratio is 0 or infinite: in no stratum are there rows on both sides of it."
+                if noise is None
+                else "with the noise, the common odds ratio is no positive number.",
+                hint="join strata" if noise is None else "a larger epsilon, or fewer strata",
+            )
+        return out
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MantelHaenszelResult(ModelResult):
+    """`odds_ratio`, `log_odds_se`, `conf_int()`; `statistic` and `pvalue` of the test that it is one, corrected for
+    continuity; `uncorrected` and `uncorrected_pvalue` without.
+    """
+
+    exposure: str
+    outcome: str
+    by: str
+    strata: tuple[str, ...]
+    counts: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...]
+    dropped: tuple[str, ...] = ()
+    noise: float | None = None
+    exposed: str = ""  # which label of the exposure counts, and of the outcome
+    had: str = ""
+    how: How | None = None
+
+    @property
+    def n(self) -> int:
+        return round(sum((sum(four, Fraction(0)) for four in self.counts), Fraction(0)))
+
+    @property
+    def _sums(self) -> tuple[Fraction, Fraction]:
+        up = sum((a * d / (a + b + c + d) for a, b, c, d in self.counts), Fraction(0))
+        return up, sum((b * c / (a + b + c + d) for a, b, c, d in self.counts), Fraction(0))
+
+    @property
+    def odds_ratio(self) -> float:
+        up, down = self._sums
+        return float(up / down)
+
+    @property
+    def log_odds(self) -> float:
+        up, down = self._sums
+        return log_of(up / down)
+
+    @property
+    def log_odds_se(self) -> float | None:
+        """By Robins, Breslow and Greenland; None with noise."""
+        if self.noise is not None:
+            return None
+        R, S = self._sums
+        total = Fraction(0)
+        for a, b, c, d in self.counts:
+            n = a + b + c + d
+            P, Q, r, s = (a + d) / n, (b + c) / n, a * d / n, b * c / n
+            total += P * r / (2 * R**2) + (P * s + Q * r) / (2 * R * S) + Q * s / (2 * S**2)
+        return root(total)
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
+        """Of the common odds ratio."""
+        alpha, se = check_alpha("conf_int", alpha), self.log_odds_se
+        if se is None:
+            return None
+        reach = normal_point(1 - alpha) * se
+        return math.exp(self.log_odds - reach), math.exp(self.log_odds + reach)
+
+    def _test(self, less: Fraction) -> float | None:
+        if self.noise is not None:
+            return None
+        away, spread = Fraction(0), Fraction(0)
+        for a, b, c, d in self.counts:
+            n = a + b + c + d
+            if n > 1:
+                away += a - (a + b) * (a + c) / n
+                spread += (a + b) * (c + d) * (a + c) * (b + d) / (n**2 * (n - 1))
+        return float(max(abs(away) - less, Fraction(0)) ** 2 / spread)
+
+    @property
+    def statistic(self) -> float | None:
+        """Of the test that the common odds ratio is one, corrected for continuity: chi-squared with one degree.
+
+        0 where the counts are within a half of what is expected: the correction takes no more than there is.
+        """
+        return self._test(HALF)
+
+    @property
+    def uncorrected(self) -> float | None:
+        return self._test(Fraction(0))
+
+    @property
+    def df(self) -> int:
+        return 1
+
+    @property
+    def pvalue(self) -> float | None:
+        return None if self.statistic is None else chi2_above(self.statistic, 1)
+
+    @property
+    def uncorrected_pvalue(self) -> float | None:
+        return None if self.uncorrected is None else chi2_above(self.uncorrected, 1)
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.noise is None else NOISY
+
+    @property
+    def title(self) -> str:
+        return f"Odds ratio of {self.outcome} by {self.exposure}, common to {self.by} (Mantel-Haenszel)"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        low, high = self.conf_int() or (None, None)
+        return [
+            ("rows", self.n),
+            ("strata", len(self.strata)),
+            ("common odds ratio", self.odds_ratio),
+            ("std err of its logarithm", self.log_odds_se),
+            ("95 % from", low),
+            ("95 % to", high),
+            ("CMH, continuity corrected", self.statistic),
+            ("Prob(>CMH), corrected", self.pvalue),
+            ("CMH", self.uncorrected),
+            ("Prob(>CMH)", self.uncorrected_pvalue),
+        ]
+
+    def tables(self) -> list[ResultTable]:
+        kind: Any = float if self.noise is not None else int
+        rows = []
+        for name, (a, b, c, d) in zip(self.strata, self.counts, strict=True):
+            rows.append((name, *map(kind, (a, b, c, d)), float(a * d / (b * c)) if b * c > 0 else None))
+        head = (self.by, "neither", "outcome only", "exposed only", "both", "odds ratio")
+        return [ResultTable("Counts", head, tuple(rows))]
+
+    @property
+    def notes(self) -> list[str]:
+        out = [f"Exposed: {self.exposed}; outcome: {self.had}."]
+        if self.dropped:
+            out.append(f"Strata with nobody in them, left out: {name_list(self.dropped)}.")
+        if self.noise is not None:
+            out.append(f"No error and no test: {NOISY}. Every count has noise of deviation {self.noise:.4g}.")
+        return out
+
+
+def mantel_haenszel(
+    exposure: str,
+    outcome: str,
+    data: Any,
+    *,
+    strata: str,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> MantelHaenszelResult:
+    """`mantel_haenszel("smoker", "ill", table, strata="ward")`; data and privacy as in `ask`."""
+    columns: Sequence[str] = [strata, exposure, outcome]
+    read = schema_for("mantel_haenszel", data, schema, columns, privacy)
+    model = MantelHaenszel(read, exposure, outcome, strata)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (Example(MantelHaenszel(STUDY, "smoker", "ill", "ward"), STUDY_ROWS),)

@@ -1,0 +1,303 @@
+"""Maximum likelihood of a law that is declared by its name: exponential, Weibull, beta. No function travels.
+
+    exponential   mean e^(z'b)
+    weibull       scale e^(z'b), shape e^theta
+    beta          mean 1 / (1 + e^(-z'b)), precision e^theta
+
+A study holds the name of the family, and every party has the formulas (named_laws.py): sums, steps and errors are those
+of the other regressions (linked.py). Rows are complete: censored times are for cox(...) and kaplan_meier(...).
+
+    "hessian"     Cov = H^-1, observed information             "sandwich"    H^-1 S[u u'] H^-1        one more round
+    "opg"         S[u u']^-1                                   one more round
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from murmure.core.domain import Categories, Decimals, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, transpose
+from murmure.econometrics.algebra.rounding import ln_of, log_of, rounded
+from murmure.econometrics.design.columns import exact_number
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.scales import bounds_of
+from murmure.econometrics.errors import NoVariation
+from murmure.econometrics.fit import design_from_formula
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.rows.family_rows import LAWS
+from murmure.econometrics.rows.glm_rows import Family
+from murmure.econometrics.steps.irls import CUT, LinkedModel, LinkedRegression, check_cap
+from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate, bent_step, iterate_from_answer, newton_step
+
+FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]
+Errors = Literal["hessian", "sandwich", "opg"]
+
+FAR = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
+CLOSEST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
+SPREAD = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyFit(LinkedRegression):
+    """A law that was declared by its name; `law` has its parameters as people know them (shape, scale, a, b)."""
+
+    @property
+    def law(self) -> Mapping[str, float]:
+        """Shape, precision; and of a formula without columns, such as "time ~ 1", the scale or the mean too."""
+        held: Mapping[str, float] = self.extras.get("Parameters", {})
+        return held
+
+    def predict(self, rows: Any) -> Any:
+        """The mean of the outcome for new rows."""
+        mean = super().predict(rows)
+        return mean * math.gamma(1 + 1 / self.law["shape"]) if "shape" in self.law else mean
+
+
+@dataclass(frozen=True)
+class FamilyMLE(LinkedModel):
+    """`mle(family="weibull", formula="days ~ age", ...)`. start: a value for every parameter, or () for a first guess.
+
+    errors: "hessian", "sandwich" or "opg".
+    """
+
+    errors: str = "hessian"
+    rounds: int = FAMILY_ROUNDS
+    distribution: str = "exponential"
+    start: tuple[str, ...] = ()
+
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
+
+    def __post_init__(self) -> None:
+        if self.distribution not in LAWS:
+            raise InvalidParameter(f"mle.family must be one of {', '.join(LAWS)}, got {shorten(self.distribution)}.")
+        object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
+        super().__post_init__()
+        if self.start and len(self.start) != len(self.parameters):
+            raise _start(self.start, self.parameters)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all that is estimated."""
+        return (*self.design.names, *self._more_names)
+
+    @property
+    def _more_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return {"weibull": ("log(shape)",), "beta": ("log(precision)",)}.get(self.distribution, ())
+
+    @property
+    def _family(self) -> str:
+        return self.distribution
+
+    @property
+    def _law(self) -> Family:
+        return LAWS[self.distribution]
+
+    @property
+    def _link(self) -> str:
+        return "logit" if self.distribution == "beta" else "log"
+
+    def _check_outcome(self) -> None:
+        low, high, _ = bounds_of(self.design.domain, self.design.outcome)
+        if self.distribution == "beta" and not 0 < low <= high < 1:
+            hint = 'strictly inside: type = "decimals", low = 0.001, high = 0.999, places = 3'
+            raise self._refuse_outcome("an outcome between 0 and 1", hint)
+        if self.distribution != "beta" and low <= 0:
+            raise self._refuse_outcome("an outcome above 0", "a lower bound above 0 in the schema")
+
+    def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
+        error = super()._refuse_outcome(wanted, hint)
+        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+        return InvalidParameter(
+            message.replace("FamilyMLE takes", f"mle of family {self.distribution!r} takes"), hint=hint
+        )
+
+    def later_rounds(self) -> tuple[str, str]:
+        """What every round releases, the first too."""
+        p = len(self.design.terms)
+        y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
+        more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
+        later, plus_tard = super().later_rounds()
+        square, many = p * (p + 1) // 2, self._asks("start", ()).width
+        return (
+            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
+            f"of products of two columns, 1 of {more[0]}, and {CUT[0]}; {later}",
+            f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
+            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT[1]} ; {plus_tard}",
+        )
+
+    # -- the ascent
+
+    def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
+        pass
+
+    def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
+        if self.start:
+            return self._own_start()
+        return guess if not self._extra else (*guess, null["theta"])
+
+    def _own_start(self) -> Vector:
+        """b = T' D c in the coordinates that are asked for."""
+        p = len(self.design.terms)
+        held, told = self._coordinates, [Fraction(v) for v in self.start]
+        c = [row[0] for row in solve(transpose(held.T), [[v] for v in told[:p]])]
+        return (*(rounded(v * Fraction(2) ** k) for v, k in zip(c, held.scales, strict=True)), *told[p:])
+
+    def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
+        """theta, from what least squares leave of log y (var = pi^2 / 6 k^2) or of its logit (about 4 / phi)."""
+        if not self._extra:
+            return null
+        left = (null["squares"] - dot(guess, score)) / n
+        if left <= CLOSEST:
+            name = self.design.outcome_name
+            raise NoVariation(
+                f"outcome {name!r} is predicted without error: its {self._more_names[0]} has no bound.",
+                hint="there is nothing to estimate a standard error from",
+                columns=[name],
+            )
+        theta = ln_of(SPREAD[self.distribution] / left) / (2 if self.distribution == "weibull" else 1)
+        return null | {"theta": rounded(max(-FAR, min(FAR, theta)), 16)}
+
+    def step(self, place: Iterate) -> Vector:
+        return bent_step(place) if self._extra else newton_step(place)
+
+    def interpret(self, at: Vector, answer: Any) -> Iterate:
+        place = iterate_from_answer(at, answer, len(at))
+        return replace(place, outside=bool(self._extra) and abs(at[-1]) > 2 * FAR)
+
+    def _check_end(self, place: Iterate | None) -> None:
+        check_cap(self, place)
+
+    # -- the result
+
+    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
+
+    def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
+        return super()._in_units(at, covariance, *(Fraction(1),) * self._extra)
+
+    def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
+        """Of a mean for everybody; a shape or a precision of its own would take rounds of its own."""
+        compared = self.distribution == "exponential" and len(self.design.terms) > 1
+        return -n * (1 + log_of(null["y"] / n)) if compared else None
+
+    def _result(self, *held: Any) -> Regression:
+        found = super()._result(*held)
+        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        more = {"Parameters": law} if (law := self._parameters(found.params)) else {}
+        return FamilyFit(
+            **fields
+            | {
+                "model": f"MLE ({self.distribution})",
+                "df_resid": fields["n"] - len(self.parameters),
+                "extras": {**found.extras, **more},
+            }
+        )
+
+    def _parameters(self, b: Any) -> dict[str, float]:
+        """As people know them."""
+        out = {}
+        alone = self.design.terms == ("1",)
+        last = float(np.exp(b[-1]))
+        if self.distribution == "exponential" and alone:
+            out = {"scale": float(np.exp(b[0]))}
+        if self.distribution == "weibull":
+            out = {"shape": last} | ({"scale": float(np.exp(b[0]))} if alone else {})
+        if self.distribution == "beta":
+            mean = float(1 / (1 + np.exp(-b[0])))
+            out = {"precision": last} | ({"a": mean * last, "b": (1 - mean) * last} if alone else {})
+        return out
+
+
+def _start(given: Any, names: Sequence[str]) -> InvalidParameter:
+    wanted = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
+    return InvalidParameter(
+        f"mle.start must give each of {len(names)} parameters a value ({wanted}), got {shorten(given)}.",
+        hint="leave it out: a first guess is made of sums",
+    )
+
+
+def start_of(given: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    """Values in the order of the parameters, from a mapping by name or a list."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise _start(list(given), names)
+        return tuple(given[name] for name in names)
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise _start(given, names)
+    return tuple(given)
+
+
+def family_model(
+    family: Any, formula: Any, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
+) -> Any:
+    """The model that mle(family=..., formula=...) asks."""
+    if family not in get_args(FamilyName):
+        known = ", ".join(get_args(FamilyName))
+        got = "it is left out" if family is None else f"got {shorten(family)}"
+        raise InvalidParameter(
+            f"mle.family must be one of {known}; {got}.",
+            hint='family="weibull", formula="days ~ age"; in the clear a score of your own: mle(score, start, table, '
+            "columns)",
+        )
+    if not isinstance(formula, str):
+        got = "it is left out" if formula is None else f"got {shorten(formula)}"
+        raise InvalidParameter(
+            f"mle.formula must be text; {got}.", hint='formula="days ~ age", or "days ~ 1" for the law of one column'
+        )
+    errors, rounds = "hessian" if errors is None else errors, FAMILY_ROUNDS if rounds is None else rounds
+    if family == "multinomial":
+        from murmure.econometrics.models.multinomial import multinomial_model
+
+        return multinomial_model(formula, data, schema, privacy, errors, rounds, start)
+    design = design_from_formula("mle", formula, data, schema, privacy)
+    if start is None:
+        return FamilyMLE(design, errors, rounds, family)
+    plain = FamilyMLE(design, errors, rounds, family)
+    return replace(plain, start=start_of(start, plain.parameters))
+
+
+_CLINIC = Schema(
+    {
+        "days": Integers(1, 400),
+        "share": Decimals(Decimal("0.001"), Decimal("0.999"), 3),
+        "age": Integers(18, 99),
+        "ward": Categories(["A", "B", "C"]),
+    }
+)
+_ROWS: dict[str, list[Any]] = {
+    "days": [1 + (i * i * 37 + 11 * i) % 97 * (1 + i % 3) for i in range(54)],
+    "share": [f"{(57 * i * i + 19 * i) % 901 / 1000 + 0.05:.3f}" for i in range(54)],
+    "age": [18 + (i * 29) % 80 for i in range(54)],
+    "ward": ["ABC"[(i * i + i // 5) % 3] for i in range(54)],
+}
+
+
+def _example(formula: str, outcome: str, names: tuple[str, ...]) -> Design:
+    terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
+    read = {outcome, *(name.split("[")[0] for name in names)}
+    domain = Schema({name: _CLINIC.about[name] for name in _CLINIC if name in read})
+    return Design(domain, formula, outcome, outcome, names, tuple(terms.get(name, name) for name in names))
+
+
+_DAYS = _example("days ~ age", "days", ("Intercept", "age"))
+EXAMPLES = (
+    Example(FamilyMLE(_DAYS), _ROWS),
+    Example(FamilyMLE(_DAYS, distribution="weibull"), _ROWS),
+    Example(FamilyMLE(_DAYS, "sandwich", 30, "weibull", ("4", "0", "1/2")), _ROWS),
+    Example(
+        FamilyMLE(_example("share ~ ward", "share", ("Intercept", "ward[T.B]", "ward[T.C]")), distribution="beta"),
+        _ROWS,
+    ),
+)

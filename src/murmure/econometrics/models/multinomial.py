@@ -1,0 +1,245 @@
+"""Multinomial regression of labels: `mle(family="multinomial", formula="ward ~ age")`, as statsmodels' MNLogit.
+
+A set of coefficients for every label but the first, which the others are compared with (multinomial_rows.py). The
+first label is the first of the schema. Sums, steps and errors are those of the other regressions (linked.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from murmure.core.domain import Categories, Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, log_of, matmul, solve, times, transpose
+from murmure.econometrics.algebra.rounding import rounded
+from murmure.econometrics.design.columns import exact_number, label_condition, labels_in
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.errors import EmptyCategory
+from murmure.econometrics.fit import design_from_formula
+from murmure.econometrics.model import Example
+from murmure.econometrics.models.mle import Errors, start_of
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.rows.glm_rows import NAMES, Floats
+from murmure.econometrics.steps.irls import BITS, CUT, LinkedModel, LinkedRegression
+from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate
+from murmure.statistics.exact.function_sums import FunctionSums
+
+MAX_OUTCOME_LABELS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class MultinomialFit(LinkedRegression):
+    """A multinomial regression; `predict` has a column for each of `labels`."""
+
+    labels: tuple[str, ...] = ()
+
+    def predict(self, rows: Any) -> Floats:
+        """The chance of every label for new rows, (rows, labels)."""
+        assert self.design is not None
+        z = self.design.matrix(rows)
+        b = self.params.reshape(len(self.labels) - 1, -1)
+        eta = np.concatenate([np.zeros((len(z), 1)), z @ b.T], axis=1)
+        odds = np.exp(eta - eta.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Multinomial(LinkedModel):
+    """design: the columns, without an outcome; outcome: the column of labels. errors and start as in FamilyMLE."""
+
+    family: ClassVar[str] = "multinomial"
+    errors: str = "hessian"
+    rounds: int = FAMILY_ROUNDS
+    outcome: str = ""
+    start: tuple[str, ...] = ()
+
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
+            raise InvalidParameter(
+                f"mle: the design of a multinomial regression must read its outcome, got {shorten(self.outcome)}."
+            )
+        if len(self.labels) < 2 or len(self.labels) > MAX_OUTCOME_LABELS:
+            raise InvalidParameter(
+                f"mle: outcome {self.outcome!r} has {len(self.labels)} labels; "
+                f"from 2 to {MAX_OUTCOME_LABELS} are compared."
+            )
+        object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
+        self._check()
+        if self.start:
+            start_of(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
+            if len(self.start) != len(self.parameters):
+                start_of({}, self.parameters)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the outcome; the first is the one that others are compared with."""
+        return labels_in("mle", self.design.domain, self.outcome, "formula")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all that is estimated, label after label."""
+        return tuple(f"{self.outcome}[{label}]: {name}" for label in self.labels[1:] for name in self.design.names)
+
+    @property
+    def _extra(self) -> int:
+        return (len(self.labels) - 2) * len(self.design.terms)
+
+    @property
+    def _null_names(self) -> tuple[str, ...]:
+        return self.labels
+
+    def _asks(self, mode: str, at: Vector) -> FunctionSums:
+        return FunctionSums(
+            self.design.domain,
+            "multinomial",
+            (
+                *(label_condition(self.design.domain, self.outcome, label) for label in self.labels),
+                *self._coordinates.expressions,
+            ),
+            tuple(f"{v.numerator}/{v.denominator}" for v in at),
+            (mode, str(len(self.labels)), *map(str, self._scales)),
+        )
+
+    def _check_outcome(self) -> None:
+        pass  # its labels are checked already
+
+    def in_words(self) -> tuple[str, str]:
+        (en, fr), name = columns_in_words(self.design), NAMES["multinomial"]
+        errors = ("", "") if not self._robust else (f"; errors: {self.errors}", f" ; erreurs : {self.errors}")
+        return (
+            f"a {name[0]} of the labels of {self.outcome} on {en}, in at most {self.rounds} rounds of sums{errors[0]}",
+            f"une {name[1]} des étiquettes de {self.outcome} sur {fr}, en {self.rounds} tours de sommes au plus"
+            f"{errors[1]}",
+        )
+
+    def later_rounds(self) -> tuple[str, str]:
+        """What every round releases, the first too."""
+        p, many = len(self.design.terms), len(self.labels)
+        square, first = p * (p + 1) // 2, self._asks("start", ()).width
+        later, plus_tard = super().later_rounds()
+        return (
+            f"the first round releases {first} sums over all rows: {square} of products of two columns, how many rows "
+            f"have each of the {many} labels, and {CUT[0]}; {later}",
+            f"le premier tour publie {first} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
+            f"combien de lignes portent chacune des {many} étiquettes, et {CUT[1]} ; {plus_tard}",
+        )
+
+    @property
+    def _separates(self) -> bool:
+        return True
+
+    # -- the ascent
+
+    def _scores(self, sums: Vector) -> Vector:
+        return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search begins at 0, and needs none
+
+    def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
+        empty = next((label for label, many in null.items() if not many), None)
+        if empty is not None:
+            raise EmptyCategory(
+                f"outcome {self.outcome!r}: nobody has label {empty!r}, at any party.",
+                hint="leave it out of the schema, or join labels",
+                columns=[self.outcome],
+            )
+
+    def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
+        p = len(guess)
+        if not self.start:
+            return (Fraction(0),) * (p * (len(self.labels) - 1))
+        out: list[Fraction] = []
+        for told in _cut([Fraction(v) for v in self.start], p):
+            c = [row[0] for row in solve(transpose(self._coordinates.T), [[v] for v in told])]
+            out += [rounded(v * Fraction(2) ** k) for v, k in zip(c, self._scales, strict=True)]
+        return tuple(out)
+
+    def separation(self, step: Vector) -> FunctionSums:
+        return self._asks("separation", step)
+
+    def along(self, step: Vector) -> list[str]:
+        found = (name for part in _cut(step, len(self.design.terms)) for name in self._coordinates.largest_moves(part))
+        return list(dict.fromkeys(found))
+
+    # -- the result
+
+    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
+
+    def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
+        """b = T' D c for every label."""
+        held, p, k = self._coordinates, len(self.design.terms), len(at)
+        D = [Fraction(2) ** -e for e in held.scales]
+        M: Matrix = tuple(
+            tuple(held.T[j % p][i % p] * D[j % p] if i // p == j // p else Fraction(0) for j in range(k))
+            for i in range(k)
+        )
+        spread = matmul(matmul(M, covariance), transpose(M))
+        return times(M, at), tuple(tuple(rounded(v, BITS) for v in row) for row in spread)
+
+    def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
+        return sum(float(many) * log_of(many / n) for many in null.values())
+
+    def _result(self, *held: Any) -> Regression:
+        found = super()._result(*held)
+        p, k = len(self.design.terms), len(self.parameters)
+        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        first = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
+        return MultinomialFit(
+            **fields
+            | {
+                "model": "MLE (multinomial)",
+                "formula": f"{quoted(self.outcome)} {self.design.formula}",
+                "outcome": self.outcome,
+                "names": self.parameters,
+                "df_model": (p - self.design.has_intercept) * (len(self.labels) - 1),
+                "df_resid": fields["n"] - k,
+                "remarks": (first, *found.remarks),
+                "labels": self.labels,
+            }
+        )
+
+
+def _cut(values: Any, p: int) -> list[Any]:
+    return [values[i : i + p] for i in range(0, len(values), p)]
+
+
+def multinomial_model(
+    formula: str, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
+) -> Multinomial:
+    """Its outcome is one column of labels, by name."""
+    left, tilde, right = formula.partition("~")
+    name = left.strip().removeprefix("`").removesuffix("`")
+    if not tilde or not name:
+        raise InvalidParameter(
+            f"mle: formula {shorten(formula, 100)} must name an outcome, a column of labels.", hint='"ward ~ age"'
+        )
+    design = design_from_formula("mle", f"~ {right.strip()}", data, schema, privacy, quoted(name), outcome=False)
+    if name not in design.domain.private:
+        raise InvalidParameter(
+            f"mle: the outcome of a multinomial regression must be a column of labels, got {shorten(left.strip())}.",
+            hint="the first label of the schema is the one that others are compared with",
+        )
+    plain = Multinomial(design, errors, rounds, name)
+    return plain if start is None else replace(plain, start=start_of(start, plain.parameters))
+
+
+_CLINIC = Schema({"ward": Categories(["A", "B", "C"]), "age": Integers(18, 99), "stay": Integers(0, 60)})
+_ROWS: dict[str, list[Any]] = {
+    "ward": ["ABC"[(i * i + i // 5) % 3] for i in range(60)],
+    "age": [18 + (i * 29) % 80 for i in range(60)],
+    "stay": [(7 * i * i + 3 * i) % 41 for i in range(60)],
+}
+_DESIGN = Design(_CLINIC, "~ age + stay", "", "", ("Intercept", "age", "stay"), ("1", "age", "stay"))
+
+EXAMPLES = (
+    Example(Multinomial(_DESIGN, outcome="ward"), _ROWS),
+    Example(Multinomial(_DESIGN, "sandwich", 12, "ward"), _ROWS),
+)

@@ -1,0 +1,214 @@
+"""Principal components, from the exact covariance (or correlation) of columns: p(p+1)/2 + p + 1 sums, one round.
+
+    C = sum_k lambda_k v_k v_k',    lambda_1 >= lambda_2 >= ...,    share k = lambda_k / trace C
+
+The matrix is exact, and rounded once before its eigenvectors are taken. A vector and its opposite are one component:
+the entry of largest size is made positive (the first of those that are as large).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from murmure.core.domain import Integers, Interval
+from murmure.core.errors import InvalidParameter, MissingColumn, shorten
+from murmure.core.schema import Schema
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.matrices import root, to_floats
+from murmure.econometrics.algebra.moments import signed_root
+from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
+from murmure.econometrics.errors import FitFailed, NoVariation
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.models.covariance import (
+    ColumnMoments,
+    ColumnMomentsResult,
+    Floats,
+    column_moments,
+    products_of,
+)
+from murmure.econometrics.results.result import ResultTable
+from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+AS_LARGE = 1 - 1e-9
+NOISY = "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
+
+
+@dataclass(frozen=True)
+class PCA:
+    """Principal components of columns. scaled: of their correlations, so that units do not matter."""
+
+    domain: Schema
+    columns: tuple[str, ...]
+    scaled: bool = False
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", numbers_in("PCA", self.domain, self.columns))
+        object.__setattr__(self, "domain", select_columns("PCA", self.domain, self.columns))
+        if len(self.columns) < 2:
+            raise InvalidParameter(f"PCA.columns must name two columns or more, got {list(self.columns)}.")
+        if not isinstance(self.scaled, bool):
+            raise InvalidParameter(f"PCA.scaled must be True or False, got {shorten(self.scaled)}.")
+        _ = products_of(self.domain, self.columns)
+
+    def in_words(self) -> tuple[str, str]:
+        of = ("correlations", "corrélations") if self.scaled else ("covariances", "covariances")
+        names = name_list(self.columns)
+        return f"principal components of {names} ({of[0]})", f"composantes principales de {names} ({of[1]})"
+
+    def steps(self) -> Generator[Any, Any, PCAResult]:
+        crossed: CrossProductsEstimate = yield products_of(self.domain, self.columns)
+        scatter = column_moments(self.domain, self.columns, crossed)
+        C, noisy = scatter.covariance, crossed.noise is not None
+        flat = [name for k, name in enumerate(self.columns) if C[k][k] <= 0]
+        if noisy and (sum(C[k][k] for k in range(len(C))) <= 0 or (flat and self.scaled)):
+            raise FitFailed("with the noise, a variance is not positive.", hint="a larger epsilon", columns=flat)
+        if not noisy and (len(flat) == len(C) or (flat and self.scaled)):
+            raise NoVariation(f"column {flat[0]!r} is the same for everybody.", hint="leave it out", columns=flat)
+        return PCAResult.of(scatter, self.scaled, noisy)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PCAResult(ColumnMomentsResult):
+    """`eigenvalues`, `explained` (shares), `loadings` (a column for each component), `project(rows)`."""
+
+    scatter: ColumnMoments
+    scaled: bool
+    eigenvalues: Floats
+    loadings: Floats
+    noisy: bool = False
+    how: How | None = None
+
+    @classmethod
+    def of(cls, scatter: ColumnMoments, scaled: bool, noisy: bool) -> PCAResult:
+        C = scatter.covariance
+        over = range(len(C))
+        matrix = to_floats(C)
+        if scaled:
+            matrix = np.array(
+                [
+                    [1.0 if a == b else signed_root(C[a][b] ** 2 / (C[a][a] * C[b][b]), C[a][b]) for b in over]
+                    for a in over
+                ]
+            )
+        values, vectors = np.linalg.eigh(matrix)
+        values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
+        if not noisy:
+            values = np.maximum(values, 0.0)  # a covariance has no negative ones; floats may
+        for k in over:
+            size = np.abs(vectors[:, k])
+            if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
+                vectors[:, k] *= -1
+        return cls(scatter=scatter, scaled=scaled, eigenvalues=values, loadings=vectors + 0.0, noisy=noisy)
+
+    @property
+    def explained(self) -> Floats:
+        """The share of each component in the variance of all columns."""
+        return np.asarray(self.eigenvalues / self.eigenvalues.sum())
+
+    @property
+    def mean(self) -> Floats:
+        return to_floats(self.scatter.means)
+
+    @property
+    def reason(self) -> str | None:
+        return NOISY if self.noisy else None
+
+    def project(self, rows: Any, components: int | None = None) -> Floats:
+        """Where rows lie on the components: (rows less means) times loadings, over deviations first where scaled."""
+        for name in self.columns:
+            try:
+                _ = rows[name]
+            except (KeyError, IndexError, TypeError):
+                raise MissingColumn(f"project: there is no column {name!r}.", hint="a frame or a dictionary") from None
+        x = np.stack([np.asarray(rows[name], float) for name in self.columns], axis=-1) - self.mean
+        if self.scaled:
+            C = self.scatter.covariance
+            x = x / np.array([root(C[k][k]) for k in range(len(C))])
+        return np.asarray(x @ self.loadings[:, :components])
+
+    @property
+    def title(self) -> str:
+        return f"Principal components of {name_list(self.columns)}, {'correlations' if self.scaled else 'covariances'}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        return [("rows", self.n), ("columns", len(self.columns))]
+
+    def tables(self) -> list[ResultTable]:
+        names = tuple(f"PC{k + 1}" for k in range(len(self.columns)))
+        shares = tuple(
+            (name, float(v), float(share), float(total))
+            for name, v, share, total in zip(
+                names, self.eigenvalues, self.explained, np.cumsum(self.explained), strict=True
+            )
+        )
+        few = names[:8]
+        loads = tuple(
+            (name, *map(float, row[: len(few)])) for name, row in zip(self.columns, self.loadings, strict=True)
+        )
+        return [
+            ResultTable("Variance explained", ("", "eigenvalue", "share", "cumulated"), shares),
+            ResultTable("Loadings", ("", *few), loads),
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        out = ["A component and its opposite are the same: the largest loading of each is positive."]
+        if len(self.columns) > 8:
+            out.append(f"Loadings of {len(self.columns) - 8} more components are in .loadings.")
+        return [*out, f"{NOISY[0].upper()}{NOISY[1:]}."] if self.noisy else out
+
+    def plot(self, ax: Any = None) -> Any:
+        """Shares of variance, and their sum (a scree plot); to an axis or a file."""
+        target, k = ax, np.arange(1, len(self.columns) + 1)
+        ax, figure = drawing(target, (6.4, 3.6))
+        ax.bar(k, self.explained, color="#2a78d6", alpha=0.75, width=0.7, label="share")
+        ax.plot(k, np.cumsum(self.explained), "o-", color="#b3541e", lw=1.4, ms=4, label="cumulated")
+        ax.set_xticks(k)
+        ax.set_ylim(min(0.0, float(self.explained.min())), 1.04)
+        ax.set_xlabel("component")
+        ax.set_ylabel("share of variance")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, loc="center right")
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+def pca(
+    data: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    scaled: bool = False,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> PCAResult:
+    """`pca(table, ["age", "stay"])`; scaled=True takes correlations instead of covariances; data as in `ask`."""
+    read = schema_for("pca", data, schema, columns, privacy, numbers=True)
+    model = PCA(read, numbers_in("pca", read, columns), scaled)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+_BODY = Schema({"height": Integers(140, 210), "weight": Integers(40, 140), "pulse": Interval(40.0, 120.0, cells=16)})
+_ROWS: dict[str, list[Any]] = {
+    "height": [145 + (i * i * 3 + i) % 60 for i in range(40)],
+    "weight": [45 + (i * i * 3 + i) % 60 + (i * 11) % 23 for i in range(40)],
+    "pulse": [50.0 + (i * 17) % 61 for i in range(40)],
+}
+EXAMPLES = (
+    Example(PCA(_BODY, ("height", "weight", "pulse")), _ROWS),
+    Example(PCA(_BODY, ("height", "weight", "pulse"), scaled=True), _ROWS),
+)

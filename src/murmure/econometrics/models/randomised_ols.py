@@ -1,0 +1,321 @@
+"""Least squares where some columns are randomised answers: the regression on the true ones, from what their law says.
+
+    A = sum t t',   c = sum t y,   read without bias (corrected.py);     beta = A^-1 c
+    V = A^-1 (sum psi psi') A^-1,   psi_i = c_i - A_i beta               (the sandwich of the estimating equations)
+
+A regression on the reports as they are leans: a coefficient of a randomised covariate towards 0, those of other
+covariates by what they share with it. Here the sums are right on average, and beta with them as rows become many
+(corrected scores: Nakamura, Biometrika 77, 1990). V holds the sample and the randomisation together, since psi_i
+varies by both; as epsilon grows, psi_i becomes t_i (y_i - t_i beta) and V the covariance that econometricians call HC0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from murmure.catalogue import MECHANISMS
+from murmure.certify.accounting import sequential
+from murmure.core.blocks import Cost
+from murmure.core.domain import Categories, Integers, with_column
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Column, Schema
+from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.algebra.positive_definite import first_not_positive
+from murmure.econometrics.design.design_matrix import Design, part_of
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.errors import Collinear, FitFailed
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.models.ols import check_columns, check_rows
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.rows.corrected_products import CorrectedProducts
+from murmure.econometrics.rows.reported_columns import ReportedColumn
+from murmure.local.grr import GRR
+from murmure.local.piecewise import Piecewise
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.statistics.exact.function_sums import FunctionSums
+
+ERRORS = "errors hold the sample and the randomisation together (sandwich of the corrected equations)"
+NO_SQUARE = (
+    "reports of {name} tell no squares, which coefficients and their errors do not need; variance of residuals, "
+    "R-squared and F, which do, are not known"
+)
+BELOW_ZERO = (
+    "the corrected sums of squares are below 0, by chance: variance of residuals, R-squared and F are not known"
+)
+
+
+@dataclass(frozen=True)
+class RandomisedOLS:
+    """A formula, and the columns of the table that hold reports, each with its mechanism (as JSON)."""
+
+    design: Design  # over the true answers
+    columns: tuple[str, ...]
+    mechanisms: tuple[str, ...]
+
+    protects = "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    rounds = 2
+
+    def __post_init__(self) -> None:
+        if len(self.columns) != len(self.mechanisms) or not self.columns:
+            raise InvalidParameter(
+                f"RandomisedOLS wants a mechanism for each of its columns, got {len(self.mechanisms)} for "
+                f"{len(self.columns)}.",
+                hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}; with none of them, ols(...)',
+            )
+        for name, text in zip(self.columns, self.mechanisms, strict=True):
+            if name not in self.design.domain.private:
+                raise InvalidParameter(f"RandomisedOLS: the design reads no column {shorten(name)}.")
+            true = with_column(self.design.domain.about[name].coded, None)
+            mechanism = part_from_dict(json.loads(text), MECHANISMS)
+            if with_column(mechanism.domain, None) != true:
+                raise InvalidParameter(
+                    f"column {name!r} is {true.describe()} in the schema, and {mechanism.domain.describe()} for "
+                    f"{type(mechanism).__name__}.",
+                    hint=f'build the mechanism with schema["{name}"]',
+                )
+        _ = self.corrected.products  # what the reports do not tell is refused now
+
+    @cached_property
+    def corrected(self) -> CorrectedProducts:
+        held = zip(self.columns, self.mechanisms, strict=True)
+        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in held)
+        return CorrectedProducts(reported, self.design.terms, self.design.outcome)
+
+    @cached_property
+    def domain(self) -> Schema:
+        """Of the table: where a column holds reports, these."""
+        held: dict[str, Any] = dict(self.design.domain.about)
+        held |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
+        return Schema(held)
+
+    def in_words(self) -> tuple[str, str]:
+        en, fr = columns_in_words(self.design)
+        through = ", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in self.corrected.columns)
+        return (
+            f"a least-squares regression of {self.design.outcome_name} on {en}, corrected for the randomisation of "
+            f"{through}",
+            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr}, corrigée de la randomisation "
+            f"de {through}",
+        )
+
+    def _ask(self, which: str, at: tuple[Fraction, ...] = ()) -> FunctionSums:
+        said = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        settings = (which, self.corrected.to_text())
+        return FunctionSums(self.domain, "randomised", self.corrected.inputs, said, settings)
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        answer: Any = yield self._ask("products")
+        n, p = answer.n, len(self.design.terms)
+        check_rows(n, p)
+        sums = dict(zip(self.corrected.pairs, answer.sums, strict=True))
+        A = [[sums[min(a, b), max(a, b)] for b in range(p)] for a in range(p)]
+        c = [sums[a, p] for a in range(p)]
+        self._check(A)
+        beta = tuple(row[0] for row in solve(A, [[v] for v in c]))
+        spread: Any = yield self._ask("scatter", tuple(rounded(b) for b in beta))
+        half = iter(spread.sums)
+        S = [[Fraction(0)] * p for _ in range(p)]
+        for a in range(p):
+            for b in range(a, p):
+                S[a][b] = S[b][a] = next(half)
+        return self._result(n, A, c, sums.get((p, p)), beta, S)
+
+    def _check(self, A: list[list[Fraction]]) -> None:
+        """True columns may be combinations of others; and corrected sums of squares may be none, by chance."""
+        factors, design = self.corrected.factors, self.design
+        true = [j for j in range(len(A)) if not any(m.reported for m in factors[j])]
+        if true:
+            alone, names = submatrix(A, true), tuple(design.names[j] for j in true)
+            bad = first_not_positive(alone)
+            if bad is not None:
+                check_columns(replace(design, names=names, terms=tuple(design.terms[j] for j in true)), alone)
+                raise Collinear(
+                    f"column {names[bad]!r} is a combination of others, as far as floats tell.",
+                    hint="leave one of them out of the formula",
+                    columns=names[: bad + 1],
+                )
+        bad = first_not_positive(A)
+        if bad is None:
+            return
+        raise FitFailed(
+            f"the corrected sums are no sums of squares, from column {self.design.names[bad]!r} on: chance in the "
+            "reports is larger than what the columns vary.",
+            hint="more rows, a larger epsilon, or fewer randomised columns",
+            columns=[self.design.names[bad]],
+        )
+
+    def _result(
+        self,
+        n: int,
+        A: list[list[Fraction]],
+        c: list[Fraction],
+        yy: Fraction | None,
+        beta: tuple[Fraction, ...],
+        S: list[list[Fraction]],
+    ) -> Regression:
+        p, one = len(beta), self.design.terms.index("1") if "1" in self.design.terms else None
+        inverted = inverse(A)
+        covariance: Matrix = matmul(matmul(inverted, S), inverted)
+        rss = tss = scale = None
+        remarks = [ERRORS, *self.design.remarks]
+        if yy is None:
+            remarks.append(NO_SQUARE.format(name=self.design.outcome_name))
+        else:
+            rss = yy - sum((b * v for b, v in zip(beta, c, strict=True)), Fraction(0))
+            tss = yy if one is None else yy - c[one] ** 2 / A[one][one]
+            if rss < 0 or tss <= 0:
+                rss = tss = None
+                remarks.append(BELOW_ZERO)
+            else:
+                scale = rss / (n - p)
+        return Regression(
+            model="OLS of randomised answers",
+            formula=self.design.formula,
+            outcome=self.design.outcome_name,
+            names=self.design.names,
+            coefficients=beta,
+            covariance=covariance,
+            n=n,
+            df_model=p - (one is not None),
+            df_resid=n - p,
+            use_t=False,
+            cov_type="randomised",
+            scale=scale,
+            rss=rss,
+            tss=tss,
+            has_intercept=one is not None,
+            extras={"Epsilon of a person": self.epsilon},
+            remarks=(*remarks, *self._paid()),
+            condition_number=condition(A),
+            design=self.design,
+        )
+
+    @property
+    def epsilon(self) -> float:
+        """Of one person, for the columns that are read: costs add up."""
+        return sequential([Cost(c.certificate.epsilon, math.inf) for c in self.corrected.columns]).epsilon
+
+    def _paid(self) -> list[str]:
+        out = []
+        for column in self.corrected.columns:
+            held = column.certificate
+            provided = f", provided {held.assumption}" if held.assumption else ""
+            kind = type(column.mechanism).__name__
+            out.append(f"{column.name} came through {kind}: epsilon = {held.epsilon:.6g} for every person{provided}")
+        if len(out) > 1:
+            out.append(f"together these columns cost every person epsilon = {self.epsilon:.6g}")
+        true = [name for name in self.design.columns if name not in self.columns]
+        if true:
+            out.append(f"true answers, which no report protects: {', '.join(true)}")
+        return out
+
+
+def randomised_ols(
+    formula: str,
+    data: Any,
+    *,
+    randomised: Mapping[str, Any],
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Least squares of true answers, from a table in which some columns hold reports, as `sanitise` writes them.
+
+    randomised: the mechanism of each such column, {"smoker": GRR(...), "income": Piecewise(...)}; the columns of one
+    person are randomised independently of one another. schema: of the true answers. data and privacy as in `ask`.
+    """
+    from murmure.econometrics.design.formula import named_in, read_formula
+
+    if not isinstance(randomised, Mapping) or not randomised or not all(isinstance(name, str) for name in randomised):
+        raise InvalidParameter(
+            f"randomised_ols.randomised must name columns and their mechanisms, got {shorten(randomised)}.",
+            hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}',
+        )
+    for name, mechanism in randomised.items():
+        ReportedColumn(name, mechanism)  # refused now where it cannot be read
+    if schema is None:
+        wanted = named_in(formula).columns
+        rest = [name for name in wanted if name not in randomised]
+        found = dict(schema_for("randomised_ols", data, None, rest, privacy).about) if rest else {}
+        schema = Schema(found | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
+    else:
+        schema = schema_for("randomised_ols", data, schema, None, privacy)
+    design = read_formula(formula, schema)
+    read = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
+    if not read:
+        raise InvalidParameter(
+            f"formula {shorten(formula, 100)} reads none of the randomised columns {', '.join(randomised)}.",
+            hint="ols(...) is for true answers",
+        )
+    model = RandomisedOLS(design, tuple(read), _written(*read.values()))
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+def _written(*mechanisms: Any) -> tuple[str, ...]:
+    return tuple(json.dumps(part_to_dict(m), sort_keys=True, ensure_ascii=False) for m in mechanisms)
+
+
+_HOSPITAL = Schema(
+    {
+        "stay": Integers(0, 60),
+        "age": Integers(18, 99),
+        "smoker": Categories(["never", "once", "daily"]),
+        "income": Integers(0, 9),
+    }
+)
+_SMOKING, _INCOME = GRR(_HOSPITAL["smoker"], 2.0), Piecewise(Integers(0, 9), 4.0)
+_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).shown
+_BY_SMOKING = Design(
+    domain=part_of(_HOSPITAL, ("stay", "age", "smoker")),
+    formula="stay ~ age + smoker",
+    outcome="stay",
+    outcome_name="stay",
+    names=("Intercept", "age", "smoker[T.once]", "smoker[T.daily]"),
+    terms=("1", "age", "smoker == 'once'", "smoker == 'daily'"),
+)
+_BY_INCOME = Design(
+    domain=part_of(_HOSPITAL, ("smoker", "age", "income")),
+    formula="income ~ age + smoker:age",
+    outcome="income",
+    outcome_name="income",
+    names=("Intercept", "age", "smoker[T.daily]:age"),
+    terms=("1", "age", "(smoker == 'daily') * age"),
+)
+_ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, sometimes anywhere
+    "stay": [(11 * (i * i % 3) + 3 * i) % 41 for i in range(60)],
+    "age": [18 + (i * 29) % 80 for i in range(60)],
+    "smoker": [("never", "once", "daily")[(i * i + i // 7) % 3] for i in range(60)],
+    "income": [
+        float(_CELLS[_LAW.step * (i * 3 % 10) + 5 * i % _LAW.length if i % 6 else 11 * i % _LAW.outputs])
+        for i in range(60)
+    ],
+}
+
+EXAMPLES = (
+    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _written(_SMOKING)), _ROWS),
+    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _written(_SMOKING, _INCOME)), _ROWS),
+    Example(
+        RandomisedOLS(
+            Design(
+                part_of(_HOSPITAL, ("stay", "income")),
+                "stay ~ income",
+                "stay",
+                "stay",
+                ("Intercept", "income"),
+                ("1", "income"),
+            ),
+            ("income",),
+            _written(_INCOME),
+        ),
+        _ROWS,
+    ),
+)

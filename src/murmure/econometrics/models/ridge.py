@@ -1,0 +1,107 @@
+"""Ridge regression: every penalty from one round, since the sums are those of least squares.
+
+    beta(lambda) = (A + lambda P)^-1 c,       df(lambda) = tr(A (A + lambda P)^-1)
+    RSS(lambda) = y'y - 2 c'beta + beta'A beta,     GCV(lambda) = (RSS / n) / (1 - df / n)^2
+
+Hoerl and Kennard, Technometrics 12(1), 1970, eq. (2.1); generalised cross-validation: Golub, Heath and Wahba,
+Technometrics 21(2), 1979, eq. (1.4). P is the identity, without the intercept unless that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.errors import InvalidParameter
+from murmure.econometrics.algebra.matrices import (
+    submatrix,
+)
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.fit import ask, design_from_formula
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.results.ridge_path import RidgePath, penalty
+from murmure.statistics.exact.cross_products import CrossProducts
+
+if TYPE_CHECKING:
+    from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+LAMBDAS = ("0", "0.01", "0.1", "1", "10", "100", "1000", "10000")
+
+
+@dataclass(frozen=True)
+class Ridge(OneRound):
+    """Least squares with a penalty on the squares of coefficients. lambdas: penalties, as decimals or fractions."""
+
+    design: Design
+    lambdas: tuple[str, ...] = LAMBDAS
+    penalise_intercept: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lambdas", tuple(self.lambdas))
+        if not self.lambdas:
+            raise InvalidParameter("Ridge.lambdas must hold at least one penalty.")
+        for text in self.lambdas:
+            penalty(text)
+        _ = self._asks
+
+    @property
+    def _asks(self) -> CrossProducts:
+        return CrossProducts(self.design.domain, (*self.design.terms, self.design.outcome))
+
+    def in_words(self) -> tuple[str, str]:
+        en, fr = columns_in_words(self.design)
+        return (
+            f"a ridge regression of {self.design.outcome_name} on {en}, for {len(self.lambdas)} penalties",
+            f"une régression ridge de {self.design.outcome_name} sur {fr}, pour {len(self.lambdas)} pénalités",
+        )
+
+    def steps(self) -> Generator[Any, Any, RidgePath]:
+        crossed: CrossProductsEstimate = yield self._asks
+        p = len(self.design.terms)
+        at = list(range(p))
+        A = submatrix(crossed.matrix, at)
+        if crossed.noise is None and any(penalty(text) == 0 for text in self.lambdas):
+            check_columns(self.design, A)
+        free = [not self.penalise_intercept and term == "1" for term in self.design.terms]
+        path = RidgePath(
+            formula=self.design.formula,
+            outcome=self.design.outcome_name,
+            names=self.design.names,
+            A=A,
+            c=tuple(row[p] for row in crossed.matrix[:p]),
+            yy=crossed.matrix[p][p],
+            n=crossed.n,
+            penalised=tuple(not held for held in free),
+            lambdas=tuple(penalty(text) for text in self.lambdas),
+            noisy=crossed.noise is not None,
+            design=self.design,
+        )
+        _ = path.fits  # penalties that have no solution are refused here
+        return path
+
+
+def ridge(
+    formula: str,
+    data: Any,
+    *,
+    lambdas: Sequence[Any] = LAMBDAS,
+    penalise_intercept: bool = False,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> RidgePath:
+    """Ridge regression for many penalties at once: `ridge("stay ~ age + bmi", table).best`; data as in `ask`."""
+    design = design_from_formula("ridge", formula, data, schema, privacy)
+    model = Ridge(design, tuple(str(penalty(v)) for v in lambdas), penalise_intercept)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(Ridge(_DESIGN), _ROWS),
+    Example(Ridge(_DESIGN, ("1/3", "20"), penalise_intercept=True), _ROWS),
+)

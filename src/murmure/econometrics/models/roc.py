@@ -1,0 +1,266 @@
+"""How well a score tells yes from no: counts of both by cells of the score, one round.
+
+    at threshold c:   TPR = share of yes with score > c,   FPR = share of no with score > c
+    AUC = P[score of yes > score of no] + P[equal] / 2 = area under the points joined by lines
+
+Two rows in one cell count as equal, so AUC is off by at most half the chance that a yes and a no share a cell:
+sum_j yes_j no_j / (2 P N). Of a score's own values equal is equal, and AUC is exact. The standard error is that of
+Hanley and McNeil (Radiology 143, 1982), with Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.schema import Schema
+from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.tails import check_alpha, normal_point
+from murmure.econometrics.design.columns import grid_cuts, require_number, select_columns, widen_to_grid
+from murmure.econometrics.design.constant_columns import refuse_constant
+from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
+from murmure.econometrics.errors import FitFailed, NoVariation
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.cumulative_counts import Cell, Floats, cells_between, cells_of
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cell_counts import CellCounts
+from murmure.statistics.exact.cells import Cells
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+NOISY = "noise in the counts is not in Hanley and McNeil's formula"
+
+
+@dataclass(frozen=True)
+class ROC:
+    """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values.
+
+    outcome: a column of two values, of which the second is yes; or a condition, state == 'ill'.
+    """
+
+    domain: Schema
+    score: str
+    outcome: str
+    cuts: tuple[str, ...] = ()
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        told = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)
+        object.__setattr__(self, "domain", select_columns("ROC", self.domain, [told, self.score]))
+        require_number("ROC", self.domain, self.score)
+        cells = self.domain[self.happened.column].size
+        object.__setattr__(
+            self, "cuts", grid_cuts("ROC", self.domain, self.score, self.cuts or None, cells, what="cuts")
+        )
+        _ = self._question
+
+    @property
+    def happened(self) -> EventColumn:
+        return event_of("ROC", self.domain, self.outcome, "outcome")
+
+    @property
+    def _question(self) -> Cells:
+        return cells_of(self.domain, self.score, self.cuts)
+
+    def in_words(self) -> tuple[str, str]:
+        n = self._question.shape[1]
+        return (
+            f"how well {self.score} tells {self.outcome} (ROC curve and area, from counts in {n} cells)",
+            f"la capacité de {self.score} à prédire {self.outcome} (courbe ROC et aire, de comptes en {n} cases)",
+        )
+
+    def steps(self) -> Generator[Any, Any, ROCResult]:
+        counted: CellCounts = yield self._question
+        told = self.happened
+        lines = [tuple(map(Fraction, line)) for line in np.asarray(counted.counts).tolist()]
+        labels = self.domain[told.column].labels()
+        yes = lines.pop(told.code)
+        no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
+        other = labels[1 - told.code] if len(labels) == 2 else f"anything but {labels[told.code]}"
+        for label, held in ((other, no), (labels[told.code], yes)):
+            if sum(held) <= 0 and counted.noise is None:
+                refuse_constant(self.domain, told.column, "ROC.outcome", "there is nothing to tell apart")
+                raise NoVariation(
+                    f"nobody has {told.column} = {label}: there is nothing to tell apart.",
+                    hint="look at the labels of the outcome",
+                    columns=[told.column],
+                )
+            if sum(held) <= 0:
+                raise FitFailed(
+                    f"with the noise, nobody is left with {told.column} = {label}.", hint="a larger epsilon"
+                )
+        cells = tuple(cells_between(self.domain[self.score], self.cuts))
+        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "happened": told.said}
+        return ROCResult(cells=cells, no=no, yes=yes, noise=counted.noise, **about)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ROCResult(ModelResult):
+    """`auc`, `se`, `conf_int()`, `error` (of the grid, at most); `thresholds`, `fpr`, `tpr` from the strictest on."""
+
+    score: str
+    outcome: str
+    cells: tuple[Cell, ...]
+    no: tuple[Fraction, ...]
+    yes: tuple[Fraction, ...]
+    noise: float | None = None
+    happened: str = ""  # which label of the outcome is yes
+    how: How | None = None
+
+    @property
+    def positives(self) -> int:
+        return round(sum(self.yes))
+
+    @property
+    def negatives(self) -> int:
+        return round(sum(self.no))
+
+    @property
+    def thresholds(self) -> Floats:
+        """Called yes: a score above it. The last one lies below all scores."""
+        ends = [float(cell.high) for cell in reversed(self.cells)]
+        return np.array([*ends, -np.inf])
+
+    def _above(self, held: Sequence[Fraction]) -> Floats:
+        total, all_of, out = Fraction(0), sum(held, Fraction(0)), [0.0]
+        for v in reversed(held):
+            total += v
+            out.append(float(total / all_of))
+        return np.array(out)
+
+    @property
+    def tpr(self) -> Floats:
+        return self._above(self.yes)
+
+    @property
+    def fpr(self) -> Floats:
+        return self._above(self.no)
+
+    @property
+    def _area(self) -> Fraction:
+        above, area = sum(self.yes, Fraction(0)), Fraction(0)
+        for no, yes in zip(self.no, self.yes, strict=True):
+            above -= yes
+            area += no * (above + yes / 2)
+        return area / (sum(self.yes) * sum(self.no))
+
+    @property
+    def auc(self) -> float:
+        """The area under the points joined by lines."""
+        return float(self._area)
+
+    @property
+    def error(self) -> float:
+        """How far the area is from that of the scores themselves, at most."""
+        shared = [no * yes for no, yes, c in zip(self.no, self.yes, self.cells, strict=True) if c.low < c.high]
+        return float(abs(sum(shared, Fraction(0))) / (2 * sum(self.yes) * sum(self.no)))
+
+    @property
+    def se(self) -> float | None:
+        """By Hanley and McNeil; None with noise."""
+        A, P, N = self._area, sum(self.yes), sum(self.no)
+        if self.noise is not None:
+            return None
+        one, two = A / (2 - A), 2 * A**2 / (1 + A)
+        return root((A * (1 - A) + (P - 1) * (one - A**2) + (N - 1) * (two - A**2)) / (P * N))
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
+        """Of the area, for the population; cut at 0 and 1."""
+        alpha = check_alpha("conf_int", alpha)
+        if self.se is None:
+            return None
+        reach = normal_point(1 - alpha) * self.se
+        return max(0.0, self.auc - reach), min(1.0, self.auc + reach)
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.noise is None else NOISY
+
+    @property
+    def title(self) -> str:
+        return f"ROC of {self.score} for {self.outcome}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        low, high = self.conf_int() or (None, None)
+        return [
+            ("outcome", self.happened),
+            ("yes", self.positives),
+            ("no", self.negatives),
+            ("AUC", self.auc),
+            ("std err (Hanley-McNeil)", self.se),
+            ("95 % from", low),
+            ("95 % to", high),
+            ("error of the grid, at most", self.error),
+        ]
+
+    def tables(self) -> list[ResultTable]:
+        names = [f"{v:.10g}" for v in self.thresholds[:-1]] + ["all"]
+        rows = zip(names, map(float, self.fpr), map(float, self.tpr), strict=True)
+        return [ResultTable("", (f"{self.score} above", "false positives", "true positives"), tuple(rows))]
+
+    @property
+    def notes(self) -> list[str]:
+        out = ["Shares of no and of yes that are called yes, where the score is above the threshold."]
+        if self.error:
+            out.append("Rows in one cell of the grid count as equal; a finer grid makes the error smaller.")
+        return out if self.noise is None else [*out, f"No standard error: {NOISY}."]
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curve, and what chance would give; to an axis or a file."""
+        target = ax
+        ax, figure = drawing(target, (4.6, 4.6))
+        ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
+        many = len(self.cells) > 40
+        said = f"AUC {self.auc:.3f}"
+        ax.plot(self.fpr, self.tpr, "-" if many else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=said)
+        ax.set_aspect("equal")
+        ax.set_xlabel("false positives")
+        ax.set_ylabel("true positives")
+        ax.set_title(self.title, fontsize=10, parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, loc="lower right")
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
+def roc(
+    score: str,
+    data: Any,
+    *,
+    outcome: str,
+    grid: Any = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> ROCResult:
+    """`roc("risk", table, outcome="ill", grid=100)`: points, area and its error; data and privacy as in `ask`."""
+    read = schema_for("roc", data, schema, [score, event_column_name(outcome)], privacy)
+    read = widen_to_grid(read, score, grid) if schema is None else read
+    cells = read[event_of("roc", read, outcome, "outcome").column].size
+    model = ROC(read, score, outcome, grid_cuts("roc", read, score, grid, cells))
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+_RISK = Schema({"risk": Integers(0, 40), "index": Interval(0.0, 1.0, cells=64), "ill": Categories(["no", "yes"])})
+_ROWS: dict[str, list[Any]] = {
+    "risk": [(i * i * 5 + i) % 29 + 9 * (i % 3 == 0) for i in range(54)],
+    "index": [((i * 7) % 53) / 53 for i in range(54)],
+    "ill": [("no", "yes")[i % 3 == 0 or i % 7 == 2] for i in range(54)],
+}
+EXAMPLES = (
+    Example(ROC(_RISK, "risk", "ill"), _ROWS),
+    Example(ROC(_RISK, "index", "ill", ("0", "0.25", "0.5", "0.75")), _ROWS),
+)

@@ -1,0 +1,260 @@
+"""Compare means of one or two groups, from n, S[y], S[y^2] of each: Student's and Welch's tests.
+
+    Welch    t = (m_1 - m_2) / sqrt(s_1^2/n_1 + s_2^2/n_2)      df by Welch (1947) and Satterthwaite (1946)
+    pooled   t = (m_1 - m_2) / sqrt(s^2 (1/n_1 + 1/n_2))        df = n_1 + n_2 - 2
+
+Exact until the last rounding. With noise, the error of a difference of means counts it (delta method, normal law).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.moments import signed_root
+from murmure.econometrics.algebra.tails import (
+    check_alpha,
+    normal_point,
+    normal_two_sided,
+    t_below,
+    t_point,
+    t_two_sided,
+)
+from murmure.econometrics.design.columns import (
+    chosen_labels,
+    decimal_text,
+    exact_number,
+    require_number,
+    select_columns,
+)
+from murmure.econometrics.errors import NoVariation
+from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
+from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.model import Example
+from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
+from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+Alternative = Literal["two-sided", "less", "greater"]
+EVERYBODY = "everybody"
+
+
+@dataclass(frozen=True)
+class TTest:
+    """The mean of a column against `mu`, or the difference of its means in two groups (pooled: one variance)."""
+
+    domain: Schema
+    column: str
+    by: str | None = None
+    groups: tuple[str, ...] = ()
+    mu: str = "0"
+    pooled: bool = False
+    alternative: str = "two-sided"
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "domain", select_columns("TTest", self.domain, [self.column, *([self.by] if self.by else [])])
+        )
+        require_number("TTest", self.domain, self.column)
+        exact_number("TTest", "mu", self.mu)
+        if self.alternative not in get_args(Alternative):
+            raise InvalidParameter(
+                f"TTest.alternative must be one of {', '.join(map(repr, get_args(Alternative)))}, "
+                f"got {shorten(self.alternative)}."
+            )
+        if not isinstance(self.pooled, bool):
+            raise InvalidParameter(f"TTest.pooled must be True or False, got {shorten(self.pooled)}.")
+        if self.by is None:
+            if self.groups:
+                raise InvalidParameter("TTest.groups names groups, and there is no column `by`.", hint='by="sex"')
+            return
+        groups = chosen_labels("TTest", self.domain, self.by, self.groups or None)
+        if len(groups) != 2:
+            raise InvalidParameter(
+                f"TTest compares two groups; column {self.by!r} has {len(groups)}: {shorten(list(groups), 80)}.",
+                hint="groups=(...) names two of them; anova(...) compares all",
+            )
+        object.__setattr__(self, "groups", groups)
+
+    def in_words(self) -> tuple[str, str]:
+        if self.by is None:
+            return (
+                f"a t-test of the mean of {self.column} against {self.mu}",
+                f"un test t de la moyenne de {self.column} contre {self.mu}",
+            )
+        one, two = self.groups
+        return (
+            f"a t-test of {self.column} between {one} and {two} ({self.by})",
+            f"un test t de {self.column} entre {one} et {two} ({self.by})",
+        )
+
+    def steps(self) -> Generator[Any, Any, TTestResult]:
+        crossed: CrossProductsEstimate = yield asks(self.domain, self.column, self.by, self.groups)
+        labels = self.groups or (EVERYBODY,)
+        groups = groups_of(self.domain, self.column, self.by, labels, crossed)
+        noisy = crossed.noise is not None
+        if not noisy and all(g.scatter == 0 for g in groups):
+            raise NoVariation(
+                f"column {self.column!r} is the same for everybody in {'each group' if self.by else 'the table'}.",
+                hint="there is no spread to compare a difference with",
+                columns=[self.column],
+            )
+        return TTestResult(
+            column=self.column,
+            by=self.by,
+            groups=tuple(groups),
+            mu=exact_number("TTest", "mu", self.mu),
+            pooled=self.pooled,
+            alternative=self.alternative,
+            noisy=noisy,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TTestResult(ModelResult):
+    """`statistic`, `pvalue`, `df`, `difference` of the means (of one group: its mean), `se`, `conf_int()`."""
+
+    column: str
+    by: str | None
+    groups: tuple[GroupMean, ...]
+    mu: Fraction
+    pooled: bool
+    alternative: str
+    noisy: bool = False
+    how: How | None = None
+
+    @property
+    def difference(self) -> float:
+        """Of the means, the first less the second; of one group, its mean."""
+        return float(self._difference)
+
+    @property
+    def _difference(self) -> Fraction:
+        first, *other = self.groups
+        return first.mean - other[0].mean if other else first.mean
+
+    @property
+    def _square(self) -> Fraction | None:
+        """The squared error of the difference; None where the noise leaves none."""
+        parts = [g.variance for g in self.groups]
+        if any(v is None for v in parts):
+            return None
+        noise = sum((Fraction(g.noise) for g in self.groups), Fraction(0))
+        if self.pooled and len(self.groups) == 2:
+            a, b = self.groups
+            one = (a.scatter + b.scatter) / (a.n + b.n - 2)
+            return one * (1 / a.n + 1 / b.n) + noise
+        return sum((v / g.n for v, g in zip(parts, self.groups, strict=True)), noise)  # type: ignore[operator]
+
+    @property
+    def se(self) -> float | None:
+        return None if self._square is None else root(self._square)
+
+    @property
+    def df(self) -> float | None:
+        """None with noise: the law is then normal."""
+        if self.noisy:
+            return None
+        if len(self.groups) == 1:
+            return float(self.groups[0].n - 1)
+        a, b = self.groups
+        if self.pooled:
+            return float(a.n + b.n - 2)
+        assert a.variance is not None and b.variance is not None
+        u, v = a.variance / a.n, b.variance / b.n
+        return float((u + v) ** 2 / (u**2 / (a.n - 1) + v**2 / (b.n - 1)))
+
+    @property
+    def statistic(self) -> float | None:
+        square, away = self._square, self._difference - self.mu
+        return None if not square else signed_root(away**2 / square, away)
+
+    @property
+    def pvalue(self) -> float | None:
+        t = self.statistic
+        if t is None:
+            return None
+        df = self.df
+        if self.alternative == "two-sided":
+            return normal_two_sided(t) if df is None else t_two_sided(t, df)
+        t = t if self.alternative == "less" else -t
+        return math.erfc(-t / math.sqrt(2)) / 2 if df is None else t_below(t, df)
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
+        """Of the difference, two-sided whatever the alternative."""
+        alpha = check_alpha("conf_int", alpha)
+        if self.se is None:
+            return None
+        reach = self.se * (normal_point(1 - alpha) if self.df is None else t_point(1 - alpha, self.df))
+        return self.difference - reach, self.difference + reach
+
+    @property
+    def title(self) -> str:
+        if len(self.groups) == 1:
+            return f"t-test of {self.column}"
+        return f"t-test of {self.column} by {self.by}, {'pooled variance' if self.pooled else 'Welch'}"
+
+    def tables(self) -> list[ResultTable]:
+        what = "mean" if len(self.groups) == 1 else " - ".join(g.label for g in self.groups)
+        low, high = self.conf_int() or (None, None)
+        name, tail = ("t", "P>|t|") if self.df is not None else ("z", "P>|z|")
+        if self.alternative != "two-sided":
+            tail = f"Prob({'<' if self.alternative == 'less' else '>'}{name})"
+        row = (what, self.difference, self.se, self.statistic, self.df, self.pvalue, low, high)
+        head = ("", "estimate", "std err", name, "df", tail, "[0.025", "0.975]")
+        return [ResultTable("", head, (row,)), group_table("Groups", self.groups, 0.05, self.noisy)]
+
+    @property
+    def notes(self) -> list[str]:
+        out = [] if self.mu == 0 else [f"Tested against {decimal_text(self.mu) or self.mu}."]
+        if self.noisy:
+            out.append("Errors count the noise (delta method, normal law); numbers of rows are noisy.")
+            if self._square is None:
+                out.append("No error and no p-value: with the noise, a sum of squares is too small.")
+        return out
+
+    def plot(self, ax: Any = None) -> Any:
+        return plot_means(self.groups, self.column, self.noisy, ax)
+
+
+def ttest(
+    column: str,
+    data: Any,
+    *,
+    by: str | None = None,
+    groups: Sequence[Any] | None = None,
+    mu: Any = 0,
+    pooled: bool = False,
+    alternative: Alternative = "two-sided",
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> TTestResult:
+    """`ttest("pay", table, by="sex")`: Welch's test, or with one variance (pooled=True); without `by`, against mu."""
+    read = schema_for("ttest", data, schema, [column, *([by] if by else [])], privacy)
+    tested = exact_number("ttest", "mu", mu)
+    labels = () if groups is None else tuple(map(str, groups))
+    model = TTest(read, column, by, labels, decimal_text(tested) or str(tested), pooled, alternative)
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+
+
+EXAMPLES = (
+    Example(TTest(FIRM, "pay", "sex"), FIRM_ROWS),
+    Example(TTest(FIRM, "pay", "sex", pooled=True, alternative="greater"), FIRM_ROWS),
+    Example(TTest(FIRM, "pay", "site", ("west", "north")), FIRM_ROWS),
+    Example(TTest(FIRM, "pay", mu="3200.5"), FIRM_ROWS),
+)

@@ -1,0 +1,1 @@
+"""What a fitted model says, and how it is printed."""

@@ -1,0 +1,70 @@
+"""What Cox's regression says: hazard ratios with their errors, the baseline, and survival of given rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.results.result import ResultTable
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hazards(Regression):
+    """Coefficients are logarithms of hazard ratios. hazard: the baseline's (Breslow's), at columns that are all 0.
+
+    at_means: the same at the means of the columns. Zero may be far from all rows: hazard is infinite or 0 there where
+    floats hold it no more, and at_means is always a number. ties: how events at one time are counted ("breslow",
+    "efron"); the baseline is Breslow's with either, as in lifelines and statsmodels.
+    """
+
+    times: tuple[float, ...] = ()
+    events: tuple[int, ...] = ()
+    hazard: tuple[float, ...] = ()
+    at_means: tuple[float, ...] = ()
+    means: tuple[Fraction, ...] = ()
+    ties: str = "breslow"
+
+    @property
+    def hazard_ratios(self) -> Floats:
+        """exp(coefficient): how many times the hazard of somebody who has one unit more."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.params)
+
+    def tables(self) -> list[ResultTable]:
+        ends = self.conf_int()
+        if ends is None:
+            return super().tables()
+        with np.errstate(over="ignore"):
+            rows = zip(self.names, self.hazard_ratios.tolist(), *np.exp(ends).T.tolist(), strict=True)
+        return [*super().tables(), ResultTable("Hazard ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))]
+
+    def baseline(self, *, at_means: bool = False) -> list[dict[str, float]]:
+        """At every time with an event: the baseline's hazard, its sum so far, and survival."""
+        rows, total = [], 0.0
+        for t, d, h in zip(self.times, self.events, self.at_means if at_means else self.hazard, strict=True):
+            if d:
+                total += h
+                rows.append({"time": t, "events": d, "hazard": h, "cumulative": total, "survival": math.exp(-total)})
+        return rows
+
+    def predict(self, rows: Any) -> Floats:
+        """Hazards relative to the baseline, of columns that are all 0."""
+        assert self.design is not None
+        with np.errstate(over="ignore"):
+            return np.exp(self.design.matrix(rows) @ self.params)
+
+    def survival(self, rows: Any) -> Floats:
+        """The chance to stay beyond each time of the grid, one row for each row."""
+        assert self.design is not None
+        with np.errstate(over="ignore"):
+            relative = np.exp((self.design.matrix(rows) - to_floats(self.means)) @ self.params)
+            return np.asarray(np.exp(-relative[:, None] * np.cumsum(self.at_means)[None, :]))

@@ -1,0 +1,53 @@
+"""Whether instruments can be trusted: how much they say, and whether those that are more than needed agree.
+
+    F of x      = (RSS_included - RSS_all) / k  /  (RSS_all / (n - q))         x on the included, and on all instruments
+    Sargan      = n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)
+
+From the same sums as the regression. Sargan, Econometrica 26(3), 1958; the partial F: Bound, Jaeger and Baker, JASA
+90(430), 1995.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix, to_float
+
+
+def first_stages(
+    M: Matrix, endogenous: Mapping[str, int], W: Sequence[int], included: Sequence[int], n: int
+) -> dict[str, Any]:
+    """Of every endogenous column, the F of the instruments that are not in the formula. M: all sums; others: places."""
+    from scipy.special import fdtrc
+
+    more, left = len(W) - len(included), n - len(W)
+    values: dict[str, Any] = {}
+    for name, x in endogenous.items():
+        full, short = _unexplained(M, x, W), _unexplained(M, x, included)
+        F = to_float((short - full) / more / (full / left)) if full and left else math.inf
+        values[name] = {"F": F, "p-value": float(fdtrc(more, left, F)) if left else None}
+    return {f"First stage: F({more}, {left}) of the instruments that are not in the formula": values}
+
+
+def sargan(
+    M: Matrix, W: Sequence[int], residual: Sequence[Fraction], rss: Fraction, n: int, over: int
+) -> dict[str, Any]:
+    """Nothing where no instrument is more than needed. residual: as a combination of all factors of M."""
+    from scipy.special import chdtrc
+
+    if over == 0 or rss == 0:
+        return {}
+    e = [dot(M[w], residual) for w in W]
+    value = to_float(n * dot(e, [row[0] for row in solve(submatrix(M, W), [[v] for v in e])]) / rss)
+    return {f"Sargan chi2({over})": value, "Prob(Sargan)": float(chdtrc(over, value))}
+
+
+def _unexplained(M: Matrix, x: int, by: Sequence[int]) -> Fraction:
+    """The sum of squares of column x that these columns do not explain."""
+    if not by:
+        return M[x][x]
+    c = [M[w][x] for w in by]
+    return M[x][x] - dot(c, [row[0] for row in solve(submatrix(M, by), [[v] for v in c])])

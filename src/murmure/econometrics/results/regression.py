@@ -1,0 +1,352 @@
+"""A regression as statisticians know it: names and meanings are those of statsmodels' results.
+
+Coefficients and their covariance are fractions, exact where the sums were; every figure below is rounded once, when it
+is read. What cannot be known is None, and the reason stands in the notes.
+
+One meaning is R's: without an intercept, R-squared, F and df_model are about 0 and not about the mean, also where the
+indicators of all labels add up to one (`0 + C(g)`). statsmodels looks for such a hidden constant; here a formula says
+what it says, and the notes say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, root, solve, submatrix, to_float, to_floats
+from murmure.econometrics.design.reference_levels import base_notes
+from murmure.econometrics.results.result import ModelResult, ResultTable, plain
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design.design_matrix import Design
+    from murmure.econometrics.results.provenance import How
+
+Floats = NDArray[np.float64]
+INTERCEPT = "Intercept"
+NONROBUST = "nonrobust"
+ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
+
+
+def _logistic(eta: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(eta))
+
+
+def _normal(eta: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(eta))
+
+
+# from the linear predictor to the mean
+INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
+    "identity": lambda eta: eta,
+    "logit": _logistic,
+    "probit": _normal,
+    "log": np.exp,
+    "inverse": lambda eta: 1 / eta,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(ModelResult):
+    """Coefficients with errors, tests and measures of fit.
+
+    rss, tss: sums of squares of residuals and of the outcome (about its mean where there is an intercept).
+    llf, llnull: logarithms of the likelihood here and of the model with an intercept only.
+    parameters: how many were estimated, where it is not one for each name (fixed effects, a dispersion).
+    df_inference: degrees of freedom of tests, where they are not df_resid (clusters).
+    extras: further figures by name; {row: figure} and {row: {column: figure}} are tables of their own.
+    """
+
+    model: str
+    formula: str
+    outcome: str
+    names: tuple[str, ...]
+    coefficients: tuple[Fraction, ...]
+    covariance: Matrix | None
+    n: int | None
+    df_model: float
+    df_resid: float | None
+    use_t: bool = True
+    cov_type: str = NONROBUST
+    scale: Fraction | float | None = None
+    rss: Fraction | None = None
+    tss: Fraction | None = None
+    llf: float | None = None
+    llnull: float | None = None
+    has_intercept: bool = True
+    parameters: int | None = None
+    df_inference: float | None = None
+    wald_f: bool = False  # F is Wald's, also without robust errors: what is explained is no sum of squares
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    reason: str | None = None  # why there are no standard errors, where there are none
+    condition_number: float | None = None
+    design: Design | None = None
+    link: str = "identity"
+    effect: str | None = None  # the name of the coefficient that the model is about, where there is one
+    how: How | None = None
+
+    # -- coefficients
+
+    @property
+    def params(self) -> Floats:
+        return to_floats(self.coefficients)
+
+    def __getitem__(self, name: str) -> float:
+        """The coefficient of this name."""
+        return to_float(self.coefficients[self._at(name)])
+
+    def _at(self, name: str) -> int:
+        if name not in self.names:
+            raise InvalidParameter(f"there is no coefficient {shorten(name)}; there are {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def cov_params(self) -> Floats | None:
+        return None if self.covariance is None else to_floats(self.covariance)
+
+    @property
+    def bse(self) -> Floats | None:
+        """Standard errors: the roots of the diagonal of the covariance."""
+        if self.covariance is None:
+            return None
+        squares = [self.covariance[j][j] for j in range(len(self.names))]
+        return np.array([root(v) if v >= 0 else np.nan for v in squares])
+
+    @property
+    def tvalues(self) -> Floats | None:
+        """Of t or z, whichever `use_t` says."""
+        errors = self.bse
+        if errors is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.params / errors)
+
+    @property
+    def _freedom(self) -> float | None:
+        return self.df_resid if self.df_inference is None else self.df_inference
+
+    @property
+    def pvalues(self) -> Floats | None:
+        """Of the hypothesis that a coefficient is 0, both tails."""
+        from scipy.special import ndtr, stdtr
+
+        t = self.tvalues
+        if t is None or (self.use_t and self._freedom is None):
+            return None
+        return np.asarray(2 * (stdtr(self._freedom, -np.abs(t)) if self.use_t else ndtr(-np.abs(t))))
+
+    def conf_int(self, alpha: float = 0.05) -> Floats | None:
+        """(low, high) in rows, each covering with probability 1 - alpha."""
+        from scipy.special import ndtri, stdtrit
+
+        if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+            raise InvalidParameter(f"conf_int.alpha must lie strictly between 0 and 1, got {shorten(alpha)}.")
+        errors = self.bse
+        if errors is None or (self.use_t and self._freedom is None):
+            return None
+        far = float(stdtrit(self._freedom, 1 - alpha / 2) if self.use_t else ndtri(1 - alpha / 2)) * errors
+        return np.stack([self.params - far, self.params + far], axis=1)
+
+    # -- fit
+
+    @property
+    def nobs(self) -> int | None:
+        return self.n
+
+    @property
+    def ssr(self) -> float | None:
+        """The sum of squared residuals."""
+        return None if self.rss is None else to_float(self.rss)
+
+    @property
+    def centered_tss(self) -> float | None:
+        return to_float(self.tss) if self.tss is not None and self.has_intercept else None
+
+    @property
+    def uncentered_tss(self) -> float | None:
+        return to_float(self.tss) if self.tss is not None and not self.has_intercept else None
+
+    @property
+    def ess(self) -> float | None:
+        """What the model explains of the sum of squares."""
+        return None if self.tss is None or self.rss is None else to_float(self.tss - self.rss)
+
+    @property
+    def mse_resid(self) -> float | None:
+        return to_float(self.rss / Fraction(self.df_resid)) if self.rss is not None and self.df_resid else None
+
+    @property
+    def mse_model(self) -> float | None:
+        return None if self.ess is None or not self.df_model else self.ess / self.df_model
+
+    @property
+    def rsquared(self) -> float | None:
+        """The share of the sum of squares that is explained; about 0 and not the mean where there is no intercept."""
+        return to_float(1 - self.rss / self.tss) if self.rss is not None and self.tss else None
+
+    @property
+    def rsquared_adj(self) -> float | None:
+        if self.rss is None or not self.tss or not self.df_resid or self.n is None:
+            return None
+        free = self.n - self.k + Fraction(self.df_model)  # of the outcome, when only levels are taken out
+        return to_float(1 - free * self.rss / (Fraction(self.df_resid) * self.tss))
+
+    @property
+    def fvalue(self) -> float | None:
+        """Of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form of it."""
+        if self.tss is None or self.rss is None or not self.df_model or not self.df_resid:
+            return None
+        if self.cov_type == NONROBUST and not self.wald_f:
+            gained = (self.tss - self.rss) / Fraction(self.df_model)
+            return to_float(gained / (self.rss / Fraction(self.df_resid))) if self.rss else np.inf
+        return self.wald([name for name in self.names if name != INTERCEPT])
+
+    @property
+    def f_pvalue(self) -> float | None:
+        from scipy.special import fdtrc
+
+        value, below = self.fvalue, self._freedom if self.cov_type != NONROBUST else self.df_resid
+        return None if value is None or below is None else float(fdtrc(self.df_model, below, value))
+
+    def wald(self, names: Sequence[str]) -> float | None:
+        """b'V^-1 b / k of these coefficients: F(k, df) where all of them are 0. None with fewer clusters than that."""
+        at = [self._at(name) for name in names]
+        if self.covariance is None or not at or (self.df_inference is not None and len(at) > self.df_inference):
+            return None
+        b = [self.coefficients[j] for j in at]
+        try:
+            weighed = [row[0] for row in solve(submatrix(self.covariance, at), [[v] for v in b])]
+        except Singular:
+            return None
+        return to_float(dot(b, weighed) / len(at))
+
+    @property
+    def k(self) -> int:
+        """How many parameters were estimated."""
+        return len(self.names) if self.parameters is None else self.parameters
+
+    @property
+    def aic(self) -> float | None:
+        return None if self.llf is None else -2 * self.llf + 2 * self.k
+
+    @property
+    def bic(self) -> float | None:
+        return None if self.llf is None or not self.n else -2 * self.llf + float(np.log(self.n)) * self.k
+
+    @property
+    def prsquared(self) -> float | None:
+        """McFadden's: 1 - llf / llnull."""
+        return None if self.llf is None or not self.llnull else 1 - self.llf / self.llnull
+
+    @property
+    def llr(self) -> float | None:
+        return None if self.llf is None or self.llnull is None else 2 * (self.llf - self.llnull)
+
+    @property
+    def llr_pvalue(self) -> float | None:
+        from scipy.special import chdtrc
+
+        return None if self.llr is None or not self.df_model else float(chdtrc(self.df_model, max(self.llr, 0.0)))
+
+    def predict(self, rows: Any) -> Floats:
+        """The mean of the outcome for new rows: a frame, a mapping of columns, or a list of rows that are mappings."""
+        if self.design is None:
+            raise InvalidParameter(f"{self.model} cannot predict: its coefficients do not say all about a row.")
+        return INVERSE_LINKS[self.link](self.design.matrix(rows) @ self.params)
+
+    # -- shown
+
+    @property
+    def notes(self) -> list[str]:
+        uncentred = self.uncentered_tss is not None and self.rsquared is not None
+        bases = [] if self.design is None else base_notes(self.design)
+        return [*super().notes, *bases, *([ABOUT_ZERO] if uncentred else [])]
+
+    @property
+    def title(self) -> str:
+        return f"{self.model}: {self.formula}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        held: list[tuple[str, Any]] = [
+            ("Outcome", self.outcome),
+            ("Errors", "none" if self.covariance is None else self.cov_type),
+            ("Rows", self.n),
+        ]
+        if self.how is not None:
+            held += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
+        held += [("Effect", self.effect)] * (self.effect is not None)
+        held += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
+        fit: list[tuple[str, Any]] = [
+            ("R-squared", self.rsquared),
+            ("Adj. R-squared", self.rsquared_adj),
+            ("F", self.fvalue),
+            ("Prob(F)", None if self.fvalue is None else self.f_pvalue),
+            ("Pseudo R-squared", self.prsquared),
+            ("Prob(LR)", self.llr_pvalue),
+            ("Log-likelihood", self.llf),
+            ("AIC", self.aic),
+            ("BIC", self.bic),
+            ("Condition number", self.condition_number),
+        ]
+        held += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
+        return [*held, ("", None), *((name, value) for name, value in fit if value is not None)]
+
+    def tables(self) -> list[ResultTable]:
+        what = "t" if self.use_t else "z"
+        if self.covariance is None:
+            main = ResultTable("", ("", "coef"), tuple(zip(self.names, self.params.tolist(), strict=True)))
+        else:
+            head = ("", "coef", "std err", what, f"P>|{what}|", "[0.025", "0.975]")
+            rows = [tuple(row[name] for name in TIDY) for row in self.tidy()]
+            main = ResultTable("", head, tuple(rows))
+        return [main, *(_more(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
+
+    def tidy(self) -> list[dict[str, Any]]:
+        """One row for each coefficient, with the names that R's broom has."""
+        ends = self.conf_int()
+        columns = (
+            self.names,
+            self.params.tolist(),
+            *(self._listed(v) for v in (self.bse, self.tvalues, self.pvalues)),
+            *(self._listed(None if ends is None else ends[:, i]) for i in (0, 1)),
+        )
+        return [dict(zip(TIDY, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _listed(self, values: Floats | None) -> list[Any]:
+        return [None] * len(self.names) if values is None else [plain(v) for v in values]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is shown, and the coefficients as exact fractions."""
+        about = {"model": self.model, "formula": self.formula, "outcome": self.outcome, "cov_type": self.cov_type}
+        exact = dict(zip(self.names, map(str, self.coefficients), strict=True))
+        return super().to_dict() | about | {"coefficients": self.tidy(), "exact": exact}
+
+    def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
+        """Coefficients with their intervals, to an axis or a file (needs the `plots` extra)."""
+        from murmure.econometrics.results.coefficient_plot import plot_coefficients
+
+        return plot_coefficients(self, ax, alpha)
+
+
+TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
+
+
+def _more(title: str, held: Mapping[str, Any]) -> ResultTable:
+    """A table of further figures: {row: figure}, or {row: {column: figure}}."""
+    inner = next((value for value in held.values() if isinstance(value, Mapping)), None)
+    if inner is None:
+        return ResultTable(title, ("", "value"), tuple(held.items()))
+    return ResultTable(title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in held.items()))
+
+
+def _count(value: float | None) -> Any:
+    return int(value) if value is not None and value == int(value) else value

@@ -1,0 +1,159 @@
+"""What every result can do: be read in a terminal, in a notebook, in a paper, in a frame, and say where it came from.
+
+A result says *what* it shows (a title, facts, tables, notes) and never how: text_tables.py and markup.py do that.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from murmure.catalogue import persisted_name
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.provenance import How
+
+FRAMES = ("pandas", "polars", "pyarrow")  # the first that is installed holds a frame
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table: the first cell of a row names it. Cells are texts, numbers, or None: unknown."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+class ModelResult:
+    """The base of every result. A result is a frozen dataclass with a field `how`, which `ask` fills in."""
+
+    how: How | None
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__repr__" not in cls.__dict__:  # else @dataclass would write one that lists every field
+            cls.__repr__ = ModelResult.__repr__  # type: ignore[method-assign]
+
+    # -- what a result says about itself
+
+    @property
+    def title(self) -> str:
+        return type(self).__name__
+
+    def facts(self) -> list[tuple[str, Any]]:
+        """Single figures about the whole, in two columns above the tables: ("Rows", 16), ("R-squared", 0.995).
+
+        ("", None) is a gap: what comes after it stands in the second column.
+        """
+        return []
+
+    def tables(self) -> list[ResultTable]:
+        raise NotImplementedError(f"{type(self).__name__} must say what it shows")
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know: why a figure is missing, what was done to noisy sums."""
+        held: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
+        reason = getattr(self, "reason", None)
+        return [*held, f"No standard errors: {reason}."] if reason else held
+
+    @property
+    def origin(self) -> list[str]:
+        """How the result was obtained."""
+        return [] if self.how is None else self.how.lines()
+
+    def tidy(self) -> list[dict[str, Any]]:
+        """One dictionary for each row of each table."""
+        tables = self.tables()
+        out: list[dict[str, Any]] = []
+        for table in tables:
+            which = {"table": table.title} if len(tables) > 1 else {}
+            names = [name or ("term" if i == 0 else f"column {i + 1}") for i, name in enumerate(table.head)]
+            out += [which | dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
+        return out
+
+    # -- how it is shown
+
+    def summary(self) -> str:
+        """As text, some 78 letters wide."""
+        from murmure.econometrics.results.text import summary_text
+
+        return summary_text(self)
+
+    def to_html(self, language: Literal["en", "fr"] = "en") -> str:
+        from murmure.econometrics.results.markup import summary_html
+
+        return summary_html(self, language)
+
+    def to_latex(self) -> str:
+        """Plain tabulars: no package is needed."""
+        from murmure.econometrics.results.markup import summary_latex
+
+        return summary_latex(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is shown, as plain lists and dictionaries."""
+        return {
+            "type": persisted_name(self),
+            "title": self.title,
+            "facts": {name: plain(value) for name, value in self.facts() if name},
+            "tables": [
+                {"title": t.title, "head": list(t.head), "rows": [[plain(cell) for cell in row] for row in t.rows]}
+                for t in self.tables()
+            ],
+            "notes": self.notes,
+            "how": None if self.how is None else plain(self.how.to_dict()),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """`tidy()` as a frame of pandas, polars or pyarrow, whichever is there; with none, a dictionary of columns."""
+        rows = self.tidy()
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        backend = backend or next((name for name in FRAMES if importlib.util.find_spec(name)), None)
+        if backend is None:
+            return columns
+        import narwhals as nw
+
+        return nw.from_dict({name: _of_one_type(held) for name, held in columns.items()}, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _of_one_type(held: list[Any]) -> list[Any]:
+    """Columns of a frame hold one type: where texts and numbers meet, all are texts."""
+    if any(isinstance(v, str) for v in held):
+        return [v if v is None else str(v) for v in held]
+    return [v if v is None else float(v) for v in held] if any(isinstance(v, float) for v in held) else held
+
+
+def plain(value: Any) -> Any:
+    """For JSON and frames: fractions and numpy's numbers as Python's, what is no number as None."""
+    if isinstance(value, Fraction):
+        from murmure.econometrics.algebra.matrices import to_float
+
+        value = to_float(value)
+    elif isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): plain(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held) for held in value]
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

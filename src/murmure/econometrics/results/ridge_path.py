@@ -1,0 +1,205 @@
+"""Ridge with every penalty: what the sums of one round say about each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.matrices import (
+    Matrix,
+    Singular,
+    Vector,
+    dot,
+    inverse,
+    matmul,
+    quadratic,
+    times,
+    to_float,
+    to_floats,
+)
+from murmure.econometrics.design.reference_levels import base_notes
+from murmure.econometrics.errors import Collinear, FitFailed
+from murmure.econometrics.results.result import ModelResult, ResultTable
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design.design_matrix import Design
+    from murmure.econometrics.results.provenance import How
+
+BIASED = "ridge is biased towards 0, and by how much nobody knows"
+
+
+def penalty(value: Any) -> Fraction:
+    """A penalty as it was written: "0.1", "1/3", 10."""
+    try:
+        held = Fraction(str(value)) if not isinstance(value, Fraction) else value
+    except (ValueError, ZeroDivisionError):
+        held = Fraction(-1)
+    if held < 0 or isinstance(value, bool):
+        raise InvalidParameter(f"a penalty of ridge must be a number that is not negative, got {shorten(value)}.")
+    return held
+
+
+@dataclass(frozen=True, repr=False)
+class RidgeFit:
+    """The fit with one penalty. gcv: None where the number of rows is not known."""
+
+    penalty: Fraction
+    names: tuple[str, ...]
+    coefficients: Vector
+    df: Fraction
+    rss: Fraction
+    gcv: Fraction | None
+
+    @property
+    def params(self) -> Any:
+        return to_floats(self.coefficients)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
+        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {said}; df = {to_float(self.df):.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath(ModelResult):
+    """Fits with many penalties. `at(lambda)` gives any, `best` the one of least generalised cross-validation."""
+
+    formula: str
+    outcome: str
+    names: tuple[str, ...]
+    A: Matrix
+    c: Vector
+    yy: Fraction
+    n: int | None
+    penalised: tuple[bool, ...]
+    lambdas: tuple[Fraction, ...]
+    noisy: bool = False
+    design: Design | None = None
+    how: How | None = None
+    _held: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
+
+    def at(self, lambda_: Any) -> RidgeFit:
+        """The fit with this penalty, whether it was asked for or not: the sums are the same."""
+        held = penalty(lambda_)
+        if held not in self._held:
+            self._held[held] = self._fit(held)
+        return self._held[held]
+
+    def _fit(self, lambda_: Fraction) -> RidgeFit:
+        p = len(self.names)
+        ridged = [
+            [v + (lambda_ if i == j and self.penalised[i] else 0) for j, v in enumerate(row)]
+            for i, row in enumerate(self.A)
+        ]
+        try:
+            inverted = inverse(ridged)
+        except Singular as no:
+            named = [self.names[k] for k in no.columns]
+            kind, hint = (FitFailed, "a larger penalty") if self.noisy else (Collinear, "a penalty above 0")
+            raise kind(
+                f"with penalty {lambda_} columns depend on one another: {', '.join(named)}.", hint=hint
+            ) from None
+        beta = times(inverted, self.c)
+        hat = matmul(self.A, inverted)
+        df = sum((hat[j][j] for j in range(p)), Fraction(0))
+        rss = self.yy - 2 * dot(self.c, beta) + quadratic(beta, self.A)
+        gcv = None
+        if self.n is not None and df < self.n:
+            gcv = (rss / self.n) / (1 - df / self.n) ** 2
+        return RidgeFit(lambda_, self.names, beta, df, rss, gcv)
+
+    @property
+    def fits(self) -> list[RidgeFit]:
+        return [self.at(held) for held in self.lambdas]
+
+    @property
+    def best(self) -> RidgeFit | None:
+        """Of the penalties that were asked for; None where the number of rows is not known."""
+        known = [fit for fit in self.fits if fit.gcv is not None]
+        return min(known, key=lambda fit: fit.gcv or 0) if known else None
+
+    @property
+    def params(self) -> Any:
+        """Of the best fit; of the first where none is known to be the best."""
+        return (self.best or self.fits[0]).params
+
+    bse = None  # ridge is biased
+
+    def predict(self, rows: Any, lambda_: Any = None) -> Any:
+        """With this penalty, or with the best one."""
+        if self.design is None:
+            raise InvalidParameter("this path has no design: it cannot predict.")
+        params = self.params if lambda_ is None else self.at(lambda_).params
+        return self.design.matrix(rows) @ params
+
+    # -- shown
+
+    @property
+    def title(self) -> str:
+        return f"Ridge: {self.formula}"
+
+    def facts(self) -> list[tuple[str, Any]]:
+        best = self.best
+        free = [name for name, held in zip(self.names, self.penalised, strict=True) if not held]
+        return [
+            ("Outcome", self.outcome),
+            ("Rows", self.n),
+            ("Penalties", len(self.lambdas)),
+            ("Not penalised", ", ".join(free) or "none"),
+            ("Least GCV at penalty", None if best is None else f"{to_float(best.penalty):g}"),
+        ]
+
+    def tables(self) -> list[ResultTable]:
+        fits = self.fits
+        rows = tuple(
+            (f"{to_float(fit.penalty):g}", *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
+            for fit in fits
+        )
+        best = self.best or fits[0]
+        coefficients = tuple(zip(self.names, best.params.tolist(), strict=True))
+        return [
+            ResultTable("", ("penalty", "df", "RSS", "GCV"), rows),
+            ResultTable(f"Coefficients with penalty {to_float(best.penalty):g}", ("", "coef"), coefficients),
+        ]
+
+    def tidy(self) -> list[dict[str, Any]]:
+        """One row for each penalty and coefficient, as R's broom has it."""
+        return [
+            {"lambda": to_float(fit.penalty), "term": name, "estimate": to_float(b), "std_error": None}
+            for fit in self.fits
+            for name, b in zip(self.names, fit.coefficients, strict=True)
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        out = [f"No standard errors: {BIASED}."]
+        if self.n is None:
+            out.append("No GCV: the number of rows is not known.")
+        out += [] if self.design is None else base_notes(self.design)
+        return [*out, "All figures are read off noisy sums."] if self.noisy else out
+
+    def plot(self, ax: Any = None) -> Any:
+        """Coefficients against the penalty, to an axis or a file (needs the `plots` extra)."""
+        from murmure.core.show import drawing, save_figure
+
+        target = ax
+        ax, figure = drawing(target, (6.4, 4.0))
+        shown = sorted(fit.penalty for fit in self.fits)
+        x = [to_float(v) for v in shown]
+        for j, name in enumerate(self.names):
+            if self.penalised[j]:
+                ax.plot(x, np.array([self.at(v).params[j] for v in shown]), lw=1.6, label=name)
+        ax.set_xscale("symlog", linthresh=min((v for v in x if v > 0), default=1.0))
+        ax.axhline(0, color="#59616c", lw=0.8, zorder=1)
+        ax.set_xlabel("penalty")
+        ax.set_ylabel("coefficient")
+        ax.grid(alpha=0.25)
+        ax.spines[["top", "right"]].set_visible(False)
+        for text in ax.legend(frameon=False, fontsize=9).get_texts():
+            text.set_parse_math(False)
+        if figure is not None:
+            save_figure(figure, target)
+        return ax

@@ -1,0 +1,124 @@
+"""Results as text: facts in two columns, tables with their numbers aligned, notes wrapped."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from murmure.core.short_labels import cut, cut_labels
+from murmure.econometrics.algebra.matrices import to_float
+
+if TYPE_CHECKING:
+    from murmure.econometrics.results.result import ModelResult, ResultTable
+
+WIDTH = 78
+MAX_NAME_WIDTH = 36  # letters of a name in a table
+FIRST, LAST = 30, 10  # rows of a table that are shown
+UNKNOWN = "-"
+
+
+def figure(value: Any, head: str = "") -> str:
+    """One cell: five digits of a number, three decimals of a p-value, and of the statistic that it belongs to."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:_}".replace("_", " ")
+    if isinstance(value, Fraction):
+        value = to_float(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    value = float(value)
+    if not math.isfinite(value):
+        return UNKNOWN if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if head.startswith(("P>", "Prob", "p-value")) or head == "p":
+        return "<0.001" if value < 0.0005 else f"{value:.3f}"
+    if head in ("t", "z") and abs(value) < 1e4:
+        return f"{value + 0.0:.3f}"
+    return number(value)
+
+
+def number(value: float) -> str:
+    """Five significant digits, and no exponent while the number is neither huge nor tiny."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not 1e-4 <= size < 1e9:
+        return f"{value:.4e}"
+    return f"{value:_.{max(0, 4 - math.floor(math.log10(size)))}f}".replace("_", " ")
+
+
+def summary_text(result: ModelResult) -> str:
+    """Title, facts, tables, notes, and how it was obtained."""
+    tables = [table_text(table) for table in result.tables()]
+    wide = max([WIDTH, *(len(line) for text in tables for line in text.split("\n"))])
+    parts = [f"{cut(result.title, wide)}\n{'=' * wide}"]
+    facts = _facts(result.facts())
+    if facts:
+        parts[0] += "\n" + facts
+        parts.append("-" * wide)
+    for text in tables:
+        parts += [text, "-" * wide]
+    parts[-1] = "=" * wide  # the last rule closes what the first one opened
+    parts += [textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in (*result.notes, *result.origin)]
+    return "\n".join(parts)
+
+
+Fact = tuple[str, str]
+
+
+def facts_in_pairs(facts: Sequence[tuple[str, Any]]) -> list[tuple[Fact, Fact]]:
+    """Facts as text in two columns, side by side. A fact without a name is a gap: the second column begins after it."""
+    said = [(name, figure(value, name) if name else "") for name, value in facts]
+    gap = next((i for i, (name, _) in enumerate(said) if not name), None)
+    half = -(-len(said) // 2)
+    left, right = (said[:half], said[half:]) if gap is None else (said[:gap], said[gap + 1 :])
+    rows = max(len(left), len(right))
+    left, right = (column + [("", "")] * (rows - len(column)) for column in (left, right))
+    return list(zip(left, right, strict=True))
+
+
+def _facts(facts: Sequence[tuple[str, Any]]) -> str:
+    half = (WIDTH - 4) // 2
+    return "\n".join(f"{_fact(*a, half)}    {_fact(*b, half)}".rstrip() for a, b in facts_in_pairs(facts))
+
+
+def _fact(name: str, text: str, width: int) -> str:
+    if not name:
+        return " " * width
+    room = width - len(name) - 2
+    return f"{name}: {cut(text, room):>{room}}"
+
+
+def cells_of(table: ResultTable) -> list[list[str]]:
+    """The rows as text; of a long table the first and the last, since people read it (to_frame and tidy have all)."""
+    rows = list(table.rows)
+    skipped = len(rows) - FIRST - LAST
+    said = [[figure(v, h) for v, h in zip(row, table.head, strict=True)] for row in rows]
+    if skipped < 2:
+        return said
+    gap = [f"... {figure(skipped)} more rows ...", *[""] * (len(table.head) - 1)]
+    return [*said[:FIRST], gap, *said[-LAST:]]
+
+
+def table_text(table: ResultTable) -> str:
+    """Names to the left, numbers to the right; one of many columns is as wide as the page."""
+    cells = [list(table.head), *cells_of(table)]
+    for row, name in zip(cells, cut_labels([row[0] for row in cells], MAX_NAME_WIDTH), strict=True):
+        row[0] = name
+    wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
+    spare = WIDTH - sum(wide) - 2 * (len(wide) - 1)
+    if len(wide) > 1 and spare > 0:
+        more = min(4, spare // (len(wide) - 1))
+        wide[1:] = [w + more for w in wide[1:]]
+        if len(wide) > 4:  # a narrow table stays narrow: names and numbers keep together
+            wide[0] += spare - more * (len(wide) - 1)
+    lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in cells]
+    lines.insert(1, "-" * max(map(len, lines)))
+    return "\n".join([table.title, *lines] if table.title else lines)

@@ -1,0 +1,54 @@
+"""Who had an event and when, counted on one's own rows: at every time that a row has, however many there are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.core.domain import Interval
+from murmure.core.schema import Schema
+from murmure.econometrics.design.columns import MAX_CELLS, require_number
+from murmure.econometrics.results.provenance import How, how_read_directly
+from murmure.econometrics.rows.direct_rows import DirectRows, can_read_directly
+from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes
+from murmure.statistics.count import Count
+from murmure.statistics.expressions.factors import rounded_columns
+from murmure.statistics.expressions.terms import grid_of
+
+
+def needs_direct_rows(
+    owner: str, domain: Schema, time: str, cells: int, grid: Any, data: Any, privacy: Any, engine: Any, ledger: Any
+) -> bool:
+    """Whether there are too many times to be counted without a grid, and rows are at hand to see which they have.
+
+    cells: counts at one time.
+    """
+    many = require_number(owner, domain, time).size * cells > MAX_CELLS
+    return many and grid is None and ledger is None and can_read_directly(data, privacy, engine)
+
+
+def count_lifetimes(followed: FollowUp, data: Any) -> tuple[list[GroupLifetimes], How]:
+    """Of every group; refused by name where nobody is in it. All groups have the same times."""
+    rows = DirectRows.load(followed.owner, followed.domain, data)
+    domain: Any = followed.domain[followed.time]
+    found, place = np.unique(rows.codes[followed.time], return_inverse=True)
+    first, step = grid_of(domain)
+    last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # a cell counts at its upper end
+    times = tuple(first + step * code + last for code in found.tolist())
+    happened = followed.happened
+    had = rows.codes[happened.column] == happened.code
+    labels = [] if followed.by is None else list(followed.domain[followed.by].labels())
+    out = []
+    for label in followed.groups or (EVERYBODY,):
+        here = np.ones(rows.n, bool) if followed.by is None else rows.codes[followed.by] == labels.index(label)
+        if not here.any():
+            followed.refuse_empty(label)
+        events = np.bincount(place[here & had], minlength=len(found))
+        at_risk = np.bincount(place[here], minlength=len(found))[::-1].cumsum()[::-1]
+        out.append(GroupLifetimes(label, times, *(tuple(map(Fraction, line.tolist())) for line in (events, at_risk))))
+    many = len(found)
+    way = (f"counted at their own {many} times", f"comptées à leurs {many} dates")
+    how = how_read_directly(Count(domain), rows.n, rows.tables, 1, rounded_columns(rows.domain), way)
+    return out, how

@@ -1,0 +1,355 @@
+"""What one row adds to the score, the information and the log-likelihood of a generalised linear model.
+
+    eta = z'b (+ offset),   l(y; eta),   u = dl/d eta,   w = - d^2 l / d eta^2      score z u,  information w z z'
+
+    logit        mu = 1 / (1 + e^-eta)      u = y - mu                  w = mu (1 - mu)
+    probit       q = 2 y - 1                u = q phi(q eta)/Phi(q eta) w = u (u + eta)
+    poisson      mu = e^eta                 u = y - mu                  w = mu
+    gamma        mu = e^eta                 u = y / mu - 1              w = y / mu
+    inverse      mu = 1 / eta               u = mu - y                  w = mu^2             (gamma, canonical link)
+    nb2          mu = e^eta, a = e^theta    u = (y - mu)/(1 + a mu)     w = mu (1 + a y)/(1 + a mu)^2
+
+McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, sections 4.4, 6.2, 8.3; NB2: Cameron and Trivedi,
+Regression Analysis of Count Data, 2013, section 3.3.1. w is the observed information: all but "inverse" and "nb2" are
+concave in eta everywhere, and Newton's steps are those of the exact likelihood.
+
+These are floats, and may be: a party evaluates its own rows alone, and its sums are whole numbers (Evaluated). Every
+row is computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks.
+z are the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+
+Floats = NDArray[np.float64]
+
+MAX_SUMMAND = 2.0**61  # of what one row adds; beyond, it is cut and counted
+APART = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled
+LARGE = 24.0  # from which Stirling's series is as exact as floats
+MODES = ("start", "step", "squares", "score", "separation")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row each: the derivatives of l, and figures of fit."""
+
+    u: Floats
+    w: Floats
+    llf: Floats
+    chi2: Floats  # (y - mu)^2 / V(mu)
+    deviance: Floats
+    other: tuple[Floats, ...] = ()  # further figures of the family
+    further: tuple[Floats, Floats, Floats] | None = None  # dl/d theta, - d^2 l/d eta d theta, - d^2 l/d theta^2
+    outside: Any = False  # rows where l is not defined
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family and its link."""
+
+    name: str
+    cap: float  # |eta| is held within it
+    at: Callable[[Floats, Floats, float], Point]  # y, eta, theta
+    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and working response of a first guess
+    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the model with a constant alone needs
+    null_names: tuple[str, ...]
+    other: tuple[str, ...] = ()
+    extra: int = 0  # parameters besides those of eta
+    measures: bool = True  # whether chi-squared and deviance are asked for
+    settles: Callable[[Floats], tuple[Any, Any]] | None = None  # y: rows that let eta go down for ever, and up for ever
+
+
+# -- families ---------------------------------------------------------------------------------------------------------
+
+
+def _logit(y: Floats, eta: Floats, theta: float) -> Point:
+    from scipy.special import expit
+
+    q = 2 * y - 1
+    mu, miss = expit(eta), expit(-q * eta)  # miss: the chance of what did not happen
+    llf = -(np.maximum(-q * eta, 0) + np.log1p(np.exp(-np.abs(eta))))
+    odds = np.exp(np.minimum(-q * eta, 80.0))  # (y - mu)^2 / (mu (1 - mu))
+    return Point(q * miss, mu * expit(-eta), llf, odds, -2 * llf)
+
+
+def _probit(y: Floats, eta: Floats, theta: float) -> Point:
+    from scipy.special import log_ndtr
+
+    q = 2 * y - 1
+    llf = log_ndtr(q * eta)
+    u = q * np.exp(-0.5 * eta * eta - 0.5 * math.log(2 * math.pi) - llf)
+    odds = np.exp(np.minimum(log_ndtr(-q * eta) - llf, 80.0))
+    return Point(u, u * (u + eta), llf, odds, -2 * llf)
+
+
+def _half(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    """b = 0: for logit the step from there is 4 (y - 1/2) on z; probit's differs by a constant."""
+    return np.full_like(y, 0.25), 4 * (y - 0.5)
+
+
+def _poisson(y: Floats, eta: Floats, theta: float) -> Point:
+    from scipy.special import gammaln, xlogy
+
+    mu = np.exp(eta)
+    deviance = 2 * (xlogy(y, y) - y * eta - (y - mu))
+    return Point(y - mu, mu, y * eta - mu - gammaln(y + 1), (y - mu) ** 2 / mu, deviance)
+
+
+def _counted(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    mu = y + 0.1
+    return mu, np.log(mu) + (y - mu) / mu - offset
+
+
+def _gamma(y: Floats, eta: Floats, theta: float) -> Point:
+    ratio = y * np.exp(-eta)
+    log = np.log(y) - eta
+    return Point(ratio - 1, ratio, -(ratio + eta), (ratio - 1) ** 2, 2 * (ratio - 1 - log), (log, ratio, np.log(y)))
+
+
+def _inverse(y: Floats, eta: Floats, theta: float) -> Point:
+    outside = eta <= 0
+    eta = np.where(outside, 1.0, eta)
+    mu, ratio = 1 / eta, y * eta
+    log = np.log(ratio)
+    chi2, deviance, other = (ratio - 1) ** 2, 2 * (ratio - 1 - log), (log, ratio, np.log(y))
+    return Point(mu - y, mu * mu, np.log(eta) - ratio, chi2, deviance, other, None, outside)
+
+
+def _nb2(y: Floats, eta: Floats, theta: float) -> Point:
+    from scipy.special import gammaln, xlogy
+
+    a, s, mu = math.exp(theta), math.exp(-theta), np.exp(eta)
+    am1, ay1 = 1 + a * mu, 1 + a * y
+    log, rising, psi, psi1 = np.log1p(a * mu), *_rising(s, y)
+    llf = rising - gammaln(y + 1) - s * log + y * (theta + eta - log)
+    u = (y - mu) / am1
+    first = s * (log - psi) + u
+    second = s * (log - psi) - mu / am1 - s * s * psi1 + u * a * mu / am1  # - d^2 l / d theta^2
+    deviance = 2 * (xlogy(y, y) - y * eta - (y + s) * (np.log1p(a * y) - log))
+    further = (first, a * mu * u / am1, second)
+    return Point(u, mu * ay1 / am1**2, llf, (y - mu) ** 2 / (mu * am1), deviance, (), further)
+
+
+def _rising(s: float, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """ln Gamma(s + y) - ln Gamma(s) and its first two derivatives in s, without the difference of two large numbers."""
+    from scipy.special import gammaln, polygamma, psi
+
+    if s < LARGE:
+        return gammaln(s + y) - gammaln(s), psi(s + y) - psi(s), polygamma(1, s + y) - polygamma(1, s)
+    x, log = s + y, np.log1p(y / s)
+    # Stirling: ln Gamma(x) = (x - 1/2) ln x - x + r(x), r = 1/(12 x) - 1/(360 x^3) + 1/(1260 x^5) - 1/(1680 x^7)
+    r, dr, ddr = (k(x) - k(s) for k in (_r, _dr, _ddr))
+    return (
+        (x - 0.5) * log + y * math.log(s) - y + r,
+        log + y / (2 * s * x) + dr,
+        -y / (s * x) - y * (s + x) / (2 * s * s * x * x) + ddr,
+    )
+
+
+def _r(x: Any) -> Any:
+    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * x * x)) / (x * x)) / (x * x)) / x
+
+
+def _dr(x: Any) -> Any:
+    return -(1 / 12 - (1 / 120 - (1 / 252 - 1 / (240 * x * x)) / (x * x)) / (x * x)) / (x * x)
+
+
+def _ddr(x: Any) -> Any:
+    return (1 / 6 - (1 / 30 - (1 / 42 - 1 / (30 * x * x)) / (x * x)) / (x * x)) / x**3
+
+
+def _ones_and_zeros(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+    return (y,)
+
+
+def _counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+    from scipy.special import gammaln
+
+    return y, y * offset, np.exp(np.clip(offset, -40.0, 40.0)), gammaln(y + 1)
+
+
+_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
+_GAMMA = ("log(y / mu)", "y / mu", "log(y)")
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("logit", 700.0, _logit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("probit", 1000.0, _probit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("poisson", 40.0, _poisson, _counted, _counts, _COUNTS, settles=lambda y: (y == 0, y < 0)),
+        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _ones_and_zeros, ("y",), _GAMMA),
+        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _ones_and_zeros, ("y",), _GAMMA),
+        Family("nb2", 40.0, _nb2, _counted, _counts, _COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
+    )
+}
+
+
+# -- sums of rows -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FamilyRows:
+    """The row function of one family, for `Evaluated`.
+
+    inputs: the outcome, the offset where there is one, then the columns. settings: what is added up (MODES), "offset"
+    or "", the exponent of two that divides the outcome, and those that divide the columns.
+    """
+
+    family: Family
+
+    def _settings(self, inputs: Sequence[str], settings: Sequence[str]) -> tuple[str, bool, list[int]]:
+        try:
+            mode, offset, *exponents = settings
+            scales = [int(k) for k in exponents]
+        except ValueError:
+            mode, offset, scales = "", "?", []
+        held = 1 + (offset == "offset") + len(scales) - 1
+        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or held != len(inputs):
+            raise InvalidParameter(
+                f"{self.family.name}: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
+            )
+        if any(abs(k) > 1000 for k in scales):
+            raise InvalidParameter(f"the sums of {self.family.name}: columns are scaled by 2**-1000 to 2**1000.")
+        return mode, offset == "offset", scales
+
+    def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
+        mode, _, scales = self._settings(inputs, settings)
+        p = len(scales) - 1
+        wanted = {"start": 0, "separation": p}.get(mode, p + self.family.extra)
+        if len(at) != wanted or (mode == "separation" and self.family.settles is None):
+            raise InvalidParameter(f"the sums of {self.family.name} are taken at {wanted} parameters, got {len(at)}.")
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        mode, _, scales = self._settings(inputs, settings)
+        p = len(scales) - 1 + (0 if mode in ("start", "separation") else self.family.extra)
+        score = tuple(f"score {j + 1}" for j in range(p))
+        square = tuple(f"{i + 1}, {j + 1}" for i in range(p) for j in range(i, p))
+        return {
+            "start": (*score, *square, *self.family.null_names),
+            "step": (*score, *square, *self._figures, *self.family.other),
+            "squares": square,
+            "score": score,
+            "separation": ("against", "along"),
+        }[mode]
+
+    @property
+    def _figures(self) -> tuple[str, ...]:
+        measures = ("chi-squared", "deviance") if self.family.measures else ()
+        return ("log-likelihood", *measures, "at the cap")
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        mode, has_offset, scales = self._settings(x, settings)  # type: ignore[arg-type]
+        y = x[0] * 2.0 ** -scales[0]
+        offset = x[1] if has_offset else np.zeros_like(y)
+        z = [column * 2.0**-k for column, k in zip(x[1 + has_offset :], scales[1:], strict=True)]
+        p, family = len(z), self.family
+        if mode == "start":
+            w, response = family.start(y, offset)
+            return stacked([*scored(z, w * response), *squared(z, w), *family.null(y, offset)])
+        eta = linear(z, at)
+        if mode == "separation":
+            return stacked(self._separated(y, eta))
+        eta = eta + offset
+        held = np.clip(eta, -family.cap, family.cap)
+        theta = at[p] if family.extra else 0.0
+        point = family.at(y, held, theta)
+        u, further = point.u, point.further
+        score = scored(z, u) + ([] if further is None else [further[0]])
+        if mode == "score":
+            return stacked(score)
+        if mode == "squares":
+            return stacked(squared(score, 1.0))
+        information = squared(z, point.w)
+        if further is not None:  # the column of theta at the end of each line of the matrix
+            cross = [*scored(z, further[1]), further[2]]
+            information = [
+                np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
+            ]
+        outside = np.asarray(point.outside) | (held != eta)
+        measures = [point.chi2, point.deviance] if family.measures else []
+        figures = [point.llf, *measures, outside.astype(float), *point.other]
+        k = len(score)
+        return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
+
+    def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
+        """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
+        assert self.family.settles is not None
+        down, up = self.family.settles(y)
+        along = (down & (moved < -APART)) | (up & (moved > APART))
+        return [((np.abs(moved) > APART) & ~along).astype(float), along.astype(float)]
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        mode, offset, _ = self._settings(inputs, settings)
+        outcome, columns = inputs[0], ", ".join(inputs[1 + offset :])
+        en, fr = MODE_WORDS[mode]
+        name = NAMES[self.family.name]
+        return f"{en}, {name[0]} of {outcome} on {columns}", f"{fr}, {name[1]} de {outcome} sur {columns}"
+
+
+NAMES = {
+    "logit": ("logistic regression", "régression logistique"),
+    "probit": ("probit regression", "régression probit"),
+    "poisson": ("Poisson regression", "régression de Poisson"),
+    "gamma": ("gamma regression", "régression gamma"),
+    "inverse": ("gamma regression", "régression gamma"),
+    "nb2": ("negative binomial regression", "régression binomiale négative"),
+    "exponential": ("exponential regression", "régression exponentielle"),
+    "weibull": ("Weibull regression", "régression de Weibull"),
+    "beta": ("beta regression", "régression bêta"),
+    "multinomial": ("multinomial regression", "régression multinomiale"),
+}
+MODE_WORDS = {
+    "start": ("sums for a first guess", "sommes pour une première estimation"),
+    "step": (
+        "score, information and log-likelihood at given coefficients",
+        "score, information et log-vraisemblance en des coefficients donnés",
+    ),
+    "squares": ("products of scores at given coefficients", "produits des scores en des coefficients donnés"),
+    "score": ("score at given coefficients", "score en des coefficients donnés"),
+    "separation": (
+        "how many rows a direction predicts without error, and how many not",
+        "combien de lignes une direction prédit sans erreur, et combien non",
+    ),
+}
+
+
+def linear(z: Sequence[Floats], b: Sequence[float]) -> Floats:
+    """z'b, column after column: the same for a row wherever it stands."""
+    eta = z[0] * b[0]
+    for column, factor in zip(z[1:], b[1:], strict=False):
+        eta = eta + column * factor
+    return eta
+
+
+def scored(z: Sequence[Floats], u: Floats) -> list[Floats]:
+    return [column * u for column in z]
+
+
+def squared(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
+    """w z z', the upper half row by row: an array for each row of the matrix."""
+    lines = np.stack(z)
+    return [column * w * lines[i:] for i, column in enumerate(z)]
+
+
+def stacked(parts: Sequence[Floats], counted: int | None = None) -> Floats:
+    """One column for each line; what one row may not add is cut, and the row is counted in column `counted`."""
+    out = np.concatenate([part if part.ndim == 2 else part[None] for part in parts]).T
+    if out.size and out.min() >= -MAX_SUMMAND and out.max() <= MAX_SUMMAND:
+        return out
+    wild = ~(np.abs(out) <= MAX_SUMMAND)  # not a number is wild too
+    out = np.clip(np.nan_to_num(out, nan=0.0, posinf=MAX_SUMMAND, neginf=-MAX_SUMMAND), -MAX_SUMMAND, MAX_SUMMAND)
+    if counted is not None:
+        out[wild.any(axis=1), counted] = 1.0
+    return out
+
+
+LOGIT, PROBIT, POISSON, GAMMA, INVERSE, NB2 = (FamilyRows(family) for family in FAMILIES.values())

@@ -1,0 +1,72 @@
+"""What a row adds to the sums of k-means: one to the size of the cluster whose centre is nearest, and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.econometrics.rows.glm_rows import stacked
+from murmure.statistics.expressions.row_functions import name_list
+
+Floats = NDArray[np.float64]
+MAX_CLUSTERS = 1000
+
+
+@dataclass(frozen=True)
+class KMeansRows:
+    """The row function: inputs are columns; settings are the number of centres and, for each column, the exponent of
+    two that divides it; `at` holds the centres one after another, in columns so divided, then a factor each.
+    """
+
+    def _settings(self, inputs: Sequence[Any], settings: Sequence[str]) -> tuple[int, list[int]]:
+        try:
+            k, *scales = (int(v) for v in settings)
+        except ValueError:
+            k, scales = 0, []
+        if not 1 <= k <= MAX_CLUSTERS or len(scales) != len(inputs) or any(abs(v) > 1000 for v in scales):
+            raise InvalidParameter(f"clusters take 1 to {MAX_CLUSTERS} centres, and a scale for each column.")
+        return k, scales
+
+    def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
+        k, scales = self._settings(inputs, settings)
+        d = len(scales)
+        if len(at) != k * d + d:
+            raise InvalidParameter(f"{k} centres of {d} columns are {k * d} numbers and {d} factors, got {len(at)}.")
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        k, _ = self._settings(inputs, settings)
+        return (*(f"cluster {i + 1}: {name}" for i in range(k) for name in ("rows", *inputs)), "squares")
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        k, scales = self._settings(x, settings)
+        d, n = len(x), len(x[0])
+        z = [column * 2.0**-s for column, s in zip(x, scales, strict=True)]
+        factor = at[k * d :]
+        best, near = np.full(n, np.inf), np.zeros(n, np.intp)
+        for i in range(k):
+            far = np.zeros(n)
+            for j in range(d):
+                far += ((z[j] - at[i * d + j]) * factor[j]) ** 2
+            closer = far < best
+            near[closer], best[closer] = i, far[closer]
+        out = []
+        for i in range(k):
+            own = (near == i).astype(float)
+            out += [own, *(own * column for column in z)]
+        return stacked([*out, best])
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        k, _ = self._settings(inputs, settings)
+        some = name_list(inputs)
+        return (
+            f"how many rows lie nearest to each of {k} given centres, and the sums of {some} there",
+            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {some}",
+        )
+
+
+KMEANS_ROWS = KMeansRows()

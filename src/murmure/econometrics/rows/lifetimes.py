@@ -1,0 +1,157 @@
+"""Who had an event, who left without, and when: counts by group and time, which survival is read off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+from murmure.econometrics.design.columns import (
+    MAX_CELLS,
+    MAX_COUNTS,
+    chosen_labels,
+    ends_of,
+    grid_cuts,
+    require_number,
+    select_columns,
+)
+from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
+from murmure.econometrics.errors import EmptyCategory
+from murmure.econometrics.results.cumulative_counts import cells_between, cells_of
+from murmure.statistics.estimates.cell_counts import CellCounts
+from murmure.statistics.exact.cells import Cells
+
+EVERYBODY = "everybody"
+
+
+@dataclass(frozen=True)
+class GroupLifetimes:
+    """One group. at_risk[j]: those with a time of times[j] or later; events[j]: those of them who had it then."""
+
+    label: str
+    times: tuple[Fraction, ...]
+    events: tuple[Fraction, ...]
+    at_risk: tuple[Fraction, ...]
+
+    @property
+    def n(self) -> Fraction:
+        return self.at_risk[0]
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """Whose survival is looked at.
+
+    event: a column of two values, of which the second says that it happened; or a condition, state == 'dead'.
+    """
+
+    domain: Schema
+    time: str
+    event: str
+    by: str | None = None
+    groups: tuple[str, ...] = ()
+
+    called: ClassVar[str] = ""  # what messages call it; else its class
+
+    @property
+    def owner(self) -> str:
+        return self.called or type(self).__name__
+
+    def __post_init__(self) -> None:
+        owner = self.owner
+        names = [*([self.by] if self.by else []), self._event_column, self.time]
+        object.__setattr__(self, "domain", select_columns(owner, self.domain, names))
+        time = require_number(owner, self.domain, self.time)
+        _ = self.happened
+        if ends_of(time)[0] < 0:
+            raise InvalidParameter(
+                f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
+                hint="time runs from 0; give the column a lower bound of 0",
+            )
+        if self.by is not None:
+            object.__setattr__(self, "groups", chosen_labels(owner, self.domain, self.by, self.groups or None))
+        elif self.groups:
+            raise InvalidParameter(f"{owner}.groups names groups, and there is no column `by`.", hint='by="ward"')
+
+    @property
+    def cells(self) -> int:
+        """Of one time: each label of the event, in each group."""
+        return self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
+
+    @property
+    def _event_column(self) -> str:
+        return self.event if self.event in self.domain else str(event_column_name(self.event))
+
+    @property
+    def happened(self) -> EventColumn:
+        return event_of(self.owner, self.domain, self.event, "event")
+
+    def refuse_empty(self, label: str) -> None:
+        raise EmptyCategory(
+            f"group {label!r} of column {self.by!r} is empty: nobody is in it, at any party.",
+            hint="groups=(...) names those to compare",
+            columns=[label],
+        )
+
+
+@dataclass(frozen=True)
+class Lifetimes(FollowUp):
+    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+
+    cuts: tuple[str, ...] = ()
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cuts = grid_cuts(self.owner, self.domain, self.time, self.cuts or None, self.cells, what="cuts")
+        object.__setattr__(self, "cuts", cuts)
+        _ = self._question
+
+    @property
+    def _question(self) -> Cells:
+        return cells_of(self.domain, self.time, self.cuts)
+
+    def limit_in_words(self) -> tuple[str, str]:
+        """What between parties cannot be exceeded, for those who have not joined yet."""
+        n, cells = self._question.shape[-1], self.cells
+        least, most = MAX_CELLS // cells, MAX_COUNTS // cells
+        grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
+        return (
+            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {least} times at most "
+            f"without a public grid, and {most} with one",
+            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir {least} "
+            f"dates au plus sans grille publique, et {most} avec",
+        )
+
+    def lives(self, counted: CellCounts) -> list[GroupLifetimes]:
+        """Of every group; refused by name where nobody is in it."""
+        held = np.asarray(counted.counts)
+        held = held.reshape(1, *held.shape) if self.by is None else held
+        labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
+        times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
+        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
+        out, code = [], self.happened.code
+        for label in self.groups or (EVERYBODY,):
+            lines = [list(map(Fraction, line)) for line in held[labels.index(label)].tolist()]
+            had, leaving = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
+            at_risk = _from_the_end(leaving)
+            if at_risk[0] <= 0 and counted.noise is None:
+                self.refuse_empty(label)
+            last = len(times) - beyond
+            out.append(GroupLifetimes(label, tuple(times[:last]), tuple(had[:last]), tuple(at_risk[:last])))
+        return out
+
+
+def _from_the_end(held: Sequence[Fraction]) -> list[Any]:
+    out, total = [], Fraction(0)
+    for v in reversed(held):
+        total += v
+        out.append(total)
+    return out[::-1]

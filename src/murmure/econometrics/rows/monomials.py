@@ -1,0 +1,167 @@
+"""Expressions of true and of randomised columns, multiplied out: sums of products that can be read factor by factor.
+
+    (smoker == 'yes') * (age - income)   =   [smoker: f] age  -  [smoker: f] [income: x]
+
+A part that reads no randomised column stays as it is written. Of a randomised column of labels any function is one
+factor, given by its value at each label; of a randomised number there are powers, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from murmure.core.domain import Integers
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
+from murmure.statistics.expressions.parser import MAX_POWER, read_expression
+from murmure.statistics.expressions.terms import Terms
+from murmure.statistics.expressions.text import parsed
+
+MAX_MONOMIALS = 4096  # of one product; whoever reads a stranger's question multiplies it out
+NOTHING = Schema({"nothing": Integers(0, 1)})  # for numbers, which read no column
+WAY_OUT = "through GRR, of a domain of few values, every function of the column can be read"
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """A product: expressions of true columns, and one function of each of some randomised columns."""
+
+    true: tuple[str, ...] = ()
+    reported: tuple[tuple[int, Function], ...] = ()  # the number of the column, and the function
+
+    def times(self, other: Monomial) -> Monomial:
+        held = dict(self.reported)
+        for column, function in other.reported:
+            held[column] = _product(held[column], function) if column in held else function
+        return Monomial(tuple(sorted((*self.true, *other.true))), tuple(sorted(held.items())))
+
+
+def _product(f: Function, g: Function) -> Function:
+    if isinstance(f, int):
+        assert isinstance(g, int)
+        return f + g
+    assert not isinstance(g, int)
+    return tuple(a * b for a, b in zip(f, g, strict=True))
+
+
+Sum = dict[Monomial, Fraction]
+
+
+def multiplied(a: Sum, b: Sum) -> Sum:
+    out: Counter[Monomial] = Counter()
+    for one, x in a.items():
+        for two, y in b.items():
+            out[one.times(two)] += x * y  # type: ignore[assignment]
+            if len(out) > MAX_MONOMIALS:
+                raise InvalidParameter(
+                    f"a product of two terms has more than {MAX_MONOMIALS} parts once it is multiplied out.",
+                    hint="simpler terms",
+                )
+    never = [m for m in out if any(isinstance(f, tuple) and not any(f) for _, f in m.reported)]
+    return {m: Fraction(v) for m, v in out.items() if v and m not in never}
+
+
+def _added(a: Sum, b: Sum, sign: int) -> Sum:
+    out = dict(a)
+    for m, v in b.items():
+        out[m] = out.get(m, Fraction(0)) + sign * v
+    return {m: v for m, v in out.items() if v}
+
+
+class Splitter:
+    """One expression as a sum of monomials."""
+
+    def __init__(self, text: str, columns: tuple[ReportedColumn, ...]) -> None:
+        self.text, self.columns = text, columns
+        self.tree, self.source, self.quoted = parsed(text)
+        self.at = {column.name: i for i, column in enumerate(columns)}
+
+    def refuse(self, node: ast.AST, name: str, why: str) -> InvalidParameter:
+        what = f"{self.said(node)} of {shorten(self.text, 80)}" if node is not self.tree else shorten(self.text, 80)
+        return InvalidParameter(f"{what} reads the randomised column {name!r}: {why}.", hint=WAY_OUT)
+
+    def said(self, node: ast.AST) -> str:
+        text = ast.get_source_segment(self.source, node) or ""
+        for word, name in self.quoted.items():
+            text = text.replace(word, f"`{name}`")
+        return text
+
+    def names(self, node: ast.AST) -> set[str]:
+        called = {id(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+        held = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called]
+        return {self.quoted.get(name, name) for name in held}
+
+    def split(self, node: ast.expr) -> Sum:
+        names = self.names(node)
+        ours = sorted(names & self.at.keys())
+        if not ours:
+            return self._true(node)
+        column = self.columns[self.at[ours[0]]]
+        if len(names) == 1 and not column.is_number:
+            return {Monomial((), ((self.at[column.name], self._table(node, column)),)): Fraction(1)}
+        if isinstance(node, ast.Name):
+            return {Monomial((), ((self.at[column.name], 1),)): Fraction(1)}
+        if isinstance(node, ast.BinOp):
+            return self._binary(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            sign = -1 if isinstance(node.op, ast.USub) else 1
+            return {m: sign * v for m, v in self.split(node.operand).items()}
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return _added({Monomial(): Fraction(1)}, self.split(node.operand), -1)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            out: Sum = {Monomial(): Fraction(1)}
+            for part in node.values:
+                out = multiplied(out, self.split(part))
+            return out
+        why = "columns that stand together in a function or a comparison cannot be read apart"
+        if len(names) == 1:
+            kind = type(column.mechanism).__name__
+            why = f"reports of {kind} tell the number itself and at most its square, and no other function of it"
+        raise self.refuse(node, column.name, why)
+
+    def _true(self, node: ast.expr) -> Sum:
+        if self.names(node):
+            return {Monomial((self.said(node),)): Fraction(1)}
+        terms = Terms(NOTHING)
+        held = terms[read_expression(self.said(node), terms)]  # a number
+        return {Monomial(): held.unit * held.low} if held.low else {}
+
+    def _binary(self, node: ast.BinOp) -> Sum:
+        left = self.split(node.left)
+        if isinstance(node.op, ast.Pow):
+            power = node.right.value if isinstance(node.right, ast.Constant) else None
+            if not isinstance(power, int) or not 1 <= power <= MAX_POWER:
+                raise InvalidParameter(f"a power must be a whole number from 1 to {MAX_POWER}, got {self.said(node)}.")
+            out = left
+            for _ in range(power - 1):
+                out = multiplied(out, left)
+            return out
+        right = self.split(node.right)
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return _added(left, right, 1 if isinstance(node.op, ast.Add) else -1)
+        if isinstance(node.op, ast.Div):
+            if right.keys() != {Monomial()}:
+                raise InvalidParameter(f"only a number other than 0 can divide, got {self.said(node)}.")
+            return {m: v / right[Monomial()] for m, v in left.items()}
+        return multiplied(left, right)
+
+    def _table(self, node: ast.expr, column: ReportedColumn) -> tuple[Fraction, ...]:
+        """A function of labels, by its value at each of them."""
+        terms = Terms(Schema({column.name: column.domain}))
+        number = read_expression(self.said(node), terms)
+        k = column.domain.size
+        held = terms.values(terms.needed([number]), {column.name: np.arange(k)})[number]
+        whole = [held] * k if isinstance(held, int) else [int(v) for v in held]
+        return tuple(terms[number].unit * v for v in whole)
+
+
+def split(text: str, columns: tuple[ReportedColumn, ...]) -> Sum:
+    """An expression as a sum of monomials; refuses what reports of these columns do not tell."""
+    splitter = Splitter(text, columns)
+    return splitter.split(splitter.tree)

@@ -1,0 +1,278 @@
+"""Columns in which floats keep their digits: where others explain nearly all of a column, what they leave of it.
+
+    v = T z,    T lower triangular with ones on its diagonal, short decimals elsewhere;    v 2^-k is about one
+
+Rows are floats, and products of columns that nearly depend on one another lose their digits: seconds since 1970 within
+an hour are a constant to six digits, and their squares to twelve. Sums of a first round say what of each column others
+leave (Gram and Schmidt). Where that is little, the next question asks for the difference itself, "time - 1763001500",
+which is exact before it becomes a float (terms.py). The model is the same, and goes back exactly:
+
+    b = T' D c,    Cov(b) = T' D Cov(c) D T,    D = diag(2^-k)
+
+T need not be exact for that, and is rounded to the digits that matter. All is decided in fractions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import (
+    Matrix,
+    Vector,
+    identity,
+    matmul,
+    root,
+    rounded,
+    times,
+    to_floats,
+    transpose,
+)
+from murmure.econometrics.design.columns import decimal_text
+from murmure.econometrics.design.scales import bounds_of, exponent, is_label
+from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed
+from murmure.statistics.expressions.parser import NUMBER
+
+LITTLE = Fraction(1, 1 << 16)  # of a column's squares: others leave less, and the difference is asked for
+UNSEEN = Fraction(1, 1 << 50)  # of a column's squares: less is the rounding of rows
+NOTHING = Fraction(1, 1 << 88)  # of a column's squares: 2^-44 of it, where decimals from floats are rounded at 2^-52
+SMALL = Fraction(1, 1 << 26)  # mean squares of which the grid of sums, 2^-62, keeps too few bits
+FINE = Fraction(1, 1 << 12)  # steps of a column that could hide there
+CLOSER = 28  # bits by which a column is brought closer at once
+DIGITS = 9  # of standard errors that hold; where fewer do, the result says so
+PLAIN = re.compile(r"[^\W\d]\w*|`[^`]*`")
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Columns by name and term, how each is asked for (a row of T), and the powers of two that divide them.
+
+    A constant that is there to be taken off others, and has no coefficient, has the name "".
+    """
+
+    domain: Schema
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+    T: Matrix
+    scales: tuple[int, ...]
+    squares: Vector | None = None  # of the columns themselves, as the first answer has them
+
+    @classmethod
+    def of(cls, domain: Schema, names: Sequence[str], terms: Sequence[str]) -> Coordinates:
+        """The columns as they are, within -1 and 1 by their public bounds."""
+        scales = tuple(exponent(domain, term) for term in terms)
+        return cls(domain, tuple(names), tuple(terms), identity(len(terms)), scales)
+
+    @cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """What is asked for."""
+        held = [self._expression(row, j) for j, row in enumerate(self.T)]
+        assert all(text is not None for text in held)
+        return tuple(text for text in held if text is not None)
+
+    def _expression(self, row: Vector, j: int) -> str | None:
+        """None: it cannot be written down."""
+        out = self.terms[j]
+        others = [(k, v) for k, v in enumerate(row) if v and k != j]
+        if others:
+            out = _held(out)
+        for k, v in others:
+            number = _written(abs(v))
+            if number is None:  # no exact multiples
+                return None
+            out += f" {'-+'[v > 0]} " + (number if self.terms[k] == "1" else f"{number} * {_held(self.terms[k])}")
+        return out
+
+    def _readable(self, row: Vector, j: int) -> bool:
+        text = self._expression(row, j)
+        try:
+            return text is not None and bool(bounds_of(self.domain, text))
+        except InvalidParameter:  # too long, or of too many digits
+            return False
+
+    @property
+    def _order(self) -> list[int]:
+        """The constant first: others are taken less their mean, and it stays."""
+        return sorted(range(len(self.terms)), key=lambda j: self.terms[j] != "1")
+
+    # -- better ones
+
+    def improved(self, gram: Matrix, n: int) -> Coordinates | None:
+        """From the sums of products of what was asked for. None: floats tell these columns apart.
+
+        Columns that depend on one another are refused, and named; so is one that is 0 everywhere.
+        """
+        p = len(self.terms)
+        raw = [gram[j][j] * Fraction(4) ** k for j, k in enumerate(self.scales)]
+        apart = tuple(any(v for k, v in enumerate(row) if k != j) for j, row in enumerate(self.T))
+        squares = tuple(self.squares[j] if self.squares and apart[j] else raw[j] for j in range(p))
+        m = [list(row) for row in gram]
+        combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
+        T, scales, kept = list(self.T), list(self.scales), list[int]()
+        for j in self._order:
+            own = gram[j][j]
+            if own <= SMALL * n and self._may_hide(j):
+                scales[j] -= min(CLOSER, -_half_log(own / n)) if own else CLOSER
+                continue
+            if not own and not apart[j]:
+                self._refuse_empty(j)
+            if not own or raw[j] <= NOTHING * squares[j]:
+                self._refuse_dependent(j, dict(enumerate(self.T[j])), squares)
+            for k in kept:
+                factor = rounded(m[j][k] / m[k][k], 192)
+                if factor:
+                    m[j] = [rounded(a - factor * b, 192) for a, b in zip(m[j], m[k], strict=True)]
+                    for i, v in combos[k].items():
+                        combos[j][i] = combos[j].get(i, Fraction(0)) - factor * v
+            left = m[j][j] / own
+            if left > UNSEEN:
+                kept.append(j)
+            if left >= LITTLE:
+                continue
+            for combo in (combos[j], self._less_mean(gram, j)):  # the second where the first is too long to be said
+                rest = max(_square(combo, gram) / own, UNSEEN) * raw[j]
+                better = self._rounded(self._combined(combo, j), j, rest, squares)
+                if better is not None:
+                    break
+            if better is not None and better != self.T[j]:
+                T[j], scales[j] = better, _half_log(rest / n)
+            elif left <= UNSEEN:
+                self._refuse_dependent(j, dict(enumerate(self._combined(combos[j], j))), squares)
+        if (tuple(T), tuple(scales)) == (self.T, self.scales):
+            return None
+        return replace(self, T=tuple(T), scales=tuple(scales), squares=squares)
+
+    def _may_hide(self, j: int) -> bool:
+        """Whether numbers of this column may be so small that sums do not see them."""
+        return bounds_of(self.domain, self.expressions[j])[2] < FINE * Fraction(2) ** self.scales[j]
+
+    def _combined(self, combo: Mapping[int, Fraction], j: int) -> Vector:
+        """What is left of column j, of the columns themselves."""
+        out = [Fraction(0)] * len(self.terms)
+        for i, v in combo.items():
+            by = v * Fraction(2) ** (self.scales[j] - self.scales[i])
+            out = [a + by * b for a, b in zip(out, self.T[i], strict=True)]
+        return tuple(out)
+
+    def _rounded(self, exact: Vector, j: int, rest: Fraction, squares: Vector) -> Vector | None:
+        """The same in decimals so short that rounding adds 2^-8 to what is left. None: too long for a question."""
+        fine = rest / (1 << 16) / len(exact) ** 2
+        row = tuple(v if k == j or not v else _to_decimal(v, fine / squares[k]) for k, v in enumerate(exact))
+        return row if self._readable(row, j) else None
+
+    def _less_mean(self, gram: Matrix, j: int) -> dict[int, Fraction]:
+        one = next((k for k, term in enumerate(self.terms) if term == "1"), j)
+        return {j: Fraction(1)} if one == j else {j: Fraction(1), one: -rounded(gram[j][one] / gram[one][one], 192)}
+
+    # -- and back
+
+    def back(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
+        """b and its covariance, from those of the coordinates; `units`: of further parameters, which stay."""
+        D = [*(Fraction(2) ** -k for k in self.scales), *units]
+        b = tuple(v * d for v, d in zip(c, D, strict=True))
+        cov: Matrix = tuple(
+            tuple(v * d * e for v, e in zip(row, D, strict=True)) for row, d in zip(covariance, D, strict=True)
+        )
+        p, more = len(self.terms), len(units)
+        if identity(p) == self.T:
+            return b, cov
+        T = (*((*row, *(Fraction(0),) * more) for row in self.T), *identity(p + more)[p:])
+        return times(transpose(T), b), matmul(matmul(transpose(T), cov), T)
+
+    def largest_moves(self, step: Sequence[Fraction]) -> list[str]:
+        """The columns with the largest part in a step, each by its own range; no constant."""
+        moves = {}
+        for name, text, d, k in zip(self.names, self.expressions, step, self.scales, strict=False):
+            low, high, _ = bounds_of(self.domain, text)
+            if high > low:
+                moves[name] = abs(d) * min((high - low) / Fraction(2) ** k, Fraction(4))
+        most = max(moves.values(), default=Fraction(0))
+        return [name for name, move in moves.items() if 8 * move >= most]
+
+    # -- none
+
+    def _refuse_empty(self, j: int) -> None:
+        kind, why = (
+            (EmptyCategory, "nobody has it, at any party")
+            if is_label(self, self.terms[j])
+            else (Collinear, "it is 0 everywhere")
+        )
+        hint = "leave it out of the formula, or join labels"
+        raise kind(f"column {self.names[j]!r}: {why}.", hint=hint, columns=[self.names[j]])
+
+    def _refuse_dependent(self, j: int, combo: Mapping[int, Fraction], squares: Vector) -> None:
+        # only those whose share of the column is no rounding
+        small = Fraction(1, 1 << 30)
+        shares = [k for k, v in combo.items() if k != j and v * v * squares[k] > small * squares[j]]
+        others = [k for k in shares if self.names[k]]
+        said = ", ".join(repr(self.names[k]) for k in others) or "0"
+        raise Collinear(
+            f"column {self.names[j]!r} is a combination of others: {shorten(said, 300)}.",
+            hint="leave one of them out of the formula; what differs by less than 2^-44 is the same to floats",
+            columns=[self.names[j], *(self.names[k] for k in others)],
+        )
+
+
+def lost_digits(information: Matrix) -> str | None:
+    """A remark, where rounding of rows leaves standard errors fewer than nine digits: 2^-53 times cond(Z)^2."""
+    lengths = [root(max(row[j], 0)) or 1.0 for j, row in enumerate(information)]
+    ends = np.linalg.eigvalsh(to_floats(information) / np.outer(lengths, lengths))
+    digits = int(max(-np.log10(2.0**-53 * ends[-1] / max(ends[0], 1e-300)), 0.0))
+    if digits >= DIGITS:
+        return None
+    return (
+        f"some columns are nearly a combination of others: about {digits} digits of the standard errors hold, since "
+        "rows are rounded to floats"
+    )
+
+
+def _square(combo: Mapping[int, Fraction], gram: Matrix) -> Fraction:
+    """The sum of squares of a combination."""
+    return sum((a * b * gram[i][k] for i, a in combo.items() for k, b in combo.items()), Fraction(0))
+
+
+def _held(term: str) -> str:
+    return term if PLAIN.fullmatch(term) else f"({term})"
+
+
+def _written(v: Fraction) -> str | None:
+    """A positive decimal as expressions read it."""
+    text = decimal_text(v)
+    if text is None or NUMBER.fullmatch(text):
+        return text
+    whole, _, places = text.partition(".")
+    digits = (whole + places).lstrip("0")
+    short = digits.rstrip("0")
+    text = f"{short}e{len(digits) - len(short) - len(places)}"
+    return text if NUMBER.fullmatch(text) else None
+
+
+def _check_possible(square: Fraction) -> None:
+    """Totals come from a coordinator: what no rows can add up to ends the fit, and not in a search without end."""
+    if square <= 0:
+        raise FitFailed("these totals are none that rows can have: a sum of squares is not positive.")
+
+
+def _to_decimal(v: Fraction, square: Fraction) -> Fraction:
+    """The nearest multiple of the largest power of ten whose square is no more than that."""
+    _check_possible(square)
+    e = (square.numerator.bit_length() - square.denominator.bit_length()) * 3 // 20 + 2  # 10^(2 e) > square
+    while Fraction(100) ** e > square:
+        e -= 1
+    return round(v / Fraction(10) ** e) * Fraction(10) ** e
+
+
+def _half_log(v: Fraction) -> int:
+    """The least k with v <= 4^k."""
+    _check_possible(v)
+    k = (v.numerator.bit_length() - v.denominator.bit_length() - 1) // 2
+    while Fraction(4) ** k < v:
+        k += 1
+    return k

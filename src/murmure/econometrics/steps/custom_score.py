@@ -1,0 +1,335 @@
+"""Maximum likelihood, or any estimating equation, by a score of one's own: a Python function of parameters and rows.
+
+    score(theta, rows) -> (n, p)      psi_i = dl_i / d theta, one row each; rows: a dictionary of columns of floats
+    A = -S[d psi / d theta'],   B = S[psi psi']
+    b <- b + A^-1 S[psi]        Newton
+    Cov = A^-1 B A^-T           Huber 1967; Stefanski and Boos, Amer. Statist. 56(1), 2002, eq. (9)
+
+Without a Hessian A is made of central differences of each row's score. Of a likelihood A is symmetric (and is made so
+where a log-likelihood is given), its top is where A is positive, and where A is not
+
+    b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974
+
+goes uphill. Of other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
+Newton's step is taken whatever A is. So a score alone whose A is symmetric counts as that of a likelihood.
+
+The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
+network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
+there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by
+name (family_mle.py) run there: every party has their formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, transpose
+from murmure.econometrics.design.columns import exact_number
+from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
+from murmure.econometrics.fit import ask, columns_in_text, schema_for
+from murmure.econometrics.models.mle import FamilyName, family_model
+from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
+from murmure.econometrics.steps.digest_of_code import digest_of_code
+from murmure.econometrics.steps.newton import (
+    Iterate,
+    RoundLimit,
+    check_rounds,
+    climb,
+    is_positive_definite,
+    newton_step,
+    symmetric,
+)
+from murmure.statistics.exact.function_sums import FunctionSums
+
+Floats = NDArray[np.float64]
+Score = Callable[[Floats, dict[str, Floats]], Any]
+Errors = Literal["sandwich", "hessian", "opg"]
+
+FAR = 2
+ALIKE = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
+STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
+
+
+@dataclass(frozen=True, eq=False)
+class CustomRows:
+    """The row function of somebody's own score."""
+
+    columns: tuple[str, ...]
+    p: int
+    score: Score
+    hessian: Score | None = None
+    loglik: Score | None = None
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        score = tuple(f"score {j + 1}" for j in range(self.p))
+        square = tuple(f"{i + 1}, {j + 1}" for i in range(self.p) for j in range(self.p))
+        products = tuple(f"products {i + 1}, {j + 1}" for i in range(self.p) for j in range(i, self.p))
+        return (*score, *square, *products, *(("log-likelihood",) if self.loglik else ()), "no numbers")
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        theta, rows = np.array(at), dict(zip(self.columns, x, strict=True))
+        psi, h = self._called("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
+        information = [-h[:, i, j] for i in range(self.p) for j in range(self.p)]
+        products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
+        more = [] if self.loglik is None else [self._called("loglik", self.loglik, theta, rows, ())]
+        out = np.stack([*psi.T, *information, *products, *more], axis=1)
+        good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # no number is not good
+        return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
+
+    def _derivative(self, theta: Floats, rows: dict[str, Floats]) -> Floats:
+        """Of every row's score, in every parameter: (n, p, p)."""
+        if self.hessian is not None:
+            return self._called("hessian", self.hessian, theta, rows, (self.p, self.p))
+        out = []
+        for j in range(self.p):
+            far = STEP * max(1.0, abs(theta[j]))
+            up, down = theta.copy(), theta.copy()
+            up[j], down[j] = theta[j] + far, theta[j] - far
+            apart = [self._called("score", self.score, point, rows, (self.p,)) for point in (up, down)]
+            out.append((apart[0] - apart[1]) / (up[j] - down[j]))
+        return np.stack(out, axis=2)
+
+    def _called(
+        self, name: str, function: Score, theta: Floats, rows: dict[str, Floats], shape: tuple[int, ...]
+    ) -> Floats:
+        n = len(next(iter(rows.values())))
+        found = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
+        if found.shape != (n, *shape):
+            raise InvalidParameter(
+                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {found.shape}.",
+                hint="one row for each row; np.stack([...], axis=1)",
+            )
+        return found
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        some = ", ".join(inputs)
+        return f"a score of one's own, of {some}", f"un score à soi, de {some}"
+
+
+@dataclass(frozen=True)
+class CustomSums(FunctionSums):
+    """Sums of one's own function. `function` is a digest of its code; what is called is held beside the fields."""
+
+    @classmethod
+    def of(cls, rows: CustomRows, domain: Schema, digest: str, at: Vector) -> CustomSums:
+        out: CustomSums = object.__new__(cls)
+        vars(out)["_function"] = rows
+        texts = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        out.__init__(domain, digest, rows.columns, texts)  # type: ignore[misc]
+        return out
+
+
+@dataclass(frozen=True)
+class MLE:
+    """An estimate by one's own score; `MLE.of(...)` makes it, since the function is held beside the fields."""
+
+    protects: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    domain: Schema
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    start: tuple[str, ...]
+    digest: str
+    errors: str = "sandwich"
+    rounds: int = 100
+
+    def __post_init__(self) -> None:
+        if self.errors not in get_args(Errors):
+            known = ", ".join(get_args(Errors))
+            raise InvalidParameter(f"mle.errors must be one of {known}, got {shorten(self.errors)}.")
+        check_rounds("mle", self.rounds)
+        if not self.columns or isinstance(self.columns, str):
+            raise InvalidParameter(f"mle.columns must name columns or expressions, got {shorten(self.columns)}.")
+        if not self.names or len(self.names) != len(self.start) or len(set(self.names)) != len(self.names):
+            raise InvalidParameter(
+                f"mle.start must give every parameter a value, got {shorten(self.start)}.",
+                hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+            )
+
+    @classmethod
+    def of(cls, rows: CustomRows, domain: Schema, names: Sequence[str], start: Sequence[Fraction], *more: Any) -> MLE:
+        digest = digest_of_code(rows.score, rows.hessian, rows.loglik)
+        out = cls(domain, rows.columns, tuple(names), tuple(str(v) for v in start), digest, *more)
+        vars(out)["_rows"] = rows
+        _ = out.question(tuple(start))  # what cannot be added up is refused now
+        return out
+
+    @property
+    def _own(self) -> CustomRows:
+        if "_rows" not in vars(self):
+            raise InvalidParameter("this MLE holds no function.", hint="mle(score, start, data, columns)")
+        held: CustomRows = vars(self)["_rows"]
+        return held
+
+    def in_words(self) -> tuple[str, str]:
+        some = ", ".join(self.columns)
+        return f"maximum likelihood by one's own function of {some}", f"un maximum de vraisemblance à soi, de {some}"
+
+    # -- the ascent
+
+    def question(self, at: Vector) -> CustomSums:
+        return CustomSums.of(self._own, self.domain, self.digest, at)
+
+    def interpret(self, at: Vector, answer: Any) -> Iterate:
+        """A point where some row has no score is none to go to: steps are halved."""
+        p, sums = len(at), [Fraction(v) for v in answer.sums]
+        named = dict(zip(answer.labels, sums, strict=True))
+        A: Matrix = tuple(tuple(sums[p + p * i : 2 * p + p * i]) for i in range(p))
+        llf, outside = named.get("log-likelihood"), named["no numbers"] > 0
+        if llf is not None:
+            A = _halved(A)
+        place = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
+        B = self._products(place)
+        return place if _is_symmetric(A, B) else replace(place, spread=B)
+
+    def step(self, place: Iterate) -> Vector:
+        """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
+        newton = place.spread is not None or is_positive_definite(place.information)
+        step = newton_step(place if newton else replace(place, information=self._products(place)))
+        far = max(abs(d) / (FAR * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
+        return tuple(d / max(far, Fraction(1)) for d in step)
+
+    def _products(self, place: Iterate) -> Matrix:
+        return symmetric([v for name, v in place.sums.items() if name.startswith("products ")], len(self.names))
+
+    def separation(self, step: Vector) -> None:
+        return None
+
+    def along(self, step: Vector) -> list[str]:
+        return list(self.names)
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        p, rounds = len(self.names), RoundLimit(self.rounds, "maximum likelihood")
+        try:
+            at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+        except NotConverged as error:
+            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            raise NotConverged(message, hint=WAYS_OUT) from None
+        if place.n <= p:
+            raise TooFewObservations(f"{place.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
+        try:
+            covariance = self._covariance(place)
+        except Singular:
+            raise FitFailed(
+                "maximum likelihood: the matrix of second derivatives is singular at the estimate.",
+                hint="some parameters cannot be told apart: leave one out",
+            ) from None
+        return Regression(
+            model="MLE",
+            formula=f"score {self.digest[4:16]} of {', '.join(self.columns)}",
+            outcome=", ".join(self.columns),
+            names=self.names,
+            coefficients=at,
+            covariance=covariance,
+            n=place.n,
+            df_model=p,
+            df_resid=place.n - p,
+            use_t=False,
+            cov_type=self.errors,
+            llf=None if place.llf is None else float(place.llf),
+            has_intercept=False,
+        )
+
+    def _covariance(self, place: Iterate) -> Matrix:
+        A, B = place.information, self._products(place)
+        if self.errors != "sandwich" and place.spread is not None:
+            raise FitFailed(
+                f"mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
+                f"{self.errors!r} are those of likelihoods.",
+                hint='errors="sandwich" hold for any equation',
+            )
+        if self.errors == "opg":
+            return inverse(B)
+        if self.errors == "hessian":
+            return inverse(_halved(A))
+        bread = inverse(A)
+        return _halved(matmul(matmul(bread, B), transpose(bread)))
+
+
+def _halved(A: Matrix) -> Matrix:
+    """The symmetric part."""
+    return tuple(tuple((v + A[j][i]) / 2 for j, v in enumerate(row)) for i, row in enumerate(A))
+
+
+def _is_symmetric(A: Matrix, B: Matrix) -> bool:
+    """Within the rounding of central differences; B has the units of A."""
+
+    def size(i: int, j: int) -> Fraction:
+        return max(abs(A[i][i] * A[j][j]), B[i][i] * B[j][j])
+
+    return all((A[i][j] - A[j][i]) ** 2 <= ALIKE * size(i, j) for i in range(len(A)) for j in range(i))
+
+
+WAYS_OUT = (
+    "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
+    "parameter rises: x - theta, not theta - x"
+)
+
+
+def mle(
+    score: Score | None = None,
+    start: Mapping[str, Any] | Sequence[Any] | None = None,
+    data: Any = None,
+    columns: Sequence[str] = (),
+    *,
+    family: FamilyName | None = None,
+    formula: str | None = None,
+    hessian: Score | None = None,
+    loglik: Score | None = None,
+    errors: Errors | None = None,
+    rounds: int | None = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
+
+    `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
+    "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:
+    "hessian" (the default), "sandwich" or "opg". start may be left out.
+
+    `mle(score, start, table, columns)` solves S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's).
+    score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
+    hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
+    rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
+    errors: "sandwich" (the default) holds for any equation; "hessian" and "opg" where the score is that of the true
+    likelihood.
+    """
+    if score is None and hessian is None and loglik is None and not columns:
+        named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
+        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+    if family is not None or formula is not None:
+        raise InvalidParameter(
+            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
+            hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
+        )
+    for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
+        if not callable(function) and (name == "score" or function is not None):
+            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
+    assert callable(score)
+    if isinstance(columns, str):
+        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
+    if start is None:
+        raise InvalidParameter(
+            "mle.start must give every parameter a value; it is left out.",
+            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+        )
+    names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
+    values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
+    read = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
+    held = schema_for("mle", data, schema, read, privacy)
+    rows = CustomRows(tuple(columns), len(values), score, hessian, loglik)
+    model = MLE.of(
+        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
+    )
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

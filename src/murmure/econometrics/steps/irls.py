@@ -1,0 +1,468 @@
+"""What regressions with a link share: a first guess, Newton's steps on sums, robust errors, and the result.
+
+    start       Z'W z of a public first guess (families.py): the rank of the design is known before anything is fitted
+    each round  score, information and log-likelihood at b, summed over all rows
+    end         Cov = H^-1, H the observed information; Cov = H^-1 S[u u'] H^-1 (HC0, HC1, cluster: one more round)
+
+Where columns nearly depend on one another the start is asked again, for what is left of them (coordinates.py).
+
+White, Econometrica 50(1), 1982, eq. (3.2). With clusters u is summed within a party before it is squared. For few rows
+or parties: HC1 n / (n - k), as in least squares and Stata's robust; cluster G / (G - 1) (n - 1) / (n - k). statsmodels
+leaves that factor out of the HC1 of its discrete models and of its GLM, where HC1 is HC0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from copy import copy
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.design.constant_columns import constant_value
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.scales import bounds_of
+from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
+from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
+from murmure.econometrics.results.result import ResultTable
+from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
+from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
+from murmure.econometrics.steps.newton import (
+    Iterate,
+    RoundLimit,
+    check_rounds,
+    climb,
+    iterate_from_answer,
+    newton_step,
+    symmetric,
+)
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.exact.party_products import PartyOuterProducts
+
+Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
+
+NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
+BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
+MAX_PARTY_ROWS = 1 << 32  # at most, for errors by party
+
+CUT = (
+    "how many rows were cut at the largest number that a sum takes",
+    "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
+)
+FIGURES = {  # of a round, in English and French
+    "log-likelihood": ("the log-likelihood", "la log-vraisemblance"),
+    "chi-squared": ("Pearson's chi-squared", "le khi-deux de Pearson"),
+    "deviance": ("the deviance", "la déviance"),
+    "at the cap": ("how many rows are beyond what floats hold", "combien de lignes dépassent ce que tient un flottant"),
+    "log(y / mu)": ("log(y / mean)", "log(y / moyenne)"),
+    "y / mu": ("y / mean", "y / moyenne"),
+    "log(y)": ("log(y)", "log(y)"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedRegression(Regression):
+    """A regression with a link: its predictions are means of the outcome, with the offset of the row."""
+
+    offset: str | None = None
+
+    @property
+    def _ratios_of(self) -> str | None:
+        """What exp(coefficient) is a ratio of."""
+        return {"Logit": "Odds", "Poisson": "Rate", "NegativeBinomial": "Rate"}.get(self.model)
+
+    @property
+    def ratios(self) -> Any:
+        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None of other models."""
+        if self._ratios_of is None or self.design is None:
+            return None
+        with np.errstate(over="ignore"):
+            return np.exp(self.params[: len(self.design.terms)])
+
+    def tables(self) -> list[ResultTable]:
+        ends, ratios = self.conf_int(), self.ratios
+        if ends is None or ratios is None:
+            return super().tables()
+        names = self.names[: len(ratios)]  # alpha is no coefficient of a column
+        with np.errstate(over="ignore"):
+            rows = zip(names, ratios.tolist(), *np.exp(ends[: len(names)]).T.tolist(), strict=True)
+        more = ResultTable(f"{self._ratios_of} ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))
+        return [*super().tables(), more]
+
+    def predict(self, rows: Any) -> Any:
+        from murmure.econometrics.design.float_columns import evaluate
+
+        assert self.design is not None
+        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # alpha is no coefficient of a column
+        if self.offset is not None:
+            eta = eta + evaluate((self.offset,), self.design.domain, rows)[:, 0]
+        return INVERSE_LINKS[self.link](eta)
+
+
+@dataclass(frozen=True)
+class LinkedModel:
+    """What the regressions share. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of one party belong together).
+
+    rounds: the most questions that are asked.
+    """
+
+    protects: ClassVar[str | None] = NO_NOISE
+    family: ClassVar[str]
+    design: Design
+    errors: str = "nonrobust"
+    rounds: int = 25
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.design, Design) or not self.design.outcome:
+            raise InvalidParameter(f"{owner}.design must be a Design with an outcome, got {shorten(self.design)}.")
+        self._check()
+
+    def _check(self) -> None:
+        owner = type(self).__name__
+        if self.errors not in self._known_errors:
+            raise InvalidParameter(
+                f"{owner}.errors must be one of {', '.join(self._known_errors)}, got {shorten(self.errors)}."
+            )
+        check_rounds(owner, self.rounds)
+        self._check_outcome()
+        _ = self._asks("start", ())  # what cannot be added up is refused now
+
+    # -- what is asked ------------------------------------------------------------------------------------------------
+
+    @property
+    def _family(self) -> str:
+        return self.family
+
+    @property
+    def _law(self) -> Family:
+        return FAMILIES[self._family]
+
+    @property
+    def _extra(self) -> int:
+        """Parameters besides those of the columns."""
+        return self._law.extra
+
+    @property
+    def _null_names(self) -> tuple[str, ...]:
+        """What the first answer has besides scores and products."""
+        return self._law.null_names
+
+    @property
+    def _robust(self) -> bool:
+        """Whether errors take a round of their own."""
+        return self.errors != self._known_errors[0]
+
+    @property
+    def _link(self) -> str:
+        return {"logit": "logit", "probit": "probit", "inverse": "inverse"}.get(self._family, "log")
+
+    @property
+    def _offset(self) -> str | None:
+        return None
+
+    def _check_outcome(self) -> None:
+        raise NotImplementedError
+
+    def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
+        for name in self.design.columns:
+            same = constant_value(self.design.domain, name)
+            if same is not None and quoted(name) == self.design.outcome:
+                said_so = f"{type(self).__name__} takes {wanted}; {name!r} is {same} for everybody."
+                return NoVariation(said_so, hint="there is nothing to explain", columns=[name])
+        low, high, step = bounds_of(self.design.domain, self.design.outcome)
+        return InvalidParameter(
+            f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {short_number(low)} and "
+            f"{short_number(high)} in steps of {short_number(step)}.",
+            hint=hint,
+        )
+
+    @cached_property
+    def _coordinates(self) -> Coordinates:
+        """How columns are asked for; at first as they are, within -1 and 1 by the bounds of the schema."""
+        return Coordinates.of(self.design.domain, self.design.names, self.design.terms)
+
+    def _in(self, coordinates: Coordinates) -> Any:
+        """The same model, whose columns are asked for otherwise."""
+        held = copy(self)
+        vars(held)["_coordinates"] = coordinates
+        return held
+
+    @property
+    def _scales(self) -> tuple[int, ...]:
+        return self._coordinates.scales
+
+    @property
+    def _outcome_scale(self) -> int:
+        return 0
+
+    def _asks(self, mode: str, at: Vector) -> FunctionSums:
+        offset = () if self._offset is None else (self._offset,)
+        return FunctionSums(
+            self.design.domain,
+            self._family,
+            (self.design.outcome, *offset, *self._coordinates.expressions),
+            tuple(f"{v.numerator}/{v.denominator}" for v in at),
+            (mode, "offset" * bool(offset), *(str(k) for k in (self._outcome_scale, *self._scales))),
+        )
+
+    @property
+    def domain(self) -> Schema:
+        return self._asks("start", ()).domain
+
+    @property
+    def most_sums(self) -> int:
+        """Of all rounds together, at most: no later question is wider than a step."""
+        k = len(self.design.terms) + self._extra
+        step = self._asks("step", (Fraction(0),) * k).width
+        return self._asks("start", ()).width + (self.rounds - 1) * step
+
+    def in_words(self) -> tuple[str, str]:
+        (en, fr), name = columns_in_words(self.design), NAMES[self._family]
+        outcome, most = self.design.outcome_name, self.rounds
+        robust = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
+        if self._robust:
+            robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
+        return (
+            f"{article(name[0])} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
+            f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
+        )
+
+    @property
+    def _separates(self) -> bool:
+        """Whether it may ask how many rows a direction predicts without error."""
+        return self._law.settles is not None
+
+    def later_rounds(self) -> tuple[str, str]:
+        """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
+        k = len(self.design.terms) + self._extra
+        square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
+        en, fr = (
+            ", ".join(words) for words in zip(*(FIGURES[name] for name in step.labels[k + square :]), strict=True)
+        )
+        english = [
+            f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
+            f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
+            f"(the information), {en}, and {CUT[0]}",
+            "in place of such a round, the first may be asked again for what some columns leave of others",
+        ]
+        french = [
+            f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
+            f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
+            f"{square} de leurs pentes (l’information), {fr}, et {CUT[1]}",
+            "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
+        ]
+        if self._separates:
+            english[1] += f", or a round may ask {MODE_WORDS['separation'][0]}"
+            french[1] += f", ou un tour peut demander {MODE_WORDS['separation'][1]}"
+        if self._robust and self.errors != "cluster":
+            english.append(
+                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT[0]}"
+            )
+            french.append(
+                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT[1]}"
+            )
+        return "; ".join(english), " ; ".join(french)
+
+    # -- the ascent ---------------------------------------------------------------------------------------------------
+
+    def question(self, at: Vector) -> FunctionSums:
+        return self._asks("step", at)
+
+    def interpret(self, at: Vector, answer: Any) -> Iterate:
+        return iterate_from_answer(at, answer, len(at))
+
+    def step(self, place: Iterate) -> Vector:
+        return newton_step(place)
+
+    def separation(self, step: Vector) -> FunctionSums | None:
+        if self._law.settles is None:
+            return None
+        return self._asks("separation", step[: len(self.design.terms)])
+
+    def along(self, step: Vector) -> list[str]:
+        return self._coordinates.largest_moves(step)
+
+    def steps(self) -> Generator[Any, Any, Regression]:
+        p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family][0])
+        if self._robust:
+            rounds.left -= 1  # kept for the end
+        model: LinkedModel | None = self
+        while model is not None:
+            rounds.take()
+            held, answer = model, (yield model._asks("start", ()))
+            first = self._scores(tuple(Fraction(v) for v in answer.sums))
+            gram = symmetric(first[p:], p)
+            null = dict(zip(self._null_names, first[p + p * (p + 1) // 2 :], strict=True))
+            self._check_rows(answer.n, null)
+            better = held._coordinates.improved(gram, answer.n)
+            model = None if better is None else self._in(better)
+        start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
+        null = self._first_guess(start, tuple(first[:p]), null, answer.n)
+        try:
+            at, place = yield from climb(held, held._start(start, null, answer.n), rounds)
+        except NotConverged:
+            self._check_end(rounds.last)  # the better reason, where there is one
+            raise
+        self._check_end(place)
+        meat = None
+        if self._robust:
+            meat = yield from held._meat(at)
+        return held._result(at, place, gram, null, meat)
+
+    def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
+        k = len(self.design.terms) + self._extra
+        if n <= k:
+            raise TooFewObservations(
+                f"{n} row{'s' * (n != 1)} for {k} parameters leave no degree of freedom.",
+                hint="fewer columns, or more rows",
+            )
+        self._check_varies(n, null)
+
+    def _scores(self, sums: Vector) -> Vector:
+        """A score for each column, then their products, then what the null model needs."""
+        return sums
+
+    def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
+        """What the first answer says of parameters besides those of the columns, added to `null`."""
+        return null
+
+    def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
+        return (*guess, *((Fraction(0),) * self._extra))
+
+    def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
+        if null["y"] in (0, n):
+            raise NoVariation(
+                f"outcome {self.design.outcome_name!r} is {int(null['y'] == n)} for everybody.",
+                hint="there is nothing to explain",
+                columns=[self.design.outcome_name],
+            )
+
+    def _check_end(self, place: Iterate | None) -> None:
+        pass
+
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def _meat(self, at: Vector) -> Generator[Any, Any, tuple[Matrix, Fraction]]:
+        """S[u u'], and the factor for few rows or few parties."""
+        k = len(at)
+        if self.errors != "cluster":
+            answer = yield self._asks("squares", at)
+            factor = Fraction(answer.n, answer.n - k) if self.errors == "HC1" else Fraction(1)
+            return symmetric([Fraction(v) for v in answer.sums], k), factor
+        answer = yield PartyOuterProducts(self._asks("score", at), MAX_PARTY_ROWS)
+        parties = int(answer.parties)
+        if parties < 2:
+            raise TooFewObservations(
+                "errors by party need two parties at least, and there is one table.",
+                hint='a list of tables, one for each party; errors="HC1" needs none',
+            )
+        few = Fraction(parties, parties - 1) * Fraction(answer.n - 1, answer.n - k)
+        return submatrix(answer.matrix, range(k)), few
+
+    def _bread(self, place: Iterate, gram: Matrix) -> Matrix:
+        return inverse(place.information)
+
+    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        bread = inverse(place.information)
+        return tuple(tuple(factor * v for v in row) for row in matmul(matmul(bread, meat), bread))
+
+    def _dispersion(self, place: Iterate) -> Fraction:
+        return Fraction(1)
+
+    def _result(
+        self,
+        at: Vector,
+        place: Iterate,
+        gram: Matrix,
+        null: dict[str, Fraction],
+        meat: tuple[Matrix, Fraction] | None,
+    ) -> Regression:
+        p, scale = len(self.design.terms), self._dispersion(place)
+        if meat is None:
+            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(place, gram))
+        else:
+            covariance = self._robust_covariance(place, *meat)
+        coefficients, covariance = self._in_units(at, covariance)
+        intercept = self.design.has_intercept
+        llf = self._llf(place, scale)
+        llnull = self._llnull(null, place.n) if intercept else None
+        measures = {"deviance": "deviance", "Pearson chi-squared": "chi-squared"}
+        extras: dict[str, Any] = {
+            name: float(place.sums[label]) for name, label in measures.items() if label in place.sums
+        }
+        remarks = list(getattr(self.design, "remarks", ()))
+        if not intercept:
+            remarks.append(
+                "there is no intercept: the model with a constant alone is no part of this one, and neither a "
+                "likelihood ratio nor a pseudo R-squared compares them"
+            )
+        remarks += [text for text in (self._about_likelihood, lost_digits(place.information)) if text]
+        return LinkedRegression(
+            model=type(self).__name__,
+            formula=self.design.formula,
+            outcome=self.design.outcome_name,
+            names=(*self.design.names, *self._more_names),
+            coefficients=coefficients,
+            covariance=covariance,
+            n=place.n,
+            df_model=p - intercept,
+            df_resid=place.n - p,
+            use_t=False,
+            cov_type=self.errors,
+            scale=scale,
+            llf=llf,
+            llnull=llnull,
+            has_intercept=intercept,
+            design=self.design,
+            extras=extras,
+            remarks=tuple(remarks),
+            link=self._link,
+            offset=self._offset,
+        )
+
+    _more_names: ClassVar[tuple[str, ...]] = ()
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first is that of the information
+
+    @property
+    def _about_likelihood(self) -> str | None:
+        return None
+
+    def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
+        """Of the columns themselves; `units`: of further parameters."""
+        b, held = self._coordinates.back(at, covariance, units)
+        by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
+        return tuple(v * by for v in b), tuple(tuple(rounded(v * by * by, BITS) for v in row) for row in held)
+
+    def _llf(self, place: Iterate, scale: Fraction) -> float | None:
+        return None if place.llf is None else float(place.llf)
+
+    def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
+        return None
+
+
+def article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def check_cap(model: LinkedModel, place: Iterate | None) -> None:
+    rows = 0 if place is None else int(place.sums["at the cap"])
+    if rows:
+        cap = model._law.cap
+        raise FitFailed(
+            f"{NAMES[model._family][0]}: {rows} row{'s' * (rows != 1)} would have a mean beyond exp({cap:g}) or below "
+            f"exp(-{cap:g}).",
+            hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
+        )
+
+
+def short_number(v: Fraction) -> str:
+    return str(v) if v.denominator == 1 else f"{float(v):g}"

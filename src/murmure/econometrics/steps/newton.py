@@ -1,0 +1,235 @@
+"""Newton's method on released sums: every decision is made in fractions, so that all who follow decide alike.
+
+    b <- b + t H^-1 s,     t = 1, 1/2, 1/4, ... until the log-likelihood does not fall
+    end when s' H^-1 s <= 2^-60: the last step would move b by 1e-9 standard errors, and is taken
+
+s' H^-1 s is what a whole step gains, twice over, in units of log-likelihood (Boyd and Vandenberghe, Convex
+Optimization, 2004, section 9.5.1: the Newton decrement squared). It knows no units of columns. b is rounded to 64
+significant bits: a public number that is written down in every question.
+
+Equations that are of no likelihood (mle.py) have no such gain. There s' B^-1 s, B = S[psi psi'], takes its place: with
+the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors, and it must fall.
+
+Where a combination of columns predicts the outcome without error, b has no bound: each step then gains a little less,
+by a factor that does not shrink, and sums over the rows say whether anything stands in the way (`Ascent.separation`).
+Albert and Anderson, Biometrika 71(1), 1984.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, rounded, solve
+from murmure.econometrics.errors import FitFailed, NotConverged, Separated
+
+TINY = Fraction(1, 1 << 60)
+STALLED = Fraction(1, 1 << 40)  # a gain so small that does not shrink any more is the rounding of rows
+LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
+SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
+SHORTEST = Fraction(1, 1 << 20)
+MAX_ROUNDS = 1000
+FAMILY_ROUNDS = 25  # of a law that is declared by its name, where nobody says how many
+
+
+class RoundLimit:
+    """So many questions may be asked, and no more."""
+
+    def __init__(self, most: int, what: str) -> None:
+        self.most, self.left, self.what = most, most, what
+        self.last: Iterate | None = None  # that was asked about
+
+    def take(self) -> None:
+        if self.left < 1:
+            raise NotConverged(
+                f"{self.what} did not converge within {self.most} rounds.",
+                hint="allow more, rounds=...; or leave out columns that hardly vary or nearly predict the outcome",
+            )
+        self.left -= 1
+
+
+def check_rounds(owner: str, rounds: Any) -> None:
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MAX_ROUNDS:
+        raise InvalidParameter(f"{owner}.rounds must be a whole number from 1 to {MAX_ROUNDS}, got {shorten(rounds)}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """What was released at one point."""
+
+    at: Vector
+    n: int
+    score: Vector
+    information: Matrix
+    llf: Fraction | None  # None: steps are judged by the score alone
+    sums: Mapping[str, Fraction] = field(repr=False)
+    outside: bool = False  # the likelihood is not defined here
+    spread: Matrix | None = None  # B, of equations that are of no likelihood
+
+
+class Ascent(Protocol):
+    """What is climbed: the questions of a model, and how their answers are read."""
+
+    def question(self, at: Vector) -> Any: ...
+    def interpret(self, at: Vector, answer: Any) -> Iterate: ...
+    def step(self, place: Iterate) -> Vector: ...
+    def separation(self, step: Vector) -> Any | None: ...  # a question, or None: there is none
+    def along(self, step: Vector) -> list[str]: ...  # the columns that a step is about
+
+
+def iterate_from_answer(at: Vector, answer: Any, p: int) -> Iterate:
+    """p scores, the upper half of the information, and named figures."""
+    sums = [Fraction(v) for v in answer.sums]
+    named = dict(zip(answer.labels, sums, strict=True))
+    return Iterate(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
+
+
+def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    entry = iter(upper)
+    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
+
+
+def newton_step(place: Iterate) -> Vector:
+    try:
+        return tuple(row[0] for row in solve(place.information, [[v] for v in place.score]))
+    except Singular:
+        raise FitFailed(
+            "the information matrix became singular on the way: the likelihood is flat in some direction.",
+            hint="leave out columns that hardly vary, or join labels",
+        ) from None
+
+
+def bent_step(place: Iterate) -> Vector:
+    """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
+    each of the two parts by itself. That one moves by at most e^2 at a time.
+    """
+    p = len(place.at) - 1
+    if is_positive_definite(place.information):
+        d = newton_step(place)
+    else:
+        block = tuple(row[:p] for row in place.information[:p])
+        own = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
+        d = (*own, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
+    far = max(abs(d[p]) / 2, Fraction(1))
+    return tuple(v / far for v in d)
+
+
+def is_positive_definite(A: Matrix) -> bool:
+    """Whether all pivots of a symmetric matrix are positive."""
+    m = [list(row) for row in A]
+    for k in range(len(m)):
+        if m[k][k] <= 0:
+            return False
+        for i in range(k + 1, len(m)):
+            factor = m[i][k] / m[k][k]
+            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
+    return True
+
+
+def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, Any, tuple[Vector, Iterate]]:
+    """Where the likelihood is largest, and the sums at the last point that was asked about."""
+    place = yield from _asked(ascent, tuple(rounded(v) for v in start), rounds)
+    if place.outside:
+        raise FitFailed(
+            "the likelihood is not defined where the search begins.", hint="begin elsewhere, or another link"
+        )
+    gains: list[Fraction] = []
+    checked = 0
+    while True:
+        step = ascent.step(place)
+        gain = _gain(place, step)
+        if gain <= TINY:
+            return _moved(place.at, step, Fraction(1)), place
+        gains.append(gain)
+        slow = len(gains) > 4 and _slow(gains[-4:])
+        if slow and len(gains) >= checked + 3:
+            checked = len(gains)
+            yield from _refuse_separated(ascent, step, rounds)
+            if getattr(ascent, "runs_away", False) and len(gains) > 8 and _slow(gains[-8:]):
+                refuse_separated(rounds.what, ascent.along(step))
+        if slow and gain <= STALLED:
+            return _moved(place.at, step, Fraction(1)), place
+        place = yield from _uphill(ascent, place, step, rounds)
+
+
+def _gain(place: Iterate, step: Vector) -> Fraction:
+    return dot(step, place.score) if place.spread is None else _weighed(place.score, place.spread)
+
+
+def _weighed(s: Vector, B: Matrix) -> Fraction:
+    """s' B^-1 s; of equations that depend on one another, each by itself."""
+    try:
+        return dot(s, [row[0] for row in solve(B, [[v] for v in s])])
+    except Singular:
+        return sum((v * v / B[j][j] for j, v in enumerate(s) if B[j][j]), Fraction(0))
+
+
+def _slow(gains: Sequence[Fraction]) -> bool:
+    """Whether each gain is more than an eighth of the one before: near a top, Newton's shrink much faster."""
+    return all(8 * b > a for a, b in pairwise(gains))
+
+
+def _asked(ascent: Ascent, at: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
+    rounds.take()
+    answer = yield ascent.question(at)
+    rounds.last = ascent.interpret(at, answer)
+    return rounds.last
+
+
+def _moved(at: Vector, step: Vector, t: Fraction) -> Vector:
+    return tuple(rounded(a + t * d) for a, d in zip(at, step, strict=True))
+
+
+def _uphill(ascent: Ascent, place: Iterate, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
+    t = Fraction(1)
+    while t >= SHORTEST:
+        after = yield from _asked(ascent, _moved(place.at, step, t), rounds)
+        if not after.outside and _no_worse(place, after, step):
+            return after
+        t /= 2
+    raise NotConverged(
+        f"{rounds.what}: no step improves the log-likelihood, though it is not at its top.",
+        hint="bring columns to similar sizes: numbers of very different size lose digits",
+    )
+
+
+def _no_worse(before: Iterate, after: Iterate, step: Vector) -> bool:
+    """The log-likelihood did not fall. Where only scores are known, or so little is to be gained that rounding of large
+    counts hides it: the top was not passed by far on this line.
+    """
+    if before.spread is not None:
+        here = _weighed(before.score, before.spread)
+        return here <= STALLED or _weighed(after.score, before.spread) < here
+    gain = dot(before.score, step)
+    if before.llf is None or after.llf is None or gain <= LITTLE:
+        return 2 * dot(after.score, step) >= -gain
+    return after.llf >= before.llf - SLACK * (1 + abs(before.llf))
+
+
+def _refuse_separated(ascent: Ascent, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, None]:
+    question = ascent.separation(step)
+    if question is None or rounds.left < 1:
+        return
+    rounds.take()
+    answer = yield question
+    against, along = answer.sums
+    if against or not along:
+        return
+    refuse_separated(rounds.what, ascent.along(step), int(along))
+
+
+def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> None:
+    said = " and ".join(repr(name) for name in columns) or "the constant"
+    of = "" if rows is None else f" in {rows} row{'s' * (rows != 1)}"
+    raise Separated(
+        f"{what}: {said} predict{'s' * (len(columns) < 2)} the outcome without error{of}, and no coefficient is large "
+        "enough for that.",
+        hint="leave the column out, join its labels with others, or gather more rows",
+        columns=columns,
+    )

@@ -1,0 +1,286 @@
+"""Cox's partial likelihood, climbed by Newton's steps, whoever adds up those at risk.
+
+    w = e^(x'b);   S0, S1, S2 (t) = sums of w, w x, w xx' over rows that leave at t or later            (at risk)
+                   D0, D1, D2 (t) = the same over rows with the event at t, d of them                   (tied)
+
+    Breslow    l = S[x'b of events] - sum_t d ln S0,             every one of them meets all that are at risk
+    Efron      l = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th meets those whom k left on average
+
+Score and information follow with S1 - k/d D1 and S2 - k/d D2 in the places of S1 and S2. Where nobody shares a time
+with another, both are the same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
+
+Sums come from questions between parties (cox.py) or straight from sorted rows (sorted_rows.py); all decisions are made
+here, in fractions. b enters by x less its mean, which is public after the first round, so that w stays near one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Protocol, get_args
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, rounded, solve, to_float
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewObservations
+from murmure.econometrics.results.hazards import Hazards
+from murmure.econometrics.rows.cox_rows import CAP
+from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
+from murmure.econometrics.steps.irls import BITS
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step, symmetric
+
+Ties = Literal["breslow", "efron"]
+FINE = 160  # bits of the ratios S1/S0
+FARTHEST = 700.0  # floats hold e to this power
+DIGITS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
+
+
+def check_ties(owner: str, ties: Any) -> None:
+    if ties not in get_args(Ties):
+        known = " or ".join(f'"{name}"' for name in get_args(Ties))
+        raise InvalidParameter(
+            f"{owner}.ties must be {known}, got {shorten(ties)}.", hint='ties="efron" is what lifelines and R take'
+        )
+
+
+@dataclass(frozen=True)
+class CoxStart:
+    """What is known before the first step: rows, events at each time, and sums of the columns."""
+
+    n: int
+    events: tuple[int, ...]  # d_t
+    total: Vector  # S[z]
+    of_events: Vector  # S[z of events]
+    products: Sequence[Fraction]  # S[z z'], the upper half
+
+    @property
+    def mean(self) -> Vector:
+        return tuple(rounded(v / self.n) for v in self.total)
+
+    @property
+    def tied(self) -> tuple[int, ...]:
+        """The times, by number, that two events or more share: elsewhere Efron and Breslow are the same."""
+        return tuple(t for t, d in enumerate(self.events) if d > 1)
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """What sums at some coefficients say about the likelihood there."""
+
+    n: int
+    score: Vector
+    information: Matrix
+    llf: Fraction
+    capped: int  # rows whose hazard is beyond floats
+    risk: Sequence[Any] = field(repr=False)  # S0 at each time, of e^(x'b - mean'b)
+
+
+class RiskSums(Protocol):
+    """Who adds up rows: each question goes out, and what comes back is read."""
+
+    @property
+    def times(self) -> Sequence[Fraction]: ...
+    def ask_start(self, held: Coordinates) -> Any: ...
+    def read_start(self, answer: Any) -> CoxStart: ...
+    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> Any: ...
+    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk: ...
+
+
+@dataclass(frozen=True)
+class CoxRegression:
+    """What is regressed on what."""
+
+    design: Design
+    time: str
+    event: str
+    ties: str
+    rounds: int
+    times_in_words: str
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """How columns are asked for. The constant is one of them: hazards do not change when x is taken less it."""
+        return Coordinates.of(self.design.domain, ("", *self.design.names), ("1", *self.design.terms))
+
+    def steps(self, adder: RiskSums) -> Generator[Any, Any, Hazards]:
+        p, rounds = len(self.design.terms), RoundLimit(self.rounds, "Cox's regression")
+        better: Coordinates | None = self.coordinates
+        while better is not None:
+            held = better
+            rounds.take()
+            start = adder.read_start((yield adder.ask_start(held)))
+            n = start.n
+            if not sum(start.events):
+                raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
+            if n <= p:
+                raise TooFewObservations(
+                    f"{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows"
+                )
+            S = symmetric(start.products, p)
+            gram = ((Fraction(n), *start.total), *((start.total[j], *S[j]) for j in range(p)))
+            better = _improved(held, gram, n)
+        ascent = _Climbed(adder, held, start)
+        null: list[Fraction] = []
+        at, place = yield from climb(replace(ascent, seen=null), (Fraction(0),) * p, rounds)
+        assert isinstance(place, _RiskPlace)
+        if place.risk.capped:
+            raise FitFailed(
+                f"Cox's regression: {place.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
+                hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
+            )
+        return self._result(ascent, adder.times, at, place, null[0])
+
+    def _result(
+        self, ascent: _Climbed, times: Sequence[Fraction], at: Vector, place: _RiskPlace, null: Fraction
+    ) -> Hazards:
+        p, held, events = len(at), ascent.coordinates, ascent.start.events
+        none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
+        covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
+        b, covariance = held.back((Fraction(0), *at), covariance)
+        mean = ascent.means
+        # sums at risk were taken of e^(x'b - centre), and centre is mean'b
+        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, place.risk.risk, strict=True)]
+        remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
+        lost = lost_digits(place.information)
+        if lost is not None:
+            remarks.append(lost)
+        level = to_float(-dot(mean, held.back((Fraction(0), *place.at), covariance)[0][1:]))
+        if abs(level) > FARTHEST:
+            remarks.append(
+                "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
+                "baseline(at_means=True) is that of the means"
+            )
+        return Hazards(
+            model="Cox",
+            formula=self.design.formula,
+            outcome=f"{self.time}, {self.event}",
+            names=self.design.names,
+            coefficients=b[1:],
+            covariance=tuple(tuple(rounded(v, BITS) for v in row[1:]) for row in covariance[1:]),
+            n=place.n,
+            df_model=p,
+            df_resid=place.n - p,
+            use_t=False,
+            llf=float(place.llf or 0),
+            llnull=float(null),
+            has_intercept=False,
+            design=self.design,
+            link="log",
+            extras={"Events": sum(events), "Ties": self.ties.capitalize(), "Times": len(times)},
+            remarks=tuple(remarks),
+            times=tuple(float(t) for t in times),
+            events=events,
+            hazard=tuple(h * _exp(level) if h else 0.0 for h in at_means),
+            at_means=tuple(at_means),
+            means=tuple(mean),
+            ties=self.ties,
+        )
+
+
+def _improved(held: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
+    try:
+        return held.improved(gram, n)
+    except Collinear as error:
+        name, *others = error.columns
+        if others:
+            raise
+        said = f"column {name!r} is the same for everybody."
+        raise NoVariation(said, hint="leave it out", columns=[name]) from None
+
+
+def _exp(v: float) -> float:
+    try:
+        return math.exp(v)
+    except OverflowError:
+        return math.inf
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _RiskPlace(Iterate):
+    risk: AtRisk
+
+
+@dataclass(frozen=True)
+class _Climbed:
+    """The likelihood as `climb` sees it."""
+
+    adder: RiskSums
+    coordinates: Coordinates
+    start: CoxStart
+    seen: list[Fraction] = field(default_factory=list)  # log-likelihoods, of b = 0 first
+    runs_away: ClassVar[bool] = True
+
+    def question(self, at: Vector) -> Any:
+        return self.adder.ask_step(self.coordinates, at, self.start)
+
+    @property
+    def means(self) -> Vector:
+        """Of the columns themselves: T z = v."""
+        scales = self.coordinates.scales[1:]
+        v = (Fraction(1), *(m * Fraction(2) ** k for m, k in zip(self.start.mean, scales, strict=True)))
+        return tuple(row[0] for row in solve(self.coordinates.T, [[x] for x in v]))[1:]
+
+    def interpret(self, at: Vector, answer: Any) -> Iterate:
+        here = self.adder.read_step(answer, at, self.start)
+        self.seen.append(here.llf)
+        return _RiskPlace(at, here.n, here.score, here.information, here.llf, {}, risk=here)
+
+    def step(self, place: Iterate) -> Vector:
+        return newton_step(place)
+
+    def separation(self, step: Vector) -> None:
+        return None
+
+    def along(self, step: Vector) -> list[str]:
+        return self.coordinates.largest_moves((Fraction(0), *step))
+
+
+# -- from released sums, exactly ---------------------------------------------------------------------------------------
+
+
+def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tied: Sequence[int]) -> AtRisk:
+    """The likelihood from sums of those who leave at each time, time by time, and last the rows at the cap.
+
+    tied: the times at which the sums over tied events are meant, where these were asked for; they stand beside the
+    others at every time then.
+    """
+    p, T = len(at), len(start.events)
+    each = 1 + p + p * (p + 1) // 2
+    wide = 2 * each if tied else each
+    # whole numbers of one unit, from the last time backwards
+    unit = math.lcm(*(v.denominator for v in sums[:-1]))
+    whole = [int(v * unit) for v in sums[:-1]]
+    here = set(tied)
+    risk, risks = [0] * each, [Fraction(0)] * T
+    score, bend, logs = [0] * p, [0] * (p * (p + 1) // 2), Decimal(0)
+    for t in range(T - 1, -1, -1):
+        risk = [a + b for a, b in zip(risk, whole[t * wide : t * wide + each], strict=True)]
+        risks[t] = Fraction(risk[0], unit)
+        d = start.events[t]
+        if not d:
+            continue
+        parts, times = [(risk, unit)], d
+        if t in here:  # d (S - k/d D) = d S - k D
+            D = whole[t * wide + each : (t + 1) * wide]
+            parts = [([d * a - k * b for a, b in zip(risk, D, strict=True)], d * unit) for k in range(d)]
+            times = 1
+        for (s0, *more), of in parts:
+            if s0 <= 0:
+                raise FitFailed(
+                    "these totals are none that rows can have: nobody is at risk at a time with events.",
+                    hint="somebody told false numbers: ask for the study again, among those whom you trust",
+                )
+            ratios = [(v << FINE) // s0 for v in more]
+            mean = ratios[:p]
+            score = [a + times * b for a, b in zip(score, mean, strict=True)]
+            products = [(mean[i] * mean[j]) >> FINE for i in range(p) for j in range(i, p)]
+            bend = [a + times * (v - m) for a, v, m in zip(bend, ratios[p:], products, strict=True)]
+            log = DIGITS.ln(DIGITS.divide(Decimal(s0), Decimal(of)))
+            logs = DIGITS.add(logs, DIGITS.multiply(Decimal(times), log))
+    one = Fraction(1, 1 << FINE)
+    U = tuple(a - one * b for a, b in zip(start.of_events, score, strict=True))
+    llf = dot(start.of_events, at) - sum(start.events) * rounded(dot(start.mean, at)) - Fraction(logs)
+    return AtRisk(n, U, symmetric([one * v for v in bend], p), llf, int(sums[-1]), risks)

@@ -1,0 +1,140 @@
+"""Errors that hold where the variance differs between rows (HC0 to HC3), or where rows of one party go together.
+
+    Cov = A^-1 (sum of w e^2 z z') A^-1       w = 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2), 1 / (1 - h)^2 (HC3)
+    Cov = k A^-1 (sum over parties of u u') A^-1,    u = the party's sum of e z,   k = G / (G - 1) (n - 1) / (n - p)
+
+A second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980; MacKinnon and
+White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows say v = T'z (whitened.py), and z = T'^-1 v gives
+
+    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: T may be rounded, B knows to what.
+
+b and T are sent as pairs of floats: residuals are small differences of large numbers, and keep all their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.econometrics.algebra.matrices import (
+    Matrix,
+    inverse,
+    matmul,
+    orthogonal,
+    root,
+    rounded,
+    scaled,
+    submatrix,
+    transpose,
+)
+from murmure.econometrics.errors import TooFewObservations
+from murmure.econometrics.results.regression import Regression
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.exact.party_products import PartyOuterProducts
+from murmure.statistics.expressions.double_double import pair_of
+
+if TYPE_CHECKING:
+    from murmure.econometrics.design.design_matrix import Design
+    from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
+
+MAX_PARTY_ROWS = 1 << 32  # of a party, at most
+BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+
+
+def robust_steps(
+    design: Design, errors: str, crossed: CrossProductsEstimate, result: Regression
+) -> Generator[Any, Any, Regression]:
+    """Ask for the residuals, and put the errors of this kind into a result of least squares."""
+    p, n = len(design.terms), crossed.n
+    assert n is not None
+    A = submatrix(crossed.matrix, range(p))
+    s, T = _size(result.rss, n), _whitening(A, n)
+    held = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
+    high, low = zip(*held, strict=True)
+    at = (*high[:p], s, float(n), *high[p:], *low)
+    kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
+    asks = FunctionSums(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
+    back = _back(A, T, n)  # B
+    if errors == "cluster":
+        meat, parties = yield from _clusters(asks, p)
+        factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
+        freedom: float | None = parties - 1
+    else:
+        sums: Sequence[Fraction] = (yield asks).sums
+        meat, freedom = _symmetric(sums, p), None
+        factor = Fraction(n, n - p) if errors == "HC1" else Fraction(1)
+        if kind in ("HC2", "HC3") and sums[-1]:
+            rows = int(sums[-1])
+            return replace(
+                result,
+                covariance=None,
+                cov_type=errors,
+                use_t=False,
+                reason=f"{errors} divides by 1 - leverage, and {rows} row{'s have' if rows > 1 else ' has'} a column "
+                "that nobody else has; HC1 does not",
+            )
+    if not result.rss:
+        meat = ((Fraction(0),) * p,) * p  # no row is off, and this is known exactly
+    covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
+    return replace(
+        result,
+        covariance=tuple(tuple(rounded(v, BITS) for v in row) for row in covariance),
+        cov_type=errors,
+        use_t=False,
+        df_inference=freedom,
+    )
+
+
+def _size(rss: Fraction | None, n: int) -> float:
+    """The size of residuals, a power of two: sums are added up on a fixed grid, whatever the unit of the outcome."""
+    if not rss:
+        return 1.0
+    mean = rss / n
+    return 2.0 ** ((mean.numerator.bit_length() - mean.denominator.bit_length()) // 2)
+
+
+def _whitening(A: Matrix, n: int) -> Matrix:
+    """T with sum v v' = n I, rounded to pairs of floats, which every party reads alike."""
+    T, d = orthogonal(A)
+    sizes = [_root(n / v) for v in d]
+    return tuple(
+        tuple(sum(map(Fraction, pair_of(v * s)), Fraction(0)) for v, s in zip(row, sizes, strict=True)) for row in T
+    )
+
+
+def _back(A: Matrix, T: Matrix, n: int) -> Matrix:
+    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D is what rounding T has left.
+
+    Two terms where D^2 is below 2^-80, which are short numbers; the inverse where columns are too near to one another.
+    """
+    p = len(A)
+    G = scaled(matmul(matmul(transpose(T), A), T), Fraction(1, n))
+    less = tuple(tuple((i == j) * 2 - G[i][j] for j in range(p)) for i in range(p))  # I - D
+    if p * max(abs(less[i][j] - (i == j)) for i in range(p) for j in range(p)) < Fraction(1, 1 << 40):
+        return scaled(matmul(T, less), Fraction(1, n))
+    return inverse(matmul(transpose(T), A))
+
+
+def _root(v: Fraction) -> Fraction:
+    """The square root, to twice the digits of a float: one step of Newton's from the nearest float."""
+    near = Fraction(root(v))
+    return (near + v / near) / 2
+
+
+def _symmetric(half: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    at = {(i, j): i * p - i * (i - 1) // 2 + j - i for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[at[min(i, j), max(i, j)]] for j in range(p)) for i in range(p))
+
+
+def _clusters(asks: FunctionSums, p: int) -> Generator[Any, Any, tuple[Matrix, int]]:
+    """The sum of u u' over parties, and how many parties have rows."""
+    answer = yield PartyOuterProducts(asks, MAX_PARTY_ROWS)
+    if answer.parties < 2:
+        raise TooFewObservations(
+            "errors by party need two parties at least, and there is one table.",
+            hint='a list of tables, one for each party; errors="HC1" needs none',
+        )
+    return submatrix(answer.matrix, range(p)), int(answer.parties)

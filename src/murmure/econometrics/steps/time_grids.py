@@ -1,0 +1,82 @@
+"""Public times that events are counted at: what a grid must be, how many times there are, and how a result says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.design.columns import decimal_text, exact_number
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.scales import bounds_of
+from murmure.econometrics.steps.newton import check_rounds
+from murmure.econometrics.steps.partial_likelihood import check_ties
+
+MAX_SUMS = 1 << 16  # of one round between parties
+
+
+def sums_each(columns: int, ties: str) -> int:
+    """Sums of one round at one time: of w, w x and w xx', and with Efron's ties of those with the event too."""
+    return (1 + columns + columns * (columns + 1) // 2) * (1 + (ties == "efron"))
+
+
+def max_times(columns: int, ties: str) -> int:
+    """So many times can be asked about between parties."""
+    return (MAX_SUMS - 1) // sums_each(columns, ties)
+
+
+def check_cox(owner: str, design: Any, time: str, event: str, rounds: Any, ties: Any) -> None:
+    """What must hold of a regression of hazards, whoever adds up its rows."""
+    check_rounds(owner, rounds)
+    check_ties(owner, ties)
+    if not isinstance(design, Design):
+        raise InvalidParameter(f"{owner}.design must be a Design, got {shorten(design)}.")
+    if "1" in design.terms:
+        raise InvalidParameter(
+            f"{owner}.design has an intercept, and hazards have their own.", hint="cox(...) leaves it out"
+        )
+    low, high, step = bounds_of(design.domain, event)
+    if low < 0 or high > 1 or step.denominator != 1:
+        raise InvalidParameter(
+            f"{owner}.event must be 0 or 1; {shorten(event)} lies between {float(low):g} and {float(high):g}.",
+            hint="Integers(0, 1), or a condition: (state == 'dead')",
+        )
+    bounds_of(design.domain, time)
+
+
+def grid_texts(owner: str, design: Design, time: str, grid: Any) -> tuple[str, ...]:
+    """The times of a grid as decimals, checked."""
+    if isinstance(grid, str) or not isinstance(grid, tuple | list):
+        raise InvalidParameter(f"{owner}.grid must be times, got {shorten(grid)}.", hint="grid=(30, 60, 90)")
+    times, high = [exact_number(owner, "grid", v) for v in grid], bounds_of(design.domain, time)[1]
+    if times and (any(a >= b for a, b in pairwise(times)) or times[-1] < high):
+        raise InvalidParameter(
+            f"{owner}.grid must increase, and end at {float(high):g} or later as {shorten(time)} may.",
+            hint="a time counts as the next time of the grid",
+        )
+    texts = [decimal_text(v) for v in times]
+    if any(text is None for text in texts):
+        raise InvalidParameter(f"{owner}.grid must hold decimals, got {shorten(grid)}.")
+    return tuple(str(text) for text in texts)
+
+
+def possible_times(design: Design, time: str) -> Fraction:
+    """How many values a time may have, by its public bounds."""
+    low, high, step = bounds_of(design.domain, time)
+    return (high - low) / step + 1
+
+
+def shown_time(t: Fraction) -> str:
+    return f"{float(t):.10g}"
+
+
+def grid_in_words(time: str, times: Sequence[Fraction], given: bool) -> str:
+    """Which times events are counted at, for the foot of a result."""
+    ends = f"{shown_time(times[0])} to {shown_time(times[-1])}"
+    if not given:
+        return f"Times: all {len(times)} values that {time} may have, {ends}."
+    few = times if len(times) <= 8 else (*times[:3], None, times[-1])
+    listed = ", ".join("..." if t is None else shown_time(t) for t in few)
+    return f"Times: {time} on a grid of {len(times)}, each counted as the next of {listed}."

@@ -1,0 +1,222 @@
+"""Cells as Arrow arrays, each by itself (meaning.py): what cannot be read is marked, so that it can be dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, time
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.core.cells.meaning import BLANKS, NUMBER, meaning, meaning_of_text, numbers_in_cells, numbers_in_text
+from murmure.core.errors import InvalidParameter
+
+UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
+SPACIOUS = 19  # digits on each side of the point in a column of decimals: those of any domain, and one to tell of more
+PLAIN = rf"^[+-]?(?:[0-9]{{1,{SPACIOUS - 1}}}(?:\.[0-9]{{0,{SPACIOUS}}})?|\.[0-9]{{1,{SPACIOUS}}})$"
+WHOLE = 2.0**63  # beyond it no word of 64 bits counts
+INEXACT = 2.0**53  # beyond it a float stands for several whole numbers
+
+
+def inexact_names(kind: Any, hint: str, unit: str | None = None) -> InvalidParameter:
+    """Whole numbers that were made floats, for the sake of one missing cell: beyond 2**53 different people are one."""
+    whose = "the column of people's names" if unit is None else f"column {unit!r}"
+    return InvalidParameter(
+        f"{whose} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.", hint=hint
+    )
+
+
+def parse_column(column: Any, kind: str) -> tuple[Any, Any]:
+    """The column as this kind, and which rows hold text that is no such thing (None: none)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = parsed_type(column.type, kind)
+    if wanted == column.type:
+        return column, None
+    column = decoded(column)
+    if kind == "decimal":
+        return decimals_in(pc.utf8_trim(column, BLANKS))
+    found, missing = numbers_in_text(column)
+    x = found.to_numpy(zero_copy_only=False)
+    if kind == "boolean":
+        good, values = (x == 0) | (x == 1), x == 1
+    elif kind == "integer":
+        good = (x == np.floor(x)) & (np.abs(x) < WHOLE)
+        values = np.where(good, x, 0).astype(np.int64)
+    else:
+        good, values = ~np.isnan(x), x
+    bad = ~good & ~missing.to_numpy(zero_copy_only=False)
+    return pa.array(values, wanted, mask=~good), pa.array(bad) if bad.any() else None
+
+
+def decimal_type() -> Any:
+    """Of a column of decimals in a CSV: a float would round them."""
+    import pyarrow as pa
+
+    return pa.decimal128(2 * SPACIOUS, SPACIOUS)
+
+
+def decimals_in(column: Any) -> tuple[Any, Any]:
+    """Text as exact decimals, and which rows hold no number, or one that is beyond any domain (None: none)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.match_substring_regex(column, PLAIN)
+    if pc.all(plain).as_py() is not False:  # nulls are left out
+        return pc.utf8_ltrim(column, "+").cast(decimal_type()), None
+    odd = pc.invert(plain).fill_null(False)
+    texts = column.filter(odd).to_pylist()
+    read = [_decimal(text) for text in texts]
+    values = pc.utf8_ltrim(pc.if_else(plain, column, pa.scalar(None, column.type)), "+").cast(decimal_type())
+    values = pc.replace_with_mask(values, odd, pa.array(read, decimal_type()))
+    nothing = pc.replace_with_mask(
+        column.is_null(), odd, pa.array([meaning_of_text(text) is None for text in texts], pa.bool_())
+    )
+    bad = pc.and_(values.is_null(), pc.invert(nothing))
+    return values, bad if pc.any(bad).as_py() else None
+
+
+def _decimal(text: str) -> Decimal | None:
+    """With an exponent, or with more digits than a column of decimals has room for.
+
+    What is cut off leaves a mark: the last digit is then neither 0 nor 5, so that whoever counts decimals or rounds to
+    fewer sees that there was more.
+    """
+    meant = meaning_of_text(text)
+    if not isinstance(meant, float) or len(text) > 400 or not np.isfinite(meant):
+        return None
+    if re.fullmatch(NUMBER, text) is None:  # true or false
+        return Decimal(meant)
+    sign, digits, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int)
+    size = len(digits) + exponent  # it is below 10**size
+    if not any(digits):
+        return Decimal(0)
+    if size >= SPACIOUS:
+        return None
+    v = int("".join(map(str, digits)))
+    over = min(-exponent - SPACIOUS, len(digits) + 1)  # digits to cut off; all of them, if it is that small
+    if over > 0:
+        v, rest = divmod(v, 10**over)
+        v += rest > 0 and v % 5 == 0
+    else:
+        v *= 10**-over
+    return Decimal((sign, tuple(map(int, str(v))), -SPACIOUS))
+
+
+def arrow_cells(items: Sequence[Any], kind: str) -> Any:
+    """Python's own values as an Arrow array, each by itself: numbers, text, or names of people (text too).
+
+    Arrow would look at all of them to find their type, and refuse them all for the sake of one.
+    """
+    import pyarrow as pa
+
+    if kind == "name":
+        floats = [float(item) for item in items if isinstance(item, float | np.floating) and item == item]
+        known = sum(meaning(item) is not None for item in items) if floats else 0
+        if floats and known == len(floats) and max(map(abs, floats)) >= INEXACT:  # nothing but floats, as in a column
+            raise inexact_names("among other values", "load the column as text")
+        return pa.array([_name(item) for item in items], pa.large_string())
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        try:
+            return pa.array(items, pa.int64())
+        except (OverflowError, pa.ArrowInvalid):  # a number that no word holds: the others stay what they are
+            pass
+    if kind in ("integer", "real", "boolean"):
+        found, missing = numbers_in_cells(items)
+        if not (np.isnan(found) & ~missing).any():
+            return pa.array(found, mask=missing)
+    if kinds <= {str, type(None)}:
+        try:
+            return pa.array(items, pa.large_string())
+        except UnicodeEncodeError:  # half a surrogate pair is no letter
+            pass
+    if kinds <= {bytes, type(None)}:  # reports of a sanitised table, or text as it lies in a file
+        return pa.array(items, pa.large_binary())
+    return pa.array([_text(item) for item in items], pa.large_string())
+
+
+def _text(cell: Any) -> str | None:
+    """A text that means the same."""
+    if isinstance(cell, str):
+        return str(cell).encode("utf-8", "replace").decode()
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    meant = meaning(cell)
+    if meant is None:
+        return None
+    if not isinstance(meant, float):
+        return UNKNOWN
+    if isinstance(cell, Decimal) or (isinstance(cell, int | np.integer) and not isinstance(cell, bool)):
+        return str(cell)  # by all of its digits: only exact sums look at more than 15
+    return f"{meant:.15g}" if not isinstance(cell, float) else repr(float(cell))
+
+
+def _name(cell: Any) -> str | None:
+    """Who a row is about: its text, or the digits of a whole number, so that 7 and "7" are one person.
+
+    Were two people one name, adding one of them would decide which rows of the other are read; so a text is a name byte
+    for byte, and "007" is somebody else. A cell that is neither text nor a whole number, nor one of a few other things
+    with a value of their own, names nobody.
+    """
+    try:
+        if cell is None or cell != cell:
+            return None
+        cell = cell.item() if isinstance(cell, np.generic) else cell
+        if isinstance(cell, str | bytes):
+            plain = cell.encode("utf-8", "surrogatepass") if isinstance(cell, str) else cell
+            try:
+                return f"={plain.decode()}"
+            except UnicodeDecodeError:
+                return f"!{plain.hex()}"
+        if isinstance(cell, bool | int | float | Decimal | Fraction):
+            number = Fraction(cell)
+            return f"={number}" if number.denominator == 1 else f"#{number}"
+        return f"@{cell}" if isinstance(cell, date | time) or type(cell).__name__ == "UUID" else None
+    except Exception:  # pandas.NA has no truth about it; infinity is no fraction
+        return None
+
+
+def parsed_type(held: Any, kind: str) -> Any:
+    """The Arrow type of a column of this kind once it is read: its own, unless it is text that stands for numbers."""
+    import pyarrow as pa
+
+    types = {"integer": pa.int64(), "real": pa.float64(), "decimal": decimal_type(), "boolean": pa.bool_()}
+    return types[kind] if kind in types and is_text(held) else held
+
+
+def plain_type(kind: Any) -> Any:
+    """The type of what a dictionary holds; any other type as it is."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def decoded(column: Any) -> Any:
+    """The same cells without a dictionary."""
+    return column if plain_type(column.type) == column.type else column.dictionary_decode()
+
+
+def detached(column: Any) -> Any:
+    """The same cells in memory of their own: no dictionary, and nothing under the missing ones."""
+    import pyarrow as pa
+
+    column = decoded(column)
+    if not column.null_count:
+        return column
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    places = valid.cumsum() - 1
+    return column.drop_null().take(pa.array(places, mask=~valid))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is text, or a dictionary of it."""
+    import pyarrow as pa
+
+    kind = plain_type(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,390 @@
+"""CSV files as Arrow batches: UTF-8 with a header and commas, also gzipped, and nothing inferred.
+
+A column is read as its kind, or as text. Numbers are parsed by pyarrow as long as all of them are plainly written;
+where one is not ("1.0" for a whole number, "+1", "0x1"), what is left of the file is read as text, and its cells mean
+what they mean everywhere (meaning.py). A field without a character is missing, of every kind; a quoted "" is the
+empty text. What pyarrow would pass over in silence (a quote that is never closed, a file that grows) is refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.core.cells.meaning import numbers_in_text
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.engines.sources.arrow_cells import decimal_type, parse_column
+from murmure.engines.sources.arrow_threads import AheadReader
+from murmure.engines.sources.table_reader import FileReader, choose_names
+from murmure.engines.sources.table_writer import METADATA_MARK
+
+SUBSTITUTE = "murmure.substitute"
+# Each byte that is no letter by its number: were all of them one mark, different people would have one name.
+codecs.register_error(
+    SUBSTITUTE,
+    lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
+)
+BLOCK = 1 << 21  # bytes that are parsed at once
+LARGEST_BLOCK = 1 << 30
+OPENS = b',\n\r"'  # what may stand before a quote that opens a field
+HEAD = 1 << 20  # bytes in which the header ends
+MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\x1f\x8b": "gzipped",
+}
+
+
+def csv_file(
+    path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
+) -> FileReader:
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
+    types = {
+        "text": pa.dictionary(pa.int32(), pa.string()),
+        "integer": pa.int64(),
+        "real": pa.float64(),
+        "decimal": decimal_type(),
+        "boolean": pa.bool_(),
+        "name": pa.string(),
+    }
+    for name, kind in kinds.items():
+        if kind not in types:
+            raise InvalidParameter(f"kinds[{name!r}] must be one of {', '.join(types)}, got {shorten(kind)}.")
+    header = _header(path, lenient)
+    names = choose_names(header, wanted, path.name)
+    if lenient:
+        types |= dict.fromkeys(("integer", "boolean", "decimal"), pa.float64())  # one row may hold a fraction
+    chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
+    words = pa.schema([(f.name, f.type if _is_words(f.type) else pa.string()) for f in chosen])
+    plain = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
+
+    def opened(threads: bool, as_read: Any, block: int = BLOCK) -> AheadReader:
+        whole = any(f.type == pa.int64() for f in as_read)
+        return AheadReader(
+            _Lenient(path) if lenient else _Text(path, whole),
+            lambda lent: pc.open_csv(
+                pa.PythonFile(lent, "r"),
+                read_options=pc.ReadOptions(block_size=block, use_threads=threads),
+                # In a file of one column an empty line is a person who did not answer.
+                parse_options=pc.ParseOptions(
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(header) > 1,
+                    invalid_row_handler=lent.skip if lenient else None,
+                ),
+                convert_options=pc.ConvertOptions(
+                    column_types=as_read,
+                    include_columns=names,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            ),
+        )
+
+    def read() -> Iterator[Any]:
+        done = 0
+        try:
+            if lenient:
+                yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda b: opened(True, words, b)))
+                return
+            try:
+                with opened(True, plain) as reader:
+                    for batch in _typed(reader, chosen, kinds, path, 0):
+                        yield batch
+                        done += batch.num_rows
+            except (pa.ArrowInvalid, _InHexadecimal) as error:
+                if isinstance(error, pa.ArrowInvalid) and "conversion error to" not in str(error):
+                    raise
+                with opened(True, words) as reader:
+                    yield from _typed(_after(reader, done), chosen, kinds, path, done)
+        except pa.ArrowInvalid as error:
+            raise _explained(path, header, error, lambda: opened(False, words)) from error
+
+    return FileReader(header, chosen, None, _beside(path), read)
+
+
+def _is_words(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _after(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """All but the first rows."""
+    for batch in batches:
+        known = min(rows, batch.num_rows)
+        rows -= known
+        if batch.num_rows > known:
+            yield batch.slice(known)
+
+
+def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
+    """All batches, in larger blocks from where a row is longer than a block: its length is no reason to fail."""
+    import pyarrow as pa
+
+    done, block = 0, BLOCK
+    while True:
+        try:
+            with opened(block) as reader:
+                for batch in _after(reader, done):
+                    done += batch.num_rows
+                    yield batch
+            return
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or block >= LARGEST_BLOCK:
+                raise
+            block *= 8
+
+
+def _parsed(batch: Any, schema: Any) -> Any:
+    """The cells as numbers, null where they are none."""
+    import pyarrow as pa
+
+    columns = [
+        column if f.type == column.type else numbers_in_text(column)[0]
+        for column, f in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _typed(batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: Path, before: int) -> Iterator[Any]:
+    """The columns that are still text as what they are to be; the first cell that is no such thing is refused."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        columns = []
+        for column, f in zip(batch.columns, schema, strict=True):
+            if column.type != f.type:
+                text, (column, bad) = column, parse_column(column, kinds[f.name])
+                if bad is not None:
+                    row = pc.index(bad, True).as_py()
+                    raise InvalidParameter(
+                        f"{path.name!r}: row {before + row}, column {f.name!r} holds {shorten(text[row].as_py())}, "
+                        f"wanted {WANTED[kinds[f.name]]}.",
+                        hint="a missing value is an empty field; rows count from 0, after the header",
+                    )
+            columns.append(column)
+        before += batch.num_rows
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+WANTED = {
+    "integer": "a whole number",
+    "real": "a number",
+    "decimal": "a number below 10**18",
+    "boolean": "true or false",
+}
+
+
+class _InHexadecimal(Exception):
+    """pyarrow takes 0x1f for a whole number; nobody else does."""
+
+
+class _Text(io.RawIOBase):
+    """The bytes of a CSV, unpacked, and refused where pyarrow would read on and lose people.
+
+    No text holds a NUL byte; a file that is cut short meanwhile is still a CSV; a quote that is never closed makes one
+    value of all that follows.
+    """
+
+    file: Any = None  # until it is open: Python 3.13 closes what could not be built
+
+    def __init__(self, path: Path, whole: bool = False) -> None:
+        """whole: pyarrow parses whole numbers."""
+        super().__init__()
+        self.path, self.lines, self.bytes, self.quotes, self.whole = path, 1, 0, 0, whole
+        self.last = b"\n"  # the byte before those that come
+        self.file = open(path, "rb")  # noqa: SIM115
+        self.size: int | None = os.fstat(self.file.fileno()).st_size
+        if path.suffix.lower() == ".gz":
+            self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # says itself where it ends
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.file.read(size)
+        if b"\0" in data:
+            raise self.no_text(data)
+        if self.whole and (b"x" in data or b"X" in data) and re.search(b"0[xX]", self.last + data):
+            raise _InHexadecimal
+        self.lines += data.count(b"\n")
+        self.look_at_quotes(data)
+        self.bytes += len(data)
+        if size and not data:
+            self.ends()
+        return data
+
+    def look_at_quotes(self, data: bytes) -> None:
+        """The first, third, ... quote of a CSV opens a field, or is the second of two that stand for one.
+
+        Anywhere else, as in 5"9, a later one may open a field by chance, and close it many rows further down.
+        """
+        if self.bytes == 0 and data.startswith(codecs.BOM_UTF8):
+            data = data[len(codecs.BOM_UTF8) :]
+        at = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
+        opening = at[self.quotes % 2 :: 2]
+        before = np.frombuffer(self.last + data, np.uint8)[opening]
+        self.quotes += len(at)
+        self.last = data[-1:] or self.last
+        if not np.isin(before, np.frombuffer(OPENS, np.uint8)).all():
+            raise InvalidParameter(
+                f"{self.path.name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
+                hint='a field with quotes is quoted, and they are written twice ("5\'9"" tall")',
+            )
+
+    def ends(self) -> None:
+        if self.size not in (None, self.bytes):
+            raise InvalidParameter(
+                f"{self.path.name!r} changed while it was read: it had {self.size} bytes, {self.bytes} came.",
+                hint="read it again when nobody writes to it",
+            )
+        if self.quotes % 2:
+            raise InvalidParameter(
+                f"{self.path.name!r} opens a quote that it never closes.",
+                hint='a quote inside a quoted field is written twice ("say ""yes""")',
+            )
+
+    def no_text(self, data: bytes) -> InvalidParameter:
+        line = self.lines + data[: data.index(b"\0")].count(b"\n")
+        return InvalidParameter(
+            f"{self.path.name!r} is not text: line {line} holds a NUL byte.",
+            hint=f"if it is UTF-16, {_iconv(self.path, 'UTF-16')}; otherwise it is damaged, or no CSV",
+        )
+
+    def close(self) -> None:
+        if self.file is not None:
+            file = getattr(self.file, "fileobj", None) or self.file
+            self.file.close()
+            file.close()
+        super().close()
+
+
+class _Lenient(_Text):
+    """The same, where no row may stop the reading: NUL may stand in it, bytes that are no letter become SUBSTITUTE."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.decoder = codecs.getincrementaldecoder("utf-8")(SUBSTITUTE)
+
+    def read(self, size: int = -1) -> bytes:
+        # up to three bytes wait for their rest, and a byte that is no letter becomes three
+        data: bytes = self.file.read(max(1, (size - 4) // 3) if size > 0 else size)
+        self.look_at_quotes(data)
+        self.bytes += len(data)
+        text = self.decoder.decode(data, final=not data)
+        if data and not text:  # nothing but the start of a letter; an empty answer would be the end
+            return self.read(size)
+        if size and not data:
+            self.ends()
+        return text.encode()
+
+
+def _iconv(path: Path, encoding: str) -> str:
+    return f"convert it: iconv -f {encoding} -t UTF-8 {path.name} > utf8-{path.name}"
+
+
+def _header(path: Path, lenient: bool = False) -> list[str]:
+    """The names in the first line, before pyarrow reads: it takes two columns of one name, and any bytes."""
+    with _Text(path) as raw:
+        start = raw.file.read(HEAD)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InvalidParameter(f"{path.name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"))
+        for magic, what in MAGIC.items():
+            if start.startswith(magic):
+                raise InvalidParameter(f"{path.name!r} is {what}, not a CSV.", hint="give it the name of what it is")
+        if b"\0" in start.partition(b"\n")[0] if lenient else b"\0" in start:
+            raise raw.no_text(start)
+        text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+        try:
+            names = next(csv.reader(io.StringIO(text, newline="")), [])
+        except csv.Error as error:
+            raise InvalidParameter(
+                f"cannot read {path.name!r} as a CSV: {error}.", hint="the first line must name the columns"
+            ) from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise _not_utf8(path, "its header")
+    if not any(names):
+        raise InvalidParameter(f"{path.name!r} starts with an empty line.", hint="the first line must name the columns")
+    for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(names) == 1 and mark in names[0]:
+            raise InvalidParameter(
+                f"the columns of {path.name!r} are separated by {what}, wanted commas.",
+                hint="save it as CSV with commas (and decimal points), or as Parquet",
+            )
+    return names
+
+
+def _not_utf8(path: Path, where: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"{path.name!r} is not UTF-8 text: {where} holds other bytes.",
+        hint=f"if it is Latin-1 (Western Windows: CP1252): {_iconv(path, 'LATIN1')}",
+    )
+
+
+def _explained(path: Path, header: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
+    """Which row, which column. pyarrow counts rows only when it reads with one thread: so it reads once more."""
+    import pyarrow as pa
+
+    said = str(error)
+    try:
+        with again() as reader:
+            for _ in reader:
+                pass
+    except pa.ArrowInvalid as second:
+        said = str(second)
+    except Exception:  # the file is changing: the first error stands
+        pass
+    row = re.search(r"Row #(\d+)", said)
+    column = re.search(r"In CSV column #(\d+)", said)
+    where = f"row {int(row[1]) - 2}" if row else "a row"
+    if column:
+        where += f", column {header[int(column[1])]!r}"  # pyarrow counts the columns of the file
+    if "UTF8" in said:
+        return _not_utf8(path, where)
+    if "straddling" in said:
+        return InvalidParameter(
+            f"{path.name!r}: a row is longer than {BLOCK} bytes.",
+            hint="is there a quote that is opened and not closed?",
+        )
+    if ragged := re.search(r"Expected (\d+) columns, got (\d+)", said):
+        return InvalidParameter(
+            f"{path.name!r}: {where} has {ragged[2]} fields, the header has {ragged[1]}.",
+            hint='a field that holds a comma stands in quotes ("a, b"); rows count from 0, after the header',
+        )
+    return InvalidParameter(f"cannot read {path.name!r} as a CSV: {shorten(said, 160)}")
+
+
+def _beside(path: Path) -> dict[str, str]:
+    """The metadata that write_table laid beside a CSV, if it is of this very CSV."""
+    beside = path.with_name(path.name + "-metadata.json")
+    if not beside.is_file():
+        return {}
+    try:
+        notes = json.loads(beside.read_bytes()).get("notes", [])
+        ours = next((note for note in notes if isinstance(note, dict) and METADATA_MARK in note), None)
+    except (ValueError, AttributeError, TypeError, OSError):
+        return {}
+    if ours is None:
+        return {}
+    if ours.get("bytes") != path.stat().st_size:
+        raise InvalidParameter(
+            f"{beside.name!r} describes another {path.name!r}: one of {ours.get('bytes')} bytes, not "
+            f"{path.stat().st_size}.",
+            hint="bring back the table as it was written: the plan fits no other",
+        )
+    return {str(key): str(value) for key, value in dict(ours.get("metadata", {})).items()}

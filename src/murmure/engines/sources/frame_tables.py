@@ -1,0 +1,208 @@
+"""Frames, relations, readers and mappings as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from murmure.core.cells.parsed_columns import library, one_column
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.engines.sources.arrow_cells import arrow_cells
+from murmure.engines.sources.table_reader import (
+    BUFFER,
+    TableReader,
+    cast_batch,
+    choose_names,
+    murmure_metadata,
+    read_errors,
+    select_fields,
+)
+
+
+def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None = None) -> TableReader:
+    """kinds: what the columns are to be; their cells are then read each by itself, whatever the others hold."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    what = "the frame"
+    if isinstance(source, Mapping):
+        source = _columns(source, wanted, kinds)
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        schema = select_fields(source.schema, choose_names(source.column_names, wanted, what))
+        table = source.select(schema.names)
+        return _table(what, schema, len(table), source.schema.metadata, lambda: table.to_batches(rows), rows)
+    if isinstance(source, pa.RecordBatchReader):
+        schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
+        return _table(what, schema, None, source.schema.metadata, _once(source), rows)
+    if isinstance(source, ds.Dataset):
+        return _from_dataset(source, wanted, rows)
+    return _from_narwhals(source, wanted, rows, kinds)
+
+
+def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> TableReader:
+    import pyarrow.dataset as ds
+
+    what = "the dataset"
+    schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
+    told = isinstance(source, ds.FileSystemDataset) and source.format.default_extname != "csv"
+    with read_errors(what, "a table"):
+        count = source.count_rows() if told else None
+
+    how: dict[str, Any] = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}  # it would all be held
+    if told and source.format.default_extname == "parquet":
+        how["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER
+        )
+
+    def read() -> Iterable[Any]:
+        return source.to_batches(columns=schema.names, **how)
+
+    return _table(what, schema, count, source.schema.metadata, read, rows)
+
+
+def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None) -> TableReader:
+    import narwhals as nw
+    import pyarrow as pa
+
+    what = "the frame"
+    try:
+        frame: Any = nw.from_native(source)
+        names = choose_names(frame.collect_schema().names(), wanted, what)
+    except TypeError:
+        frame = None
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidParameter(f"{what} has two columns of one name: {shorten(str(error), 160)}") from error
+    if frame is None:
+        try:
+            return from_frame(pa.RecordBatchReader.from_stream(source), wanted, rows, kinds)
+        except (TypeError, ValueError, pa.ArrowException):
+            raise InvalidParameter(
+                f"cannot read a table from {shorten(type(source).__name__)}.",
+                hint="pass a pandas, Polars or Arrow table, a DuckDB relation, a mapping of columns, or a path",
+            ) from None
+    some = frame.select(names)
+    kept = some.collect_schema()
+    if some.implementation.is_polars():  # whole numbers of 128 bits, which Arrow does not know, by their digits
+        some = some.with_columns(nw.col(n).cast(nw.String) for n in names if kept[n] in (nw.Int128, nw.UInt128))
+    if not isinstance(some, nw.LazyFrame):
+        if kinds and (some.implementation.is_pandas() or nw.Object in kept.values()):
+            native = some.to_native()
+            return from_frame({name: native[name] for name in names}, names, rows, kinds)
+        return from_frame(_in_memory(some), names, rows)
+    native = some.to_native()
+    if hasattr(native, "collect_batches"):  # Polars
+        schema = native.head(0).collect().to_arrow().schema
+
+        def read() -> Iterator[Any]:
+            for part in native.collect_batches(chunk_size=rows, maintain_order=True):
+                yield from part.to_arrow().to_batches()
+
+        return _table(what, schema, None, None, read, rows)
+    if hasattr(native, "to_arrow_table") and hasattr(native, "fetch_record_batch"):  # DuckDB
+        stream = getattr(native, "to_arrow_reader", native.fetch_record_batch)
+        return _table(what, native.limit(0).to_arrow_table().schema, None, None, lambda: stream(rows), rows)
+    return from_frame(_in_memory(some.collect("pyarrow")), names, rows)
+
+
+def _in_memory(frame: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        if frame.implementation.is_pandas():  # the index is no column
+            return pa.Table.from_pandas(frame.to_native(), preserve_index=False)
+        return frame.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"the frame does not fit Arrow: {shorten(str(error), 160)}", hint="give every column one type"
+        ) from error
+
+
+def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[str, str] | None) -> Any:
+    """A mapping name -> values; None and, as in pandas, NaN are missing."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in choose_names(list(source), wanted, "the mapping"):
+        try:
+            columns[str(name)] = _column(source[name], (kinds or {}).get(str(name)))
+        except MurmureError:
+            raise
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InvalidParameter(
+                f"column {name!r} of the mapping is no column: {shorten(str(error), 160)}",
+                hint="give a list or an array of one dimension and one type",
+            ) from error
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise InvalidParameter(
+            f"the columns of the mapping must be of one length, got {shorten(lengths, 160)}.",
+            hint="one value a person in each",
+        )
+    return pa.table(columns)
+
+
+def _column(values: Any, kind: str | None) -> Any:
+    """A column of a fixed type as Arrow has it; one of Python's own values cell by cell. kind None: as Arrow likes."""
+    import pyarrow as pa
+
+    values = one_column(values) if library(values) == "polars" else values
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if hasattr(values, "sparse") and hasattr(getattr(values, "dtype", None), "fill_value"):
+        values = values.sparse.to_dense()
+    if kind is None:
+        return pa.array(values, from_pandas=True)
+    inner = getattr(values, "array", values)
+    if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical
+        codes = np.asarray(inner.codes)
+        return _column(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
+    typed = getattr(values, "dtype", None)
+    if hasattr(typed, "pyarrow_dtype") or getattr(typed, "storage", None) == "pyarrow":
+        return inner.__arrow_array__()
+    if getattr(typed, "kind", "O") in "OUST":
+        if len(getattr(values, "shape", (0,))) != 1:
+            raise InvalidParameter(f"a column has one dimension, got shape {values.shape}.")
+        missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        items = values.tolist() if hasattr(values, "tolist") else list(values)
+        if missing is not None:
+            items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
+        return arrow_cells(items, kind)
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return pa.array(values)  # as it lies in memory: NaN is missing to whoever reads numbers
+    return pa.array(values, from_pandas=True)
+
+
+def _once(reader: Any) -> Callable[[], Iterator[Any]]:
+    """A reader can be read once: the second time there would be nobody, and nobody would notice."""
+    used: list[bool] = []
+
+    def read() -> Iterator[Any]:
+        if used:
+            raise InvalidParameter(
+                "this reader has been read already, and can be read once.", hint="make it again, or pass a table"
+            )
+        used.append(True)
+        yield from reader
+
+    return read
+
+
+def _table(
+    what: str, schema: Any, count: int | None, metadata: Any, read: Callable[[], Iterable[Any]], rows: int
+) -> TableReader:
+    """A table in memory. Views of text become text, since not every kernel knows them."""
+    import pyarrow as pa
+
+    for i, one in enumerate(schema):
+        if str(one.type) == "string_view":
+            schema = schema.set(i, pa.field(one.name, pa.large_string()))
+
+    def fitted() -> Iterator[Any]:
+        for batch in read():
+            yield cast_batch(batch.select(schema.names), schema)
+
+    return TableReader(what, schema, count, murmure_metadata(metadata), (), fitted, rows)

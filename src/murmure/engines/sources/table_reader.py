@@ -1,0 +1,173 @@
+"""Rows that can be read in batches, all of one size: what every kind of source becomes."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.engines.sources.column_batches import ROWS, pick_column
+from murmure.engines.sources.table_writer import METADATA_MARK
+
+NAMES = {"csv": "a CSV", "parquet": "a Parquet file", "ipc": "an Arrow file"}
+SPARK = b"org.apache.spark.sql.parquet.row.metadata"
+BUFFER = 1 << 22  # bytes that a Parquet column is read ahead
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """Rows that can be read in batches. `schema` holds the wanted columns only, and so do the batches."""
+
+    what: str
+    schema: Any
+    rows: int | None
+    metadata: dict[str, str] = field(repr=False)
+    paths: tuple[Path, ...] = field(repr=False)
+    read: Callable[[], Iterable[Any]] = field(repr=False)
+    size: int = field(default=ROWS, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
+
+    def batches(self) -> Iterator[Any]:
+        """RecordBatches of `size` rows (the last one may be smaller); none when there are no rows."""
+        with read_errors(self.what, "a table"):
+            yield from even(self.read(), self.size, self.schema)
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """One file, looked at: its wanted columns, its rows if it says so, what we once embedded, how to read it."""
+
+    every: list[str]
+    schema: Any
+    rows: int | None
+    metadata: dict[str, str]
+    read: Callable[[], Iterator[Any]]
+
+
+def wanted_names(columns: Sequence[str] | None) -> list[str] | None:
+    if columns is None:
+        return None
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    if not wanted:
+        raise InvalidParameter("open_table.columns names no column.", hint="leave it out to read all columns")
+    distinct(wanted, "the list of wanted columns")
+    return wanted
+
+
+def distinct(names: Sequence[Any], what: str) -> None:
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise InvalidParameter(f"{what} has a column called {shorten(odd[0])}, wanted text.", hint="rename it")
+    twice = sorted({n for n in names if names.count(n) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InvalidParameter(
+            f"{what} has two columns called {shorten(twice[0])}.", hint="rename or remove one: which is meant?"
+        )
+
+
+def choose_names(names: Sequence[str], wanted: list[str] | None, what: str) -> list[str]:
+    distinct(names, what)
+    return list(names) if wanted is None else [pick_column(list(names), name, what) for name in wanted]
+
+
+def even(batches: Iterable[Any], rows: int, schema: Any) -> Iterator[Any]:
+    """The same rows in batches of exactly `rows`, but for the last."""
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            part = batch.slice(start, rows - count)
+            start += part.num_rows
+            count += part.num_rows
+            held.append(part)
+            del part
+            if count == rows:
+                whole, held, count = joined(held, schema), [], 0  # what it is made of is not kept meanwhile
+                yield whole
+                del whole
+    if held:
+        yield joined(held, schema)
+
+
+def joined(batches: list[Any], schema: Any) -> Any:
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    columns = [pa.concat_arrays([batch.column(i) for batch in batches]) for i in range(len(schema))]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def select_fields(schema: Any, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(n) for n in names])
+
+
+def cast_batch(batch: Any, schema: Any, lenient: bool = False) -> Any:
+    """The batch in these types. Lenient: a number that does not fit is rounded or wrapped, and no row raises."""
+    return batch if batch.schema.equals(schema) else batch.cast(schema, safe=not lenient)
+
+
+def type_family(kind: Any) -> str:
+    import pyarrow as pa
+
+    t = pa.types
+    if t.is_dictionary(kind):
+        kind = kind.value_type
+    if t.is_string(kind) or t.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    return "integer" if t.is_integer(kind) else "real" if t.is_floating(kind) else str(kind)
+
+
+def murmure_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
+    """What write_table embedded, and nothing that others did."""
+    if metadata and SPARK in metadata:
+        return _through_spark(metadata[SPARK])
+    if not metadata or METADATA_MARK.encode() not in metadata:
+        return {}
+    theirs = (METADATA_MARK.encode(), b"ARROW:schema", b"pandas")
+    return {key.decode(): value.decode() for key, value in metadata.items() if key not in theirs}
+
+
+def _through_spark(said: bytes) -> dict[str, str]:
+    """Spark keeps what was written to a column, and writes it down in words of its own."""
+    try:
+        fields = json.loads(said)["fields"]
+        held = next(f["metadata"] for f in fields if METADATA_MARK in f.get("metadata", {}))
+        return {str(key): str(value) for key, value in held.items() if key != METADATA_MARK}
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        return {}
+
+
+@contextmanager
+def read_errors(name: str, what: str) -> Iterator[None]:
+    """pyarrow's and the system's errors, in words."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MurmureError:
+        raise
+    except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise InvalidParameter(
+                f"cannot read {name!r}: {os.strerror(error.errno).lower()}.",
+                hint="check that it is still there and that you may read it",
+            ) from error
+        raise InvalidParameter(
+            f"cannot read {name!r} as {what}: {shorten(str(error), 160)}",
+            hint="it is cut short, damaged, or of another format than its name says"
+            if what in NAMES.values()
+            else None,
+        ) from error

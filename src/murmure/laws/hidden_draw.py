@@ -1,0 +1,296 @@
+"""One attribute is real and the others are fakes, and nobody says which: a hidden draw.
+
+    P[y | x] = sum_j s_j P_j[y_j | x_j] prod_{i != j} F_i[y_i]          s_j: the chance that attribute j is the real one
+
+Fakes F_i of three kinds:
+    FakeCode    real: a code through a window of length 1 (GRR);   fake: a code from a cut (even, or a public prior)
+    FakeZeros   real: unary bits;   fake: the bits of nobody, all of them set with probability q
+    FakeValue   real: unary bits;   fake: the bits of a value from a cut (even, or a public prior)
+
+A record owns a word for the draw; one for each code; two for each FakeValue (its own bit, the fake value); the planes
+of all unary bits, which stand in one string so that short attributes share words; and one for the own bit of whichever
+FakeZeros is real. Each of these ranges is reserved for the whole batch, so that kernels read words one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.fixed import Words64
+from murmure.core.random import Random, RandomWords
+from murmure.laws.bits import (
+    BitsChannel,
+    bits_log_prob,
+    bits_prob,
+    set_bit,
+    unpack,
+)
+from murmure.laws.cut import Cut
+from murmure.laws.kernel_loader import kernels_for, native, threads
+from murmure.laws.law import Array
+from murmure.laws.records import Columns, Records, Row, every_outcome
+from murmure.laws.strings import Strings, coins, set_own
+from murmure.laws.window import WindowChannel
+
+
+@dataclass(frozen=True)
+class FakeCode:
+    """A code, or a fake one."""
+
+    real: WindowChannel
+    fake: Cut
+
+    words = 1
+
+    def draw(self, x: Array, tag: Array, i: int, words: RandomWords) -> Array:
+        """Real where tag == i."""
+        out = np.empty(len(x), self.fake.dtype)
+        kernels, real, cut = kernels_for(len(x)), self.real, self.fake
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            u = block[:, 0]
+            real._fill(x[a:b], u, out[a:b])
+            fake = cut.pick(u)
+            fake ^= out[a:b]
+            fake &= np.negative((tag[a:b] != i).astype(out.dtype))
+            out[a:b] ^= fake
+
+        def fast(a: int, b: int, block: Words64) -> None:
+            body, outside, step = map(np.uint64, (real.body, real.outside, cut.step))
+            kernels.hidden_code(x[a:b], block, tag[a:b], i, step, cut.ends, body, outside, out[a:b])  # type: ignore[union-attr]
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        return out
+
+    def __post_init__(self) -> None:
+        if (self.real.length, self.real.step, self.real.shift) != (1, 1, 0) or self.real.outputs != self.fake.size:
+            raise InvalidParameter("a fake code stands beside generalised randomised response on the same codes.")
+
+    def fake_prob(self, y: int) -> Fraction:
+        return self.fake.prob(int(y))
+
+    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+        return np.log(self.fake.shares())[np.asarray(y).astype(np.int64)]
+
+    def integers(self) -> dict[str, Any]:
+        return {"kind": "fake code", "real": self.real.integers(), "fake": self.fake.integers()}
+
+    def outcomes(self) -> range:
+        return self.real.outcomes()
+
+
+class UnaryFake:
+    """What both kinds of fake bits share."""
+
+    real: BitsChannel
+
+    def outcomes(self) -> Iterator[Words64] | None:
+        return self.real.outcomes()
+
+
+@dataclass(frozen=True)
+class FakeZeros(UnaryFake):
+    """Unary bits, or the bits of nobody."""
+
+    real: BitsChannel
+
+    words = 0  # where the attribute is real, its own bit is the record's one coin p; a fake leaves all bits as they are
+
+    def own(self, bits: Words64, x: Array, tag: Array, i: int, own: NDArray[np.bool_]) -> None:
+        kernels = kernels_for(len(x))
+        if kernels is not None:
+            kernels.hidden_own(tag, i, x, own, bits)
+            return
+        mine = np.flatnonzero(tag == i)
+        held = bits[mine]
+        set_bit(held, x[mine], own[mine])
+        bits[mine] = held
+
+    def fake_prob(self, y: Any) -> Fraction:
+        return bits_prob(self.real, -1, y)  # no bit is the person's own
+
+    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+        ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
+        return np.asarray(ones * math.log(self.real.q) + (self.real.inputs - ones) * math.log(1 - self.real.q))
+
+    def integers(self) -> dict[str, Any]:
+        return {"kind": "fake zeros", "real": self.real.integers()}
+
+
+@dataclass(frozen=True)
+class FakeValue(UnaryFake):
+    """Unary bits of the person's value, or of a value from the cut."""
+
+    real: BitsChannel
+    fake: Cut
+
+    words = 2
+
+    def __post_init__(self) -> None:
+        if self.real.inputs != self.fake.size:
+            raise InvalidParameter("a fake value is one of the values that the bits stand for.")
+
+    def own(self, bits: Words64, x: Array, tag: Array, i: int, words: RandomWords) -> None:
+        """Set the own bit of the value, a person's or a fake one."""
+        value, out = np.empty(len(x), self.fake.dtype), np.empty(len(x), bool)
+        p, kernels, cut = np.uint64(self.real.yes_true), kernels_for(len(x)), self.fake
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            np.less(block[:, 0], p, out=out[a:b])
+            value[a:b] = cut.pick(block[:, 1])
+            np.copyto(value[a:b], x[a:b].astype(value.dtype, copy=False), where=tag[a:b] == i)
+
+        def fast(a: int, b: int, block: Words64) -> None:
+            step = np.uint64(cut.step)
+            kernels.hidden_value(x[a:b], block, tag[a:b], i, step, cut.ends, p, value[a:b], out[a:b])  # type: ignore[union-attr]
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        set_own(bits, value, out)
+
+    def fake_prob(self, y: Any) -> Fraction:
+        return sum((self.fake.prob(v) * self.real.prob(v, y) for v in range(self.fake.size)), Fraction(0))
+
+    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+        base = FakeZeros(self.real).fake_log_prob(y)
+        held = unpack(y, self.real.inputs) @ self.fake.shares()  # the prior mass of the bits that are set
+        p, q = self.real.p, self.real.q
+        return np.asarray(base + np.log(float((1 - p) / (1 - q)) * (1 - held) + float(p / q) * held))
+
+    def integers(self) -> dict[str, Any]:
+        return {"kind": "fake value", "real": self.real.integers(), "fake": self.fake.integers()}
+
+
+HiddenPart = FakeCode | FakeZeros | FakeValue
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Attribute j is real with probability chances.prob(j); the report does not say which."""
+
+    parts: tuple[HiddenPart, ...]
+    chances: Cut
+
+    def __post_init__(self) -> None:
+        if len(self.parts) != self.chances.size:
+            raise InvalidParameter(f"{len(self.parts)} attributes need as many chances, got {self.chances.size}.")
+        if len({(part.real.yes_true, part.real.yes_false) for _, part in self.unary}) > 1:
+            raise InvalidParameter("all unary attributes of a hidden draw must have the same coins.")
+
+    slack = 0.0
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        return tuple(part.real.inputs for part in self.parts)
+
+    @cached_property
+    def unary(self) -> list[tuple[int, FakeZeros | FakeValue]]:
+        return [(i, part) for i, part in enumerate(self.parts) if not isinstance(part, FakeCode)]
+
+    @cached_property
+    def string(self) -> Strings:
+        """The bits of all unary attributes."""
+        return Strings(tuple(part.real.inputs for _, part in self.unary), self.thresholds[1])
+
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        """The coins of all unary attributes: of one's own bit, and of any other."""
+        real = self.unary[0][1].real
+        return real.yes_true, real.yes_false
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where the bits of each unary attribute stand in the string."""
+        return {i: place for place, (i, _) in enumerate(self.unary)}
+
+    @property
+    def zeros(self) -> bool:
+        """Whether there is one coin p for whichever attribute is real."""
+        return any(isinstance(part, FakeZeros) for part in self.parts)
+
+    @cached_property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Main and deep words of a record: of the draw, of each attribute, of the string, of the coin p."""
+        string = [(self.string.words, self.string.deep)] if self.unary else []
+        return [(1, 0), *((part.words, 0) for part in self.parts if part.words), *string, *[(1, 0)] * self.zeros]
+
+    def sample(self, x: Columns, rng: Random, first: int = 0) -> Records:
+        n = len(x[0])
+        return Records(n, self.draw(x, [rng.reserve(n, *width) for width in self.ranges]))
+
+    def draw(self, x: Columns, words: Sequence[RandomWords]) -> tuple[Array, ...]:
+        """One record per person, from these ranges of words and nothing else."""
+        n, x = len(x[0]), [native(np.asarray(column)) for column in x]
+        ranges = iter(words)
+        tag = self._tag(n, next(ranges))
+        held = {i: next(ranges) for i, part in enumerate(self.parts) if part.words}
+        string = self.string.flip(next(ranges)) if self.unary else np.empty((n, 0), np.uint64)
+        own = coins(self.thresholds[0], next(ranges)) if self.zeros else np.empty(0, bool)
+
+        def draw(i: int) -> Array:
+            part = self.parts[i]
+            if isinstance(part, FakeCode):
+                return part.draw(x[i], tag, i, held[i])
+            bits = self.string.cut(string, self.place[i])
+            if isinstance(part, FakeZeros):
+                part.own(bits, x[i], tag, i, own)
+            else:
+                part.own(bits, x[i], tag, i, held[i])
+            return bits
+
+        return tuple(draw(i) for i in range(len(self.parts)))
+
+    def _tag(self, n: int, words: RandomWords) -> Array:
+        """Which attribute is real."""
+        out, kernels, cut = np.zeros(n, self.chances.dtype), kernels_for(n), self.chances
+        if cut.size == 1:
+            return out
+
+        def fill(a: int, b: int, block: Words64) -> None:
+            out[a:b] = cut.pick(block[:, 0])
+
+        def fast(a: int, b: int, block: Words64) -> None:
+            kernels.pick(block, np.uint64(cut.step), cut.ends, out[a:b])  # type: ignore[union-attr]
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        return out
+
+    def prob(self, x: Sequence[int], y: Row) -> Fraction:
+        fakes = [part.fake_prob(yi) for part, yi in zip(self.parts, y, strict=True)]
+        likelihoods = (
+            self.chances.prob(j) * part.real.prob(x[j], y[j]) / fakes[j] for j, part in enumerate(self.parts)
+        )
+        return math.prod(fakes, start=Fraction(1)) * sum(likelihoods, Fraction(0))
+
+    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+        fakes = [part.fake_log_prob(yi) for part, yi in zip(self.parts, y.parts, strict=True)]
+        ratios = [
+            math.log(self.chances.prob(j)) + _real_log_prob(part, np.asarray(x[j]), y.parts[j]) - fakes[j]
+            for j, part in enumerate(self.parts)
+        ]
+        return np.asarray(np.sum(fakes, axis=0) + np.logaddexp.reduce(ratios, axis=0))
+
+    def outcomes(self) -> Iterator[Row] | None:
+        return every_outcome(self.parts)
+
+    def report_bits(self) -> float:
+        return sum(part.real.report_bits() for part in self.parts)
+
+    def integers(self) -> dict[str, Any]:
+        return {
+            "law": "hidden",
+            "chances": self.chances.integers(),
+            "parts": [part.integers() for part in self.parts],
+        }
+
+
+def _real_log_prob(part: HiddenPart, x: Array, y: Array) -> NDArray[np.float64]:
+    return part.real.log_prob(x, y) if isinstance(part, FakeCode) else bits_log_prob(part.real, x, y)

@@ -1,0 +1,1 @@
+"""Laws of noise on the integers, sampled without rounding."""

@@ -1,0 +1,59 @@
+"""Rows to predict: numbers as they are, categories as codes. They belong to whoever asks, who is told what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.schema import Schema
+
+Floats = NDArray[np.float64]
+
+
+def numbers_to_predict(
+    owner: str, schema: Schema, columns: Mapping[str, Any], names: Sequence[str], clip: bool
+) -> Floats:
+    """One column for each name. A missing number is what the schema says, or refused.
+
+    clip: a number beyond public bounds counts as the nearest one, as it did in learning. Bounds that were read off the
+    data, in the clear, bind no other rows.
+    """
+    held = [_numbers(owner, schema, name, columns[name]) for name in names]
+    if clip:
+        bounds: list[Any] = [schema[name] for name in names]
+        held = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(held, bounds, strict=True)]
+    return np.stack(held, axis=1) if held else np.empty((_rows(columns), 0))
+
+
+def _rows(columns: Mapping[str, Any]) -> int:
+    return len(next(iter(columns.values()))) if columns else 0
+
+
+def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
+    from murmure.core.cells.meaning import numbers_in_cells
+
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        array = numbers_in_cells(array.tolist())[0]
+    array = array.astype(np.float64)
+    about = schema.about[name]
+    if about.missing == "constant":
+        array[np.isnan(array)] = float(about.missing_value)
+    if not np.isfinite(array).all():
+        what = "NaN" if np.isnan(array).any() else "infinity"
+        raise InvalidParameter(
+            f"{owner}: Input X contains {what} in column {name!r}.",
+            hint='Column(..., missing="constant", missing_value=...) names what stands for it',
+        )
+    return array
+
+
+def categories_to_predict(schema: Schema, columns: Mapping[str, Any], name: str) -> NDArray[np.int64]:
+    """Codes; a label that the schema does not hold has the code `size`."""
+    from murmure.core.cells.lenient_encoding import encode_column_lenient
+
+    return encode_column_lenient(schema, name, columns[name]).astype(np.int64)

@@ -1,0 +1,1 @@
+"""The demonstration: a simulated survey, in the terminal and as a page."""

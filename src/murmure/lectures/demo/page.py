@@ -1,0 +1,331 @@
+"""The demo's page: the story of one survey, in French and English."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from murmure import __version__
+from murmure.certify.witness_words import set_bits
+from murmure.show.certificate_words import surest
+from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figures, key
+
+if TYPE_CHECKING:
+    from murmure.lectures.demo.survey import DemoQuestion, DemoSurvey
+
+
+# -- the demo's page --------------------------------------------------------------------------------------------------
+
+
+def page(story: DemoSurvey) -> str:
+    parts = {lang: _section(story, Language(lang)) for lang in ("en", "fr")}
+    return document(f"Murmure: {story.people} students", parts)
+
+
+def _section(story: DemoSurvey, w: Language) -> str:
+    parts: tuple[Callable[[DemoSurvey, Language], str], ...] = (
+        _head,
+        _one,
+        _crowd,
+        _guarantees,
+        _ranking,
+        _again,
+        _foot,
+    )
+    return "\n".join(part(story, w) for part in parts)
+
+
+def _head(story: DemoSurvey, w: Language) -> str:
+    people = w.number(story.people, 0)
+    if story.seed is None:
+        mark = ""
+        randomness = w("secure, from the operating system", "sûr, tiré du système")
+    else:
+        mark = f"""<p class="warn">{
+            w(
+                f"Seeded experiment (seed {story.seed}): anyone can replay these reports. Never for real people.",
+                f"Expérience à graine (graine {story.seed}) : chacun peut rejouer ces réponses. "
+                "Jamais avec de vraies personnes.",
+            )
+        }</p>"""
+        randomness = w(f"seeded ({story.seed})", f"à graine ({story.seed})")
+    shown = facts(
+        (
+            (people, w("simulated students", "étudiants simulés")),
+            (w.epsilon(story), w("epsilon of each question", "epsilon de chaque question")),
+            (randomness, w("randomness", "hasard")),
+        )
+    )
+    intro = w(
+        f"{people} simulated students were asked whether they cheat at exams. No true answer left a student’s hands. "
+        "Here is what was sent, what it says about the crowd, and what it cannot say about anyone.",
+        f"On a demandé à {people} étudiants simulés s’ils trichent aux examens. Aucune vraie réponse n’a quitté son "
+        "auteur. Voici ce qui a été envoyé, ce que la foule en dit, et ce que cela ne peut dire de personne.",
+    )
+    return f"""<h1>Murmure</h1>
+<p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
+{mark}<p>{intro}</p>
+{shown}"""
+
+
+def _one(story: DemoSurvey, w: Language) -> str:
+    sent = w.label(("no", "yes")[int(story.coins.sent)])
+    yes, yes_too = story.yes_of_100()
+    own, other = story.same_and_other_of_100(story.grr)
+    tick, stray = story.same_and_other_of_100(story.oue)
+    if story.fair_coins:
+        rule = w(
+            "Toss a coin where nobody sees it. Heads: tell the truth. Tails: toss again, and say yes for heads, "
+            "no for tails.",
+            f"Lancez une pièce à l’abri des regards. Pile{WIDE}: dites la vérité. Face{WIDE}: relancez, et dites oui "
+            "pour pile, non pour face.",
+        )
+    else:
+        rule = w(
+            f"Draw a lot where nobody sees it. {story.truth_of_100()} times out of 100 it says: tell the truth. "
+            "Otherwise a fair coin answers.",
+            f"Tirez au sort à l’abri des regards. {story.truth_of_100()} fois sur 100{WIDE}: dites la vérité. "
+            "Sinon, une pièce équilibrée répond.",
+        )
+    yes_label = w.quote("yes")
+    hundreds = _hundred(
+        yes,
+        w(
+            f"Out of 100 people like you who <b>have</b> cheated, <b>{yes}</b> send {yes_label}.",
+            f"Sur 100 personnes comme vous qui <b>ont</b> triché, <b>{yes}</b> envoient {yes_label}.",
+        ),
+    ) + _hundred(
+        yes_too,
+        w(
+            f"Out of 100 people like you who have <b>not</b>, <b>{yes_too}</b> send {yes_label} too.",
+            f"Sur 100 personnes comme vous qui n’ont <b>pas</b> triché, <b>{yes_too}</b> envoient aussi {yes_label}.",
+        ),
+    )
+    boxes = "".join(
+        f"<span>{_box(ticked)}{html.escape(w.label(label))}</span>"
+        for ticked, label in zip(story.ticked(), story.oue.release.estimate.labels, strict=True)
+    )
+    grr_sent = w.quote(story.grr.release.estimate.labels[int(story.grr.sent)])
+    return f"""<h2>{w("1. What one student sends", "1. Ce qu’envoie un étudiant")}</h2>
+<h3>{w("Have you ever cheated at an exam?", f"Avez-vous déjà triché à un examen{NARROW}?")}</h3>
+<div class="flow"><div><span class="soft">{w("true answer", "vraie réponse")}</span><b>• • •</b>
+<span class="soft">{w("stays with the student", "reste chez l’étudiant")}</span></div><i aria-hidden="true">→</i>
+<div><span class="soft">{w("in the student’s hand", "dans la main de l’étudiant")}</span><br>{rule}</div>
+<i aria-hidden="true">→</i><div class="sent"><span class="soft">{w("sent", "envoyé")}</span><b>{sent}</b>
+<span class="soft">{w("all that anyone sees", "tout ce que l’on voit")}</span></div></div>
+<div class="hundreds">{hundreds}</div>
+<p>{
+        w(
+            f"So a {yes_label} is no confession: whatever is sent, someone who thought both answers equally likely "
+            f"cannot become surer than {surest(story.coins.certificate.epsilon)} in 100.",
+            f"Un {yes_label} n’est donc pas un aveu{WIDE}: quoi qu’on envoie, celui qui tenait les deux réponses pour "
+            f"également probables ne peut devenir sûr de l’une à plus de "
+            f"{surest(story.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
+        )
+    }</p>
+<h3>{w("How often have you cheated?", f"Combien de fois avez-vous triché{NARROW}?")}</h3>
+<p>{
+        w(
+            f"Five answers. Through <b>GRR</b> this student sent {grr_sent}: out of 100 people like you, {own} send "
+            f"the truth and {other} each of the four others.",
+            f"Cinq réponses. Par <b>GRR</b>, cet étudiant a envoyé {grr_sent}{WIDE}: sur 100 personnes comme vous, "
+            f"{own} envoient la vérité et {other} chacune des quatre autres.",
+        )
+    }</p>
+<p>{
+        w(
+            f"Through <b>OUE</b> the same student would send five boxes: out of 100 people like you, {tick} tick "
+            f"their own box and {stray} any given other one.",
+            f"Par <b>OUE</b>, le même étudiant enverrait cinq cases{WIDE}: sur 100 personnes comme vous, {tick} "
+            f"cochent leur propre case et {stray} n’importe quelle autre.",
+        )
+    }</p>
+<div class="boxes">{boxes}</div>"""
+
+
+def _crowd(story: DemoSurvey, w: Language) -> str:
+    inside, asked = sum(one.inside() for one in story.asked), sum(len(one.truth) for one in story.asked)
+    rows = [row for one in story.asked for row in one.rows()]
+    top, method = scale_of(rows), w.label(story.grr.release.estimate.interval_and_method()[1])
+    below = ""
+    if any(row["share"] < 0 for row in rows):
+        below = w(
+            " An unbiased estimate errs to both sides, so a small one may fall below zero.",
+            f" Une estimation sans biais se trompe des deux côtés{WIDE}: une petite peut donc passer sous zéro.",
+        )
+    known = w("truth, known only because the class is simulated", "vérité, connue parce que la classe est simulée")
+    return f"""<h2>{w("2. What the crowd says", "2. Ce que dit la foule")}</h2>
+<p>{
+        w(
+            "Each report may lie, but lies come at a known rate, so the shares of the crowd can be computed back.",
+            f"Chaque réponse peut mentir, mais à un taux connu{WIDE}: on retrouve donc les parts de la foule.",
+        )
+    }</p>
+{key(w, 0.95, known)}
+<h3>{w("Have you ever cheated? Two coins", f"Avez-vous déjà triché{NARROW}? Deux pièces")}</h3>
+{_shares(story.coins, w, top)}
+<h3>{w("How often? GRR", f"Combien de fois{NARROW}? GRR")}</h3>
+{_shares(story.grr, w, top)}
+<h3>{w("How often? OUE", f"Combien de fois{NARROW}? OUE")}</h3>
+{_shares(story.oue, w, top)}
+<p class="note">{
+        w(
+            f"The truth lies inside {inside} of {asked} intervals; each may miss one time in twenty. They speak of "
+            f"these students, by {method}.{below}",
+            f"La vérité est dans {inside} des {asked} intervalles{WIDE}; chacun peut se tromper une fois sur vingt. "
+            f"Ils parlent de ces étudiants-ci, par {method}.{below}",
+        )
+    }</p>"""
+
+
+def _guarantees(story: DemoSurvey, w: Language) -> str:
+    rows = []
+    for one in story.asked:
+        c = one.certificate
+        assert c.witness is not None
+        a, b, y = c.witness
+        odds = w.number(math.exp(c.epsilon), 2)
+        tells = w(
+            f"{_report(one, y, w)} is {odds} times likelier from {w.quote(a)} than from {w.quote(b)}",
+            f"{_report(one, y, w)} vient {odds} fois plus souvent de {w.quote(a)} que de {w.quote(b)}",
+        )
+        rows.append(
+            f'<tr><td><b>{one.name}</b></td><td data-name="epsilon">{w.number(c.epsilon, 6)}</td>'
+            f'<td class="text">{w.label(c.method)}</td><td class="text">{tells}</td></tr>'
+        )
+    both = story.coins.certificate.epsilon + story.grr.certificate.epsilon
+    head = (
+        "".join(f"<th>{name}</th>" for name in (w("mechanism", "mécanisme"), "epsilon"))
+        + f'<th class="text">{w("how it was found", "comment")}</th><th class="text">{w("witness", "témoin")}</th>'
+    )
+    return f"""<h2>{w("3. What is guaranteed", "3. Ce qui est garanti")}</h2>
+<p>{
+        w(
+            "Computed from the very integers that the random words are compared with, and rounded up. The witness is "
+            "the report that tells most.",
+            "Calculé sur les entiers mêmes auxquels les mots aléatoires sont comparés, puis arrondi vers le haut. Le "
+            "témoin est la réponse qui en dit le plus.",
+        )
+    }</p>
+<table class="certified"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>
+<p>{
+        w(
+            "It protects the whole record of one person, replaced by any other; delta is 0. A student who answers "
+            f"both questions spends the sum, {w.plain(both)}. GRR and OUE are two ways to ask the second "
+            "question: a real study chooses one.",
+            f"Cela protège toute la fiche d’une personne, remplacée par n’importe quelle autre{WIDE}; delta vaut 0. "
+            f"Qui répond aux deux questions dépense la somme, {w.plain(both)}. GRR et OUE sont deux manières de "
+            f"poser la seconde{WIDE}: une vraie étude en choisit une.",
+        )
+    }</p>"""
+
+
+def _ranking(story: DemoSurvey, w: Language) -> str:
+    advice = story.advice
+    errors = [100 * math.sqrt(row["mean_variance"]) for row in advice.rows]
+    top = max(errors)
+    rows = []
+    for row, error in zip(advice.rows, errors, strict=True):
+        kind = "best" if row["best"] else "other"
+        width = f"{100 * error / top:.2f}%"
+        bar = f'<rect class="fill" y="2" width="{width}" height="10" rx="2"/>'
+        bar = f'<svg width="100%" height="14" aria-hidden="true">{bar}</svg>'
+        rows.append(
+            f'<tr class="{kind}"><td>{row["mechanism"]}</td><td data-unit="points">{w.number(error, 2)}</td>'
+            f'<td data-unit="bits">{w.number(row["report_bits"], 1)}</td><td class="pic">{bar}</td></tr>'
+        )
+    best = advice.best
+    head = (
+        f"<th>{w('mechanism', 'mécanisme')}</th><th>{w('error, points', 'erreur, points')}</th>"
+        f'<th>{w("bits a report", "bits par réponse")}</th><th class="pic"></th>'
+    )
+    least = w.number(100 * math.sqrt(best["mean_variance"]), 2)
+    cost = w.number(best["report_bits"], 1)
+    return f"""<h2>{w("4. Which mechanism to choose", "4. Quel mécanisme choisir")}</h2>
+<p>{
+        w(
+            f"For five answers and {w.number(story.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
+            f"error of about {least} percentage points on average over the answers, for reports of {cost} bits. Known "
+            "exactly, before anyone is asked anything.",
+            f"Pour cinq réponses et {w.number(story.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
+            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage en moyenne sur les réponses, "
+            f"et chaque envoi prend {cost} bits. On le sait exactement, avant de demander quoi que ce soit à "
+            "quiconque.",
+        )
+    }</p>
+<table class="rank"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>"""
+
+
+def _again(story: DemoSurvey, w: Language) -> str:
+    code = (
+        "import murmure as mu\n\n"
+        'question = mu.Categories(["no", "yes"])\n'
+        f"plan = mu.Plan(mu.Histogram(question), person=mu.Warner(question"
+        f"{'' if story.fair_coins else f', epsilon={story.epsilon!r}'}))\n"
+        'print(mu.run(plan, ["no", "yes", "no", "no"] * 500))\n'
+    )
+    shell = (
+        f"murmure advise --categories 5 --epsilon {story.epsilon:.6g} --people {story.people}\n"
+        f"murmure certify GRR --categories 5 --epsilon {story.epsilon:.6g}\n"
+    )
+    return f"""<h2>{w("5. Your turn", "5. À vous")}</h2>
+<pre>{html.escape(code)}</pre>
+<pre>{html.escape(shell)}</pre>"""
+
+
+def _foot(story: DemoSurvey, w: Language) -> str:
+    plans = ", ".join(f"{one.name} {one.plan.digest[:12]}" for one in story.asked)
+    return f"""<footer>{
+        w(
+            f"Murmure {__version__}. Plans: {plans}. This page is one file, without script, and asks nothing of the "
+            "network.",
+            f"Murmure {__version__}. Plans{WIDE}: {plans}. Cette page est un seul fichier, sans script, et ne demande "
+            "rien au réseau.",
+        )
+    }</footer>"""
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _hundred(yes: int, caption: str) -> str:
+    """A hundred people in ten rows; the filled ones send yes."""
+    dots = "".join(
+        f'<circle class="{"on" if i < yes else "off"}" cx="{6 + 12 * (i % 10)}" cy="{6 + 12 * (i // 10)}" r="4"/>'
+        for i in range(100)
+    )
+    return (
+        f'<figure><svg width="120" height="120" role="img" aria-label="{yes} / 100">{dots}</svg>'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _box(ticked: bool) -> str:
+    mark = '<path class="mean" fill="none" d="M3.5 8.5 7 12 13 4"/>' if ticked else ""
+    frame = '<rect class="off" x="1" y="1" width="14" height="14" rx="2"/>'
+    name = "x" if ticked else "-"
+    return (
+        f'<svg width="16" height="16" role="img" aria-label="{name}" style="display:inline;vertical-align:-2px;'
+        f'margin-right:.4rem">{frame}{mark}</svg>'
+    )
+
+
+def scale_of(rows: list[dict[str, Any]]) -> float:
+    """The right end of a picture of shares: the next tenth."""
+    return min(1.0, math.ceil(10 * max(max(row["high"], row["truth"], row["share"]) for row in rows)) / 10)
+
+
+def _shares(one: DemoQuestion, w: Language, top: float) -> str:
+    rows = [{**row, "label": html.escape(w.label(row["label"])), "mean": row["share"]} for row in one.rows()]
+    return figures(rows, w, Scale.of_shares(0.0, top), name=w("answer", "réponse"))
+
+
+def _report(one: DemoQuestion, report: Any, w: Language) -> str:
+    """A report of the demo's three mechanisms, in this language."""
+    labels = list(one.release.estimate.labels)
+    if one.name != "OUE":
+        return w.quote(labels[int(report)])
+    ticked = ", ".join(w.quote(labels[v]) for v in set_bits(report, len(labels)))
+    return w(f"{ticked} alone ticked", f"{ticked} seule cochée")

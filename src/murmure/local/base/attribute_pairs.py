@@ -1,0 +1,195 @@
+"""Two attributes of one person at once, each randomised on its own.
+
+    Z_uv = (Y_u - q_a)(Y'_v - q_b) / ((p_a - q_a)(p_b - q_b)),      E[Z_uv | x] = [x = (u, v)],
+
+so the mean of Z is the joint share. Its variance for a fixed population is a straight line in the joint and marginal
+shares: E[Z^2 | x] is a product of second moments, one for each attribute, which differ for a person's own value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.counts import check_counts
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates.column_estimates import SampledEstimator, no_estimate
+from murmure.core.estimates.estimate import Estimate, Floats, Target, on_simplex
+from murmure.core.estimates.intervals import score_line
+from murmure.core.types import Array, Ints
+from murmure.laws.bits import unpack
+from murmure.laws.records import Records
+from murmure.laws.tallies import BLOCK, histogram
+from murmure.local.grr import GRR
+from murmure.local.subset import SubsetSelection
+from murmure.local.unary import UnaryEncoding
+
+MAX_PAIR_CELLS = 1024  # whose covariance is a matrix of reasonable size
+
+
+def can_pair(part: Any) -> bool:
+    """Whether a report lists the values that it supports."""
+    return isinstance(part, GRR | UnaryEncoding | SubsetSelection)
+
+
+def indicators(part: Any, reports: Array) -> NDArray[np.float32]:
+    """One row per report: which values it supports."""
+    k = part.domain.size
+    if isinstance(part, GRR):
+        out = np.zeros((len(reports), k), np.float32)
+        out[np.arange(len(reports)), reports] = 1
+        return out
+    return unpack(reports, k).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class PairOracle:
+    """Adds up and reads two columns. The tally: how many people show both, then counts of u, of v, and of (u, v)."""
+
+    one: Any
+    two: Any
+    places: tuple[int, int]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return self.one.domain.size, self.two.domain.size
+
+    @property
+    def width(self) -> int:
+        a, b = self.sizes
+        return 1 + a + b + a * b
+
+    def _both(self, records: Records) -> tuple[Array, Array]:
+        i, j = self.places
+        if records.rows is None:
+            return records.parts[i], records.parts[j]
+        _, at, bt = np.intersect1d(records.rows[i], records.rows[j], assume_unique=True, return_indices=True)
+        return records.parts[i][at], records.parts[j][bt]
+
+    def tally(self, records: Records) -> Ints:
+        first, second = self._both(records)
+        a, b = self.sizes
+        joint, people = np.zeros((a, b), np.int64), len(first)
+        if isinstance(self.one, GRR) and isinstance(self.two, GRR):
+            joint = histogram(first.astype(np.int64) * b + second, a * b).reshape(a, b)
+        else:
+            for at in range(0, people, BLOCK):  # counts of a block stay below 2**24, where float32 is exact
+                rows = slice(at, at + BLOCK)
+                joint += (indicators(self.one, first[rows]).T @ indicators(self.two, second[rows])).astype(np.int64)
+        singles = [self.one.tally(first), self.two.tally(second)]
+        return np.concatenate([np.array([people], np.int64), *singles, joint.reshape(-1)])
+
+    def _check_pairs(self, counts: Ints, shown: int) -> None:
+        """Single counts are those of `shown` reports; a pair is not counted more often than either of its values."""
+        a, b = self.sizes
+        u, v, joint = counts[1 : 1 + a], counts[1 + a : 1 + a + b], counts[1 + a + b :].reshape(a, b)
+        for part, single in ((self.one, u), (self.two, v)):
+            check_counts(type(part).__name__, single, shown, len(single), part.supported)
+        each_a, each_b = self.one.supported, self.two.supported
+        if (
+            (joint > np.minimum.outer(u, v)).any()
+            or (each_b is not None and (joint.sum(axis=1) != each_b * u).any())
+            or (each_a is not None and (joint.sum(axis=0) != each_a * v).any())
+        ):
+            raise InvalidParameter(
+                f"Pair.estimate: the counts of pairs do not fit the counts of single values, of {shown} reports.",
+                hint="tally(reports) counts both",
+            )
+
+    def estimate(self, total: Ints, n: int) -> Estimate:
+        a, b = self.sizes
+        shown = int(total[0])
+        labels = [f"{u}, {v}" for u in self.one.domain.labels() for v in self.two.domain.labels()]
+        if shown == 0:
+            return no_estimate(labels, "nobody reported both columns")
+        counts = check_counts("Pair", total, n, self.width, None)  # what is shown is shown by some of the n people
+        self._check_pairs(counts, shown)
+        u, v, joint = total[1 : 1 + a], total[1 + a : 1 + a + b], total[1 + a + b :].reshape(a, b)
+        reading = PairEstimator(self.one, self.two, u / shown, v / shown, joint / shown, shown)
+        out = Estimate(labels, reading.raw, shown, "share", reading)
+        return out if shown == n else replace(out, n=n, estimator=SampledEstimator(reading, shown, n))
+
+
+@dataclass(frozen=True)
+class PairEstimator:
+    """Shares of supports: of u, of v, of both; and the two laws that they came through."""
+
+    one: Any
+    two: Any
+    u: Floats
+    v: Floats
+    joint: Floats
+    n: int
+
+    @cached_property
+    def _coins(self) -> tuple[float, float, float, float]:
+        a, b = self.one.supports, self.two.supports
+        return float(a.p), float(a.q), float(b.p), float(b.q)
+
+    @cached_property
+    def raw(self) -> Floats:
+        pa, qa, pb, qb = self._coins
+        top = self.joint - qb * self.u[:, None] - qa * self.v[None, :] + qa * qb
+        return np.asarray(top / ((pa - qa) * (pb - qb))).reshape(-1)
+
+    def _line(self, target: Target) -> tuple[Floats, Floats, Floats]:
+        """The variance of one Z as alpha + beta f + gamma f^2 in its own joint share f, marginals as estimated."""
+        pa, qa, pb, qb = self._coins
+        f = on_simplex(self.raw).reshape(self.joint.shape)
+        fu, fv = f.sum(axis=1, keepdims=True), f.sum(axis=0, keepdims=True)
+        own_a, own_b = 1 + pa * (1 - pa) / (pa - qa) ** 2, 1 + pb * (1 - pb) / (pb - qb) ** 2
+        other_a, other_b = qa * (1 - qa) / (pa - qa) ** 2, qb * (1 - qb) / (pb - qb) ** 2
+        alpha = fu * (own_a - other_a) * other_b + fv * other_a * (own_b - other_b) + other_a * other_b
+        beta = np.full_like(alpha, (own_a - other_a) * (own_b - other_b) - 1)
+        gamma = np.zeros_like(alpha)
+        if target == "superpopulation":
+            beta, gamma = beta + 1, gamma - 1
+        return alpha.reshape(-1), beta.reshape(-1), gamma.reshape(-1)
+
+    def variance(self, target: Target) -> Floats:
+        alpha, beta, gamma = self._line(target)
+        f = on_simplex(self.raw)
+        return np.maximum(alpha + beta * f + gamma * f * f, 0.0) / self.n
+
+    def covariance(self, target: Target) -> Floats:
+        if self.raw.size > MAX_PAIR_CELLS:
+            raise InvalidParameter(f"the covariance of {self.raw.size} pairs is too large a matrix to build.")
+        f = on_simplex(self.raw)
+        joint = f.reshape(self.joint.shape)
+        a, b = _second_moments(self.one), _second_moments(self.two)
+        cov = np.einsum("xy,xij,ykl->ikjl", joint, a, b, optimize=True).reshape(f.size, f.size)
+        cov -= np.diag(f) if target == "fixed" else np.outer(f, f)
+        return np.asarray(cov / self.n)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        """Score intervals of the joint share, the marginals held at their estimates, and half a person on either side.
+
+        (Where lies are rare a count jumps from one person to the next, which a normal curve does not know.)
+        """
+        if simultaneous:
+            level = 1 - (1 - level) / self.raw.size
+        ends = score_line(self.raw, self.n, self._line(target), level)
+        ends = np.clip(ends + np.array([-0.5, 0.5]) / self.n, 0.0, 1.0)
+        return ends, "score" + (", simultaneous (Bonferroni)" if simultaneous else "")
+
+
+def _second_moments(part: Any) -> Floats:
+    """E[(Y_u - q)(Y_u' - q) | x] / (p - q)^2, indexed (x, u, u')."""
+    k = part.domain.size
+    p, q = float(part.supports.p), float(part.supports.q)
+    out = np.empty((k, k, k))
+    for x in range(k):
+        out[x] = part.cross(np.eye(k)[x])  # off the diagonal one factor has mean 0
+        np.fill_diagonal(out[x], q * (1 - q))
+        out[x, x, x] = p * (1 - p) + (p - q) ** 2
+    return np.asarray(out / (p - q) ** 2)
+
+
+def pair_refused(part: Any, column: str) -> str | None:
+    if can_pair(part):
+        return None
+    return f"the reports of {column!r} ({shorten(type(part).__name__)}) do not list the values they support"

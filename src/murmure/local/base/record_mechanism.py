@@ -1,0 +1,246 @@
+"""What mechanisms of records have in common: one mechanism per attribute, a law of records, a tally, estimates.
+
+The tally of a record is the tallies of its attributes one after the other; where only some people show an attribute,
+their number stands before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from murmure.core.counts import check_counts
+from murmure.core.domain import Domain, few_values
+from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
+from murmure.core.estimates.column_estimates import Estimates, SampledEstimator, no_estimate, numeric_values
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.fixed import positive_epsilon
+from murmure.core.random import Random
+from murmure.core.schema import Schema
+from murmure.core.types import Affine, Ints, NoAffine, Unit
+from murmure.laws.records import Columns, RecordChannel, RecordLaw, Records
+from murmure.local.base.attribute_pairs import PairOracle, pair_refused
+from murmure.local.base.weighted_columns import WeightedColumns
+
+
+class RecordMechanism:
+    """Record -> law -> report. Subclasses have `domain` (a schema), `parts` and `channel`."""
+
+    domain: Schema
+    epsilon: float
+
+    assumption: str | None = None  # what the certificate rests on
+
+    @property
+    def remark(self) -> str | None:
+        """What the estimates rest on."""
+        return self.assumption
+
+    def _check(self) -> None:
+        name = type(self).__name__
+        if not isinstance(self.domain, Schema):
+            raise InvalidParameter(
+                f"{name}.domain must be a Schema, got {shorten(self.domain)}.",
+                hint=f'{name}(Schema({{"smoker": Categories(["no", "yes"])}}), epsilon=1.0)',
+            )
+        self.domain.refuse_drafted()
+        if not self.domain.private:
+            raise InvalidParameter(f"{name}.domain has public columns only: there is nothing to randomise.")
+        for column in self.domain.private:
+            few_values(f"{name}.domain", self.domain[column])
+        object.__setattr__(self, "epsilon", positive_epsilon(name, self.epsilon))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The mechanism of each private column."""
+        raise NotImplementedError
+
+    @property
+    def channel(self) -> RecordChannel:
+        raise NotImplementedError
+
+    def asked_for(self, unit: Unit) -> float | None:
+        """The epsilon that was asked for when this much of a person may differ, where one was."""
+        return self.epsilon if unit == "record" else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.domain.private
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        return tuple(self.domain[name] for name in self.columns)
+
+    def law(self, x: Any) -> RecordLaw:
+        """The law of the reports of people holding these codes: (n, d), or one array per column."""
+        columns = list(x.T) if isinstance(x, np.ndarray) and x.ndim == 2 else [np.atleast_1d(np.asarray(c)) for c in x]
+        good = len(columns) == len(self.columns) and len({len(column) for column in columns}) == 1
+        for column, domain in zip(columns, self.domains, strict=False):
+            good = good and column.dtype.kind in "iu"
+            good = good and (not len(column) or 0 <= column.min() <= column.max() < domain.size)
+        if not good:
+            raise InvalidParameter(
+                f"{type(self).__name__}.law takes one array of codes for each of {len(self.columns)} columns, "
+                "all of one length.",
+                hint="schema.encode(batch) turns rows into codes; report(batch, rng) does both",
+            )
+        return RecordLaw(self.channel, columns)
+
+    def report(self, batch: Any, rng: Random, first: int = 0) -> Records:
+        """Check and encode people's rows and randomise each; `first` is the number of the first row."""
+        return self.randomise(self.domain.encode(batch), rng, first)
+
+    def randomise(self, codes: Columns, rng: Random, first: int = 0) -> Records:
+        """The same for codes that were checked before."""
+        return replace(self.channel.sample(codes, rng, first), law=self.law_digest)
+
+    @cached_property
+    def law_digest(self) -> str:
+        """Names the law of records: what draws them, and its integers."""
+        held = {"law": type(self.channel).__name__, "integers": self.channel.integers()}
+        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def report_bits(self) -> float:
+        return self.channel.report_bits()
+
+    # -- adding up ------------------------------------------------------------------------------------------------
+
+    @property
+    def _counts_shown(self) -> bool:
+        """Whether only some people show an attribute, so that their number is part of the tally."""
+        return False
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """How many integers each column adds to the tally."""
+        return tuple(tally_width(part) + self._counts_shown for part in self.parts)
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths)
+
+    def refuse_others(self, records: Records) -> None:
+        """Records of another law can have the same shape, and would be read as if this one had drawn them."""
+        if records.law not in (None, self.law_digest):
+            raise PlanMismatch(
+                f"{type(self).__name__} cannot read these records: another mechanism drew them, or this one with other "
+                "settings.",
+                hint="read them with the plan that made them: plan.estimate(reports)",
+            )
+
+    def tally(self, records: Records) -> Ints:
+        """Reports -> integers that add up."""
+        if not isinstance(records, Records) or len(records.parts) != len(self.parts):
+            raise InvalidParameter(
+                f"{type(self).__name__}.tally takes records of {len(self.parts)} columns, got {shorten(records)}."
+            )
+        if (records.rows is not None) != self._counts_shown or not records.fit():
+            raise InvalidParameter(f"{type(self).__name__}.tally: these records were not made by this mechanism.")
+        self.refuse_others(records)
+        out = []
+        for i, part in enumerate(self.parts):
+            if self._counts_shown:
+                out.append(np.array([records.shown(i)], np.int64))
+            out.append(part.tally(records.parts[i]))
+        return np.concatenate(out)
+
+    def pieces(self, total: Ints) -> Iterator[tuple[int | None, Ints]]:
+        """The tally of every column, and how many people showed it (None: everybody)."""
+        at = 0
+        for width in self.widths:
+            piece = np.asarray(total[at : at + width])
+            at += width
+            yield (int(piece[0]), piece[1:]) if self._counts_shown else (None, piece)
+
+    def affine(self) -> dict[str, Affine | NoAffine]:
+        """The map of every column."""
+        return {name: part.affine() for name, part in zip(self.columns, self.parts, strict=True)}
+
+    def estimate(self, total: Ints, n: int) -> Estimates:
+        """Shares or a mean of every column."""
+        if np.shape(total) != (self.width,):
+            raise InvalidParameter(
+                f"{type(self).__name__}.estimate takes {self.width} whole numbers, got shape {np.shape(total)}.",
+                hint="tally(reports) makes them",
+            )
+        if self._counts_shown:
+            people = np.array([shown for shown, _ in self.pieces(total)], np.int64)
+            check_counts(type(self).__name__, people, n, len(people), getattr(self, "sample", None))
+        out = {}
+        for name, part, (shown, tally) in zip(self.columns, self.parts, self.pieces(total), strict=True):
+            out[name] = self._one(part, tally, n, shown)
+        return Estimates(out, n, numeric_values(self.domain), remark=self.remark or "")
+
+    def _one(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
+        affine = part.affine()
+        if isinstance(affine, NoAffine):
+            if shown != 0:
+                check_counts(type(part).__name__, tally, n if shown is None else shown, tally_width(part), 1)
+            return no_estimate(["(no figure)"], affine.reason)
+        if shown is None:
+            return part.estimate(tally, n)
+        if shown == 0:
+            return no_estimate(
+                part.domain.labels() if affine.of == "cells" else ["mean"], "nobody reported this column"
+            )
+        base: Estimate = part.estimate(tally, shown)
+        assert base.estimator is not None
+        return replace(base, n=n, estimator=SampledEstimator(base.estimator, shown, n))
+
+    # -- two columns at once -----------------------------------------------------------------------------------------
+
+    def no_pairs(self, i: int, j: int) -> str | None:
+        """Why the pair of columns i and j cannot be estimated, or None."""
+        for place in (i, j):
+            why = pair_refused(self.parts[place], self.columns[place])
+            if why is not None:
+                return why
+        return None
+
+    def pair(self, i: int, j: int) -> PairOracle:
+        """What adds up and reads the reports of columns i and j together."""
+        return PairOracle(self.parts[i], self.parts[j], (i, j))
+
+    def weighted(self) -> WeightedColumns:
+        """What adds up and reads the reports of people who count with public weights."""
+        return WeightedColumns(self)
+
+    def variance(self, shares: Sequence[Any], n: int) -> list[Any]:
+        """Exact variance of every figure of every column, for a fixed population of n people with these shares."""
+        return [part.variance(f, n) for part, f in zip(self.parts, shares, strict=True)]
+
+
+def tally_width(part: Any) -> int:
+    return int(getattr(part, "outputs", part.domain.size))
+
+
+def per_column(owner: object, name: str, given: Any, schema: Schema) -> tuple[float, ...] | None:
+    """Positive weights, one per private column, as a sequence or by name; None stays None."""
+    if given is None:
+        return None
+    columns = schema.private
+    if hasattr(given, "items"):
+        unknown = set(given) - set(columns)
+        if unknown:
+            raise InvalidParameter(
+                f"{type(owner).__name__}.{name} names columns that are not randomised: {sorted(unknown)}."
+            )
+        given = [given.get(column, 1.0) for column in columns]
+    try:
+        weights = tuple(float(w) for w in given) if not isinstance(given, str) else ()
+    except (TypeError, ValueError):
+        weights = ()
+    if len(weights) != len(columns) or not all(0 < w < float("inf") for w in weights):
+        raise InvalidParameter(
+            f"{type(owner).__name__}.{name} must be {len(columns)} positive numbers, one per column, got "
+            f"{shorten(given)}.",
+            hint=f"columns in order: {', '.join(columns)}",
+        )
+    return weights

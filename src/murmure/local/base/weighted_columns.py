@@ -1,0 +1,186 @@
+"""Columns of a record when people count with public weights (survey weights).
+
+    fhat_v = (sum_i w_i Y_iv / W - q) / (p - q),     W = sum_i w_i;
+    Var    = sum_i w_i^2 Var(Y_iv) / (W (p - q))^2,  a straight line in the shares weighted by w^2 (added up too).
+
+Weights are public constants of people (a sampling frame gives them), put on a grid of thousandths so that sums stay
+integers. With all weights equal this is the plain estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from murmure.core.counts import check_counts
+from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.core.estimates.column_estimates import Estimates, SampledEstimator, no_estimate, numeric_values
+from murmure.core.estimates.estimate import Estimate, Floats, Target, on_simplex, share_variance
+from murmure.core.estimates.intervals import score_line
+from murmure.core.types import Affine, Array, Ints, NoAffine
+from murmure.laws.bits import unpack
+from murmure.laws.hidden_draw import FakeCode
+from murmure.laws.records import Records
+from murmure.laws.tallies import BLOCK
+from murmure.local.base.hidden_attribute import HiddenOracle
+from murmure.local.base.randomisers import NumericOracle
+from murmure.local.grr import GRR
+from murmure.local.subset import SubsetSelection
+from murmure.local.unary import UnaryEncoding
+
+
+@dataclass(frozen=True)
+class WeightedColumns:
+    """Adds up and reads weighted records. Of every column: people, W, W2, then sums of w and of w^2 over reports."""
+
+    person: Any
+
+    def __post_init__(self) -> None:
+        for name, part in zip(self.person.columns, self.person.parts, strict=True):
+            if not isinstance(part.affine(), NoAffine) and _size(part) is None:
+                raise PlanRefused(
+                    f"Plan refused: the reports of {name!r} ({type(part).__name__}) cannot be weighted.",
+                    hint="GRR, SUE, OUE, SubsetSelection and the numeric mechanisms can",
+                )
+
+    @property
+    def widths(self) -> list[int]:
+        return [3 + 2 * (_size(part) or 0) for part in self.person.parts]
+
+    def tally(self, records: Records) -> Ints:
+        if records.weights is None:
+            raise InvalidParameter("these records carry no weights; wanted one public weight per person.")
+        out = []
+        for i, part in enumerate(self.person.parts):
+            w = records.weights if records.rows is None else records.weights[records.rows[i]]
+            sums = [_weighted(part, records.parts[i], v) for v in (w, w * w)]
+            out += [np.array([len(w), w.sum(), (w * w).sum()], np.int64), *sums]
+        return np.concatenate(out)
+
+    def estimate(self, total: Ints, n: int) -> Estimates:
+        out, at = {}, 0
+        for name, part, width in zip(self.person.columns, self.person.parts, self.widths, strict=True):
+            out[name] = _read(part, total[at : at + width], n)
+            at += width
+        return Estimates(out, n, numeric_values(self.person.domain), remark=self.person.remark or "")
+
+
+def _real(part: Any) -> Any:
+    return part.real if isinstance(part, HiddenOracle) else part
+
+
+def _size(part: Any) -> int | None:
+    """How many sums the reports of a column need; None where weights cannot be added up."""
+    real = _real(part)
+    if isinstance(real, GRR | UnaryEncoding | SubsetSelection):
+        return int(real.domain.size)
+    return int(real.outputs) if isinstance(real, NumericOracle) else None
+
+
+def _each(part: Any) -> Any:
+    """How many cells every report supports; None where that is random."""
+    if isinstance(part, HiddenOracle):
+        return 1 if isinstance(part.law, FakeCode) else None
+    return 1 if isinstance(part, NumericOracle) else part.supported
+
+
+def _weighted(part: Any, reports: Array, weights: Ints) -> Ints:
+    """The sum of weights over the reports that support each cell, in integers."""
+    size = _size(part)
+    out = np.zeros(size or 0, np.int64)
+    if size is None:
+        return out
+    part.tally(reports)  # refuses what is no report
+    if reports.ndim == 1:
+        np.add.at(out, reports, weights)
+        return out
+    for a in range(0, len(reports), BLOCK):
+        out += weights[a : a + BLOCK] @ unpack(reports[a : a + BLOCK], size).astype(np.int64)
+    return out
+
+
+def _read(part: Any, piece: Ints, n: int) -> Estimate:
+    affine = part.affine()
+    if isinstance(affine, NoAffine):
+        return no_estimate(["(no figure)"], affine.reason)
+    shown, whole, squares = (int(v) for v in piece[:3])
+    labels = part.domain.labels() if affine.of == "cells" else ["mean"]
+    if whole == 0:
+        return no_estimate(labels, "nobody with a weight reported this column")
+    half = (len(piece) - 3) // 2
+    first, second = piece[3 : 3 + half], piece[3 + half :]
+    for sums, of in ((first, whole), (second, squares)):  # weights add up as people do
+        check_counts(type(_real(part)).__name__, sums, of, half, _each(part))
+    base = _cells(part, affine, first, second, whole, squares) if affine.of == "cells" else None
+    if base is None:
+        base = _mean(part, first, whole, squares)
+    if shown == n:
+        return replace(base, n=n)
+    return replace(base, n=n, estimator=SampledEstimator(base.estimator, shown, n))  # type: ignore[arg-type]
+
+
+def _cells(part: Any, affine: Affine, first: Ints, second: Ints, whole: int, squares: int) -> Estimate:
+    k = part.domain.size
+    low = np.array([float(o) for o in affine.offset]) * np.ones(k)
+    high = low + np.array([float(s) for s in affine.slope]) * np.ones(k)
+    reading = WeightedEstimator(first / whole, second / squares, whole**2 / squares, high, low, part.cross)
+    return Estimate(part.domain.labels(), reading.raw, 0, "share", reading)
+
+
+def _mean(part: Any, first: Ints, whole: int, squares: int) -> Estimate:
+    low, step, _ = part.domain.scale()
+    people = max(1, int(whole**2 / squares))  # Kish: as good as so many people who count alike
+    reading = part.read_mean(first * (people / whole), people)
+    return Estimate(["mean"], np.array([low + step * reading.mean]), 0, "value", reading)
+
+
+@dataclass(frozen=True)
+class WeightedEstimator:
+    """Weighted shares of supports, by w and by w^2; n = W^2 / W2, as good as so many people (Kish)."""
+
+    by_weight: Floats
+    by_square: Floats
+    n: float
+    p: Floats
+    q: Floats
+    cross: Any
+
+    @cached_property
+    def raw(self) -> Floats:
+        return np.asarray((self.by_weight - self.q) / (self.p - self.q))
+
+    @cached_property
+    def _shares(self) -> tuple[Floats, Floats]:
+        """Weighted by w, and by w^2."""
+        return on_simplex(self.raw), on_simplex((self.by_square - self.q) / (self.p - self.q))
+
+    def variance(self, target: Target) -> Floats:
+        f, f2 = self._shares
+        sampling = f2 * (1 - 2 * f) + f * f if target == "superpopulation" else 0.0  # sum w^2 (x - f)^2 / W2
+        return np.asarray((share_variance(f2, self.p, self.q) + sampling) / self.n)
+
+    def covariance(self, target: Target) -> Floats:
+        f, f2 = self._shares
+        slope = self.p - self.q
+        cov = self.cross(f2) / np.outer(slope, slope)
+        if target == "superpopulation":
+            cov = cov - np.outer(f2, f) - np.outer(f, f2) + np.outer(f, f)
+        np.fill_diagonal(cov, self.variance(target) * self.n)
+        return np.asarray(cov / self.n)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        """Score intervals; what the shares by w and by w^2 differ in is held at its estimate."""
+        if simultaneous:
+            level = 1 - (1 - level) / len(self.raw)
+        f, f2 = self._shares
+        gap = f2 - f
+        slope, none = (1 - self.p - self.q) / (self.p - self.q), np.zeros_like(f)
+        line = (share_variance(0.0, self.p, self.q) + slope * gap, slope, none)
+        if target == "superpopulation":
+            line = (line[0] + gap, line[1] + 1 - 2 * gap, none - 1)
+        line = (np.maximum(line[0], 0.0), line[1], line[2])
+        ends = score_line(self.raw, self.n, line, level)
+        return ends, "score, weighted" + (", simultaneous (Bonferroni)" if simultaneous else "")

@@ -1,0 +1,1 @@
+"""The coordinator of a study: collects masked messages, publishes progress, results and a page."""

@@ -1,0 +1,49 @@
+"""Where a coordinator is. What cannot be read is not repeated: there may be a password in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from murmure.core.errors import InvalidParameter
+from murmure.parties.party.refusals import Untrusted
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+HOST = re.compile(r"(?!.*[^.]{64})[A-Za-z0-9._:-]{1,253}")  # a name, or an address of either kind
+PATH = re.compile(r"[A-Za-z0-9._~/-]*")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a coordinator is: https, or http to this very machine."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def of(cls, url: str, plain: bool = False) -> Address:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            parts, host, port = urlsplit(""), None, None
+        odd = parts.query or parts.fragment or "@" in parts.netloc or not PATH.fullmatch(parts.path)
+        if parts.scheme not in ("http", "https") or not host or not HOST.fullmatch(host) or odd:
+            raise InvalidParameter(  # without the address: there may be a password in it
+                "the coordinator's address cannot be read.", hint="write https://host:port"
+            )
+        if parts.scheme == "http" and host not in LOOPBACK and not plain:
+            raise Untrusted(
+                f"http://{host} is not encrypted: whoever listens would see the study and its result.",
+                hint="write https://...; --plain-http takes it all the same, for a network of your own",
+            )
+        return cls(parts.scheme, host, port or (443 if parts.scheme == "https" else 80), parts.path.rstrip("/"))
+
+    @property
+    def url(self) -> str:
+        """One spelling, by which a coordinator is known again."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.path}"

@@ -1,0 +1,214 @@
+"""From a study that came over the network to one that this party takes part in: who signed it, what it asks, who said
+yes. Until all of that is settled, and the rows are checked, nothing is sent."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.core.random import fresh_key
+from murmure.parties.party.history import earlier_conditions
+from murmure.parties.party.local_sums import AllLocalSums, LocalSums, compute_local_sums
+from murmure.parties.party.policy import Policy, exact_columns, roster_place
+from murmure.parties.party.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
+from murmure.parties.party.row_sources import open_rows
+from murmure.parties.party.runner import DECLINE_SECONDS, DEFAULT_WAIT, PartyRunner, RoundSums, rows_fingerprint
+from murmure.secure.errors import Declined
+from murmure.secure.party import Party
+
+if TYPE_CHECKING:
+    from murmure.parties.http.client import Client
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.study.document import Study
+
+EVERY = 2.0  # seconds: a party that declines by itself does so at multiples of it
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A study at an address, and what this party holds it to."""
+
+    home: PartyFolder
+    study: Study
+    signed: bytes = field(repr=False)
+    url: str
+    policy: Policy
+    approve: str | None = None  # the digest of the one study that is approved
+    fingerprint: str | None = None  # of the one coordinator that is trusted
+    accept_new_keys: tuple[str, ...] = ()  # names of parties that made a new key, as somebody has asked them
+
+    def check_signer(self) -> None:
+        """The key that was pinned here, or named now; the study that was approved."""
+        card = self.study.coordinator
+        self.home.store.check_pin(self.url, card)
+        if self.fingerprint is not None and not _same(self.fingerprint, card.fingerprint, 32):
+            raise OtherCoordinator(
+                f"the study is signed by {card.fingerprint}, which is not the coordinator that was named.",
+                hint="ask the coordinator for its fingerprint by another way (a telephone)",
+            )
+        if self.approve is not None and not _same(self.approve, self.study.digest.hex(), 64):
+            raise OtherStudy(
+                f"the study at {self.url} has the digest {self.study.digest.hex()}, which is not the one approved.",
+                hint="it was changed since: read it again with murmure party look",
+            )
+
+    def check_roster(self) -> None:
+        """Everybody has the key of earlier studies. A study that was joined goes on with the keys it has."""
+        if self.home.store.study(self.study.digest) is None:
+            self.home.store.check_roster(self.study.roster, self.accept_new_keys)
+
+    def check_not_declined(self) -> None:
+        """A no that was sent cannot be taken back: the coordinator hears this party no more in this study."""
+        said = [one for one in self.home.store.decisions() if one["study"] == self.study.digest.hex()]
+        last = next((one for one in reversed(said) if one["decision"] in ("declined", "not told")), None)
+        if last is not None and last["decision"] == "declined":
+            raise Declined(
+                f"this party said no to {self.study.name!r} ({last['at']}), and the coordinator was told.",
+                hint="a no cannot be taken back: ask the coordinator for a new study",
+            )
+
+    def approval(self, yes: bool) -> str | None:
+        """Who said yes, as far as nobody needs to be asked."""
+        if self.home.store.study(self.study.digest) is not None:
+            return "joined before"
+        if self.approve is not None:
+            return "approved by its digest"
+        if not yes:
+            return None
+        if self.fingerprint is not None or self.home.store.pinned(self.url) is not None:
+            return "approved by --yes, from a pinned coordinator"
+        raise NotApproved(
+            "--yes approves whatever stands at the address: name the study, or at least who signs it.",
+            hint=f"--approve {self.study.digest.hex()}, or --coordinator-fingerprint",
+        )
+
+
+def check_invitation(terms: Invitation) -> None:
+    """All that can be refused before anybody is asked: signer, roster, own rules."""
+    check_known(terms)
+    check_rules(terms)
+
+
+def check_known(terms: Invitation) -> None:
+    """That this is the study that was meant, from whom and with whom it was meant. Who is unsure says nothing to it."""
+    with _recorded(terms):
+        terms.check_signer()
+        roster_place(terms.study, terms.home.card)
+        terms.check_not_declined()
+        terms.check_roster()
+
+
+def check_rules(terms: Invitation) -> None:
+    """The own rules, as far as no row has to be read."""
+    study, home = terms.study, terms.home
+    with _recorded(terms):
+        terms.policy.check(study)
+        terms.policy.check_budget(study, home.store.charges())
+        if home.store.study(study.digest) is None:
+            terms.policy.check_sums(study, *home.store.exact_sums(study.digest, exact_columns(study)))
+            terms.policy.check_conditions(study, earlier_conditions(home.store, study)[0])
+
+
+@contextmanager
+def _recorded(terms: Invitation) -> Iterator[None]:
+    """Why this party refuses stands in its own file, and nowhere else."""
+    try:
+        yield
+    except MurmureError as error:
+        why = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        terms.home.store.decide(terms.study.digest, terms.study.name, "refused", why)
+        raise
+
+
+def read_rows(terms: Invitation, rows: str, query: str | None = None) -> AllLocalSums:
+    """The own sums of every question, once every row of them is known to be within its bounds."""
+    joined = terms.home.store.study(terms.study.digest) is not None
+    with nullcontext() if joined else _recorded(terms):
+        own = compute_local_sums(terms.study, open_rows(rows, query))
+        terms.policy.check_rows(terms.study, own[0].rows)
+    return own
+
+
+def needs_rows(terms: Invitation) -> bool:
+    """Whether a vector is still to be made: rows that changed after the last one left are no reason to stop."""
+    return terms.home.store.needs_rows(terms.study.digest, terms.study.rounds)
+
+
+def join_study(
+    terms: Invitation,
+    client: Client,
+    own: Sequence[LocalSums],
+    why: str,
+    tell: Callable[[int, str], None] = lambda round, stage: None,
+    log: Callable[[str], None] = lambda line: None,
+    wait: float = DEFAULT_WAIT,
+) -> list[RoundSums]:
+    """Join, or go on, and stay until the last result; wait: seconds for the others' next step."""
+    study, home = terms.study, terms.home
+    if needs_rows(terms):
+        mark = rows_fingerprint(home.identity, study.digest, own)
+        known = (study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
+        home.store.join(*known, study.roster, terms.accept_new_keys)
+    log(f"{study.name}: {why}")
+    return PartyRunner(home, study, client, own, terms.policy, tell, log, wait).run()
+
+
+def decline_automatically(terms: Invitation, client: Client, since: float) -> bool:
+    """The no of a party that its own rules or rows stop, so that nobody waits; whether the coordinator has it.
+
+    It is the message that a person's no is. It leaves at a moment of a coarse clock that began when the study came
+    (since: time.monotonic() then), 2, 4, 8, 16 ... seconds later: of how soon a rule refused, or how far the rows were
+    read, only the order of magnitude shows in it.
+    Whoever has joined before keeps its place: the same command with other rows or rules may go on.
+    """
+    if terms.home.store.study(terms.study.digest) is not None:
+        return False
+    gone, moment = time.monotonic() - since, EVERY
+    while moment < gone:
+        moment *= 2
+    time.sleep(moment - gone)
+    patience, client.patience = client.patience, min(client.patience, DECLINE_SECONDS)
+    try:
+        decline(terms, client, "stopped by its own rules or rows")
+    except MurmureError:
+        return False
+    finally:
+        client.patience = patience
+    return True
+
+
+def decline(terms: Invitation, client: Client, why: str) -> None:
+    """A signed no, so that nobody waits; after a yes it would be another matter."""
+    study, home = terms.study, terms.home
+    terms.check_signer()
+    if home.store.study(study.digest) is not None:
+        raise Declined(
+            f"this party has joined {study.name!r} and cannot decline it any more.",
+            hint="stop the process that runs it",
+        )
+    session = study.session(1, range(len(study.roster)))
+    refusal = Party(session, home.identity, roster_place(study, home.card), fresh_key()).refuse()
+    home.store.decide(study.digest, study.name, "declined", why)
+    try:
+        client.send(refusal)
+    except StudyEnded:  # others declined before, and nobody waits any more
+        return
+    except Unreachable:
+        home.store.decide(study.digest, study.name, "not told", "the coordinator did not answer when it was told no")
+        raise
+
+
+def _same(said: str, wanted: str, digits: int) -> bool:
+    """Hexadecimal digits, however they are spaced."""
+    plain = "".join(said.split()).lower()
+    with suppress(ValueError):
+        if len(bytes.fromhex(plain)) == digits // 2:
+            return hmac.compare_digest(plain, "".join(wanted.split()))
+    raise InvalidParameter(
+        f"a fingerprint or digest of {digits} hexadecimal digits is wanted, got {len(plain)} letters."
+    )

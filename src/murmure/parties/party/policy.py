@@ -1,0 +1,227 @@
+"""A party's own minimums and veto. Whatever a coordinator agreed with others, these are checked here, at home."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.parties.party.refusals import (
+    ForbiddenColumn,
+    NoiseRequired,
+    NotOnRoster,
+    OverBudget,
+    TooFewRows,
+    TooManySums,
+)
+from murmure.parties.party.transaction import ROW_COUNT_COLUMN, CohortRule, SumRequest
+from murmure.parties.study.cohort_guard import MIN_PARTIES
+from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
+from murmure.parties.study.replay import Turn
+from murmure.plan.plan import REPORTED_DELTA
+from murmure.secure.errors import TooFewParties
+from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, disclosure_counts
+from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
+from murmure.statistics.conditions.refusals import refusal
+
+if TYPE_CHECKING:
+    from murmure.parties.study.document import Study
+    from murmure.parties.study.questions import StudyQuestion
+    from murmure.secure.identity import Card
+    from murmure.statistics.conditions.conditions import Conditions
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What this party asks of every study.
+
+    guard: which earlier releases a cohort is held against: those of exact sums that read a column which is read again
+    ("columns"), which are all, since each brings the number of rows; or those of the very same sum only ("question"),
+    and then the numbers of rows of single parties may be told apart.
+    budget: the most that all noisy studies, of whatever columns, may cost together, as an epsilon at delta; None: any.
+    allow_more_sums: than one study may ask of these rows, over several studies.
+    rows_are_public: everybody may see every row, so that a study may ask for more sums than there are rows.
+    minimum_cell: the fewest rows that a condition of an exact sum may pick out or leave out, by public facts
+    (statistics/conditions/minimum_cell.py); 1: a sum over one row may go, and conditions are not judged.
+    """
+
+    minimum_parties: int = 5
+    minimum_rows: int = 1
+    forbidden: tuple[str, ...] = ()
+    require_noise: bool = False
+    guard: CohortRule = "columns"
+    budget: float | None = None
+    delta: float = REPORTED_DELTA
+    allow_more_sums: bool = False
+    rows_are_public: bool = False
+    minimum_cell: int = MINIMUM_CELL
+
+    def __post_init__(self) -> None:
+        if self.minimum_parties < MIN_PARTIES:
+            raise InvalidParameter(
+                f"Policy.minimum_parties must be at least {MIN_PARTIES}, got {self.minimum_parties}.",
+                hint="with two parties each can subtract its own sum and has the other's",
+            )
+        if self.minimum_rows < 1:
+            raise InvalidParameter(f"Policy.minimum_rows must be at least 1, got {self.minimum_rows}.")
+        if isinstance(self.minimum_cell, bool) or not isinstance(self.minimum_cell, int) or self.minimum_cell < 1:
+            raise InvalidParameter(
+                f"Policy.minimum_cell must be a whole number of at least 1, got {shorten(self.minimum_cell)}.",
+                hint="5 is usual; at 1 a sum over a single row may leave",
+            )
+        if self.guard not in ("columns", "question"):
+            raise InvalidParameter(f'Policy.guard must be "columns" or "question", got {shorten(self.guard)}.')
+        if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
+            raise InvalidParameter(f"Policy.budget must be an epsilon above 0, got {shorten(self.budget)}.")
+        if not 0 <= self.delta < 1:
+            raise InvalidParameter(f"Policy.delta must be 0, or between 0 and 1, got {shorten(self.delta)}.")
+
+    def check(self, study: Study) -> None:
+        """Refuse a study before a row is read."""
+        forbidden = {name.casefold() for name in self.forbidden}
+        if study.ratio > 1 and not self.rows_are_public:
+            raise TooManySums(
+                f"{study.name!r} may ask for more sums than there are rows ({study.exact_sums:_} exact sums, "
+                f"{study.surely_rows:_} rows): whoever reads the result can solve for single rows.",
+                hint="ask for a study with fewer sums or more rows; or --rows-are-public, if everybody may see them",
+            )
+        for question in study.questions:
+            number, plan = question.number, question.plan
+            minimum = plan.parties.minimum
+            if minimum < self.minimum_parties:
+                raise TooFewParties(
+                    f"question {number} of {study.name!r} may be answered by {minimum} parties; this party wants at "
+                    f"least {self.minimum_parties}.",
+                    hint=f"ask for a study with a larger minimum, or lower your own (never below {MIN_PARTIES})",
+                )
+            read = [name for name in question.columns if name.casefold() in forbidden]
+            if read:
+                raise ForbiddenColumn(
+                    f"question {number} of {study.name!r} reads column {read[0]!r}, which this party does not give.",
+                    hint="ask for a study without it",
+                )
+            if self.require_noise and not study.hides_rows[number - 1]:
+                said = "exact sums" if plan.curator is None else "sums with noise too small to hide a row"
+                noise = f"with [noise], of epsilon = {MAX_HIDING_EPSILON} in all at most"
+                raise NoiseRequired(
+                    f"question {number} of {study.name!r} releases {said}; this party wants noise on all of them.",
+                    hint=f"ask for a study {noise if question.takes_noise else _without(question)}",
+                )
+        study.check_ratio()
+        self.check_conditions(study)
+
+    def check_conditions(self, study: Study, before: Sequence[Conditions] = ()) -> None:
+        """Refuse a condition that too few rows may fulfil. No row is read: a refusal that depends on rows would tell
+        about them. before: what earlier studies asked of this party, which a difference could be taken from.
+        """
+        problem = None if self.rows_are_public else study.rare_condition(self.minimum_cell, before)
+        if problem is not None:
+            raise refusal(
+                problem,
+                f"question {problem.question} of {study.name!r}",
+                "or --minimum-cell 1, if a sum over one row may leave",
+                study.questions[problem.question - 1].takes_noise,
+            )
+
+    def check_budget(self, study: Study, before: Iterable[StudyCharge]) -> None:
+        """Refuse a study that costs more than is left, given what noisy studies have cost this party."""
+        from murmure.certify.accounting import covers
+
+        if self.budget is None:
+            return
+        for question in study.questions:
+            if question.plan.curator is None:
+                raise OverBudget(
+                    f"question {question.number} of {study.name!r} releases exact sums, which no budget covers.",
+                    hint=f"ask for a study {'with [noise]' if question.takes_noise else _without(question)}; or join "
+                    "without --budget, if these rows may be told of exactly",
+                )
+        own = charges_of(study)
+        # of whatever columns: what is protected is a row, with all that it holds
+        earlier = [one for one in before if one.study != study.digest.hex()]
+        unlike = next((one for one in earlier if one.protects != own[0].protects), None)
+        if unlike is not None:
+            raise OverBudget(
+                f"{unlike.name!r}, which these rows have paid for, protects {unlike.protects}, and {study.name!r} "
+                f"{own[0].protects}: their costs do not add up, and no budget can cover both.",
+                hint="ask for a study that protects the same; or join without --budget",
+            )
+        total = total_cost([*earlier, *own])
+        if not covers(self.budget, self.delta, total):
+            before_it = (
+                f"noisy studies have cost {cost_in_words(total_cost(earlier), self.delta)} before, together "
+                f"that is {cost_in_words(total, self.delta)}, and "
+                if earlier
+                else ""
+            )
+            raise OverBudget(
+                f"{study.name!r} costs {cost_in_words(total_cost(own), self.delta)}; {before_it}"
+                f"the budget of this party is "
+                f"epsilon = {self.budget:g} at delta = {self.delta:g}.",
+                hint="ask for a study with more noise",
+            )
+
+    def check_sums(self, study: Study, before: int, names: Sequence[str]) -> None:
+        """Refuse exact sums that, with those of the same columns in earlier studies, are too many for the rows.
+
+        What one study may not ask at once, several could ask one after the other.
+        """
+        own, most = study.exact_sums, math.floor(study.ratio * study.surely_rows)
+        if self.allow_more_sums or self.rows_are_public or not (own and before) or own + before <= most:
+            return
+        raise TooManySums(
+            f"{study.name!r} asks for {own:_} exact sums, and {before:_} of the same columns were let go before "
+            f"({', '.join(map(repr, names[-3:]))}): together more than the {most:_} that {study.surely_rows:_} rows "
+            "allow; from more, single rows could be worked out.",
+            hint=f"ask for a study {'with [noise], or ' if study.exact_may_be_noisy else ''}with more rows "
+            "(least_rows); or --allow-more-sums, if the rows are others than before",
+        )
+
+    def check_rows(self, study: Study, rows: int) -> None:
+        least = max(self.minimum_rows, study.least_rows or 1)
+        if rows < least:
+            raise TooFewRows(
+                f"there are {rows} rows here, and {study.name!r} or this party wants at least {least} of each party.",
+                hint="so few rows hide one another badly: take no part, or bring more",
+            )
+
+
+def _without(question: StudyQuestion) -> str:
+    """Of a model that no noise protects."""
+    return f"without {question.kind}, which cannot be asked with noise"
+
+
+def roster_place(study: Study, mine: Card) -> int:
+    """Where this party stands on the roster: by its key, and by its name, so that nobody takes it for another."""
+    if mine in study.roster:
+        return study.roster.index(mine)
+    same = next((card for card in study.roster if card.key == mine.key or card.name == mine.name), None)
+    said = f"the roster of {study.name!r} does not name this party, {mine.name} ({mine.fingerprint})"
+    if same is not None:
+        said += f", but {same.name} ({same.fingerprint})"
+    raise NotOnRoster(
+        f"{said}.", hint="hand your card (murmure party card) to the coordinator, who signs a study with it"
+    )
+
+
+def exact_columns(study: Study) -> set[str]:
+    """Those of which exact sums are asked."""
+    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
+    return {name for question in exact for name in question.columns}
+
+
+def sum_request(study: Study, turn: Turn | int) -> SumRequest:
+    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more.
+
+    turn: a round of the study; or the number of one of its plans.
+    """
+    from murmure.parties.coordinator.release_log import sum_names
+
+    if isinstance(turn, int):
+        turn = Turn(turn, study.plans[turn - 1], turn)
+    question, exact = study.questions[turn.question - 1], not study.hides_rows[turn.question - 1]
+    columns = (*question.columns, ROW_COUNT_COLUMN) if exact else question.columns
+    sums = sum(disclosure_counts(turn.plan.statistic)) if exact else 0
+    return SumRequest(tuple(sum_names(question)), columns, exact, study.sharing.colluders, sums)

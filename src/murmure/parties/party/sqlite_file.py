@@ -1,0 +1,116 @@
+"""A party's file of SQLite: transactions that are on the disk when they end, and secrets that do not outlive them.
+
+journal_mode PERSIST: SQLite copies the pages that it is about to change to a journal beside the file, old secrets too.
+The journal stays, so that it can be overwritten; deleted, it would lie unnamed on the disk. synchronous EXTRA as in
+the ledger: what was committed before a message left is there after a power cut. (What a disk or a backup keeps of
+overwritten blocks is beyond any program.)
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from murmure.core.errors import MurmureError
+from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
+from murmure.parties.party.refusals import StoreFailed
+from murmure.parties.party.tables import INDEXES, TABLES, VERSION
+
+Run = Callable[..., list[tuple[Any, ...]]]
+
+
+class PartyFile:
+    """One file, for its owner only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.journal = self.path.with_name(self.path.name + "-journal")
+
+    def create(self) -> None:
+        """Whole, or not at all: made under another name, and then linked."""
+        part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        with self._said():
+            try:
+                os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                with self._transaction(part, "IMMEDIATE") as run:
+                    for table, columns in TABLES.items():
+                        run(commented(table, columns))
+                    for index in INDEXES:
+                        run(index)
+                    run("INSERT INTO meta VALUES ('version', ?)", VERSION)
+                give_name(part, self.path)
+                sync_folder(self.path.parent)
+            finally:
+                part.unlink(missing_ok=True)
+                part.with_name(part.name + "-journal").unlink(missing_ok=True)
+
+    def look(self) -> None:
+        """Refuse what is damaged, of another version, or open to others."""
+        with self._said():
+            if not self.path.is_file():
+                raise _failed(self.path, "there is no such file", "murmure party init makes it")
+            if os.name == "posix" and self.path.stat().st_mode & 0o077:
+                raise _failed(self.path, "others may read it", f"chmod 600 {self.path.name}")
+        with self.reading() as run:
+            if run("PRAGMA quick_check(1)") != [("ok",)]:
+                raise _failed(self.path, "the file is damaged", "restore it from a copy")
+            found = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
+            version = run("SELECT value FROM meta WHERE key = 'version'") if found else []
+            if version != [(VERSION,)]:
+                raise _failed(self.path, f"it is no party's file of version {VERSION}", "name another folder")
+        self._wipe_left_over()
+
+    def _wipe_left_over(self) -> None:
+        """Of a process that was killed between the end of a round and `wipe`."""
+        with self._said(), suppress(FileNotFoundError):
+            if not any(self.journal.read_bytes()):
+                return
+            self.wipe()
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        with self._said(), self._transaction(self.path, "DEFERRED") as run:
+            yield run
+
+    @contextmanager
+    def writing(self) -> Iterator[Run]:
+        """Alone from its first read on: no other study can release a cohort between a check and its record."""
+        with self._said(), self._transaction(self.path, "IMMEDIATE") as run:
+            yield run
+
+    def wipe(self) -> None:
+        """Zeros over the journal, where pages with erased secrets were copied to; nobody writes to it meanwhile."""
+        with self._said(), self._transaction(self.path, "EXCLUSIVE"), suppress(FileNotFoundError):
+            handle = os.open(self.journal, os.O_WRONLY)
+            try:
+                os.write(handle, bytes(os.fstat(handle).st_size))
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    @contextmanager
+    def _transaction(self, path: Path, kind: str) -> Iterator[Run]:
+        # secure_delete: freed places in the file are overwritten with zeros
+        pragmas = ("journal_mode = PERSIST", "secure_delete = ON")
+        with closing(connect(path, *pragmas)) as connection, transaction(connection, kind):
+            yield lambda sql, *values: connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        try:
+            yield
+        except MurmureError:
+            raise
+        except FileExistsError:
+            raise _failed(self.path, "there is one already", "name another folder") from None
+        except (sqlite3.Error, OSError) as error:
+            why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
+            raise _failed(self.path, why, "nothing was sent that is not in it; repair the cause, then go on") from None
+
+
+def _failed(path: Path, why: str, hint: str) -> StoreFailed:
+    return StoreFailed(f"the party's file {str(path)!r} cannot be used: {why}.", hint=hint)

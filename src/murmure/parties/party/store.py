@@ -1,0 +1,294 @@
+"""What a party remembers: whom it pinned, what it joined, heard, said and let go.
+
+Written before it is said: after kill -9 at any point the same bytes leave again, under the same masks. Seeds and
+messages are erased when their round is over; digests of them stay.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from murmure.core.random import fresh_key
+from murmure.parties.party.refusals import OtherCoordinator, OtherKey, OtherRows, StudyEnded
+from murmure.parties.party.sqlite_file import PartyFile, Run
+from murmure.parties.party.transaction import PartyTransaction, charges, decide, erase, now
+from murmure.parties.study.costs import StudyCharge
+from murmure.secure.identity import Card, lookalike_key
+
+
+@dataclass(frozen=True)
+class JoinedStudy:
+    """A study that this party takes, or took, part in."""
+
+    digest: bytes
+    url: str
+    name: str
+    signed: bytes = field(repr=False)
+    state: str
+    reason: str | None
+    at: str
+
+
+@dataclass(frozen=True)
+class RoundState:
+    """What is there of a round that is not over."""
+
+    seed: bytes = field(repr=False)
+    heard: tuple[bytes, ...] = field(repr=False)
+    sent: dict[str, bytes] = field(repr=False)
+    unacknowledged: tuple[str, ...]
+
+
+class PartyStore:
+    """The memory of one party, over all its studies."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = PartyFile(path)
+
+    # -- coordinators and studies ----------------------------------------------------------------
+
+    def pinned(self, url: str) -> bytes | None:
+        with self.file.reading() as run:
+            found = run("SELECT key FROM coordinators WHERE url = ?", url)
+        return found[0][0] if found else None
+
+    def check_pin(self, url: str, card: Card) -> None:
+        key = self.pinned(url)
+        if key is not None and not hmac.compare_digest(key, card.key):
+            raise _other_coordinator(url, key, card)
+
+    def other_keys(self, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+        """Parties that had another key in a study that was joined, and that key."""
+        with self.file.reading() as run:
+            return _other_keys(run, roster)
+
+    def check_roster(self, roster: Iterable[Card], accepted: Collection[str] = ()) -> None:
+        """Refuse a name that comes with another key than before, unless somebody asked its owner and says so."""
+        for card, key in self.other_keys(roster):
+            if lookalike_key(card.name) not in map(lookalike_key, accepted):
+                raise _other_key(card, key)
+
+    def join(
+        self,
+        digest: bytes,
+        url: str,
+        card: Card,
+        name: str,
+        signed: bytes,
+        rows: bytes,
+        why: str,
+        roster: Collection[Card] = (),
+        accepted: Collection[str] = (),
+    ) -> JoinedStudy:
+        """Pins the coordinator and the roster and remembers the study; a second time, the rows must be the same."""
+        with self.file.writing() as run:
+            held = run("SELECT key FROM coordinators WHERE url = ?", url)
+            if held and not hmac.compare_digest(held[0][0], card.key):
+                raise _other_coordinator(url, held[0][0], card)
+            if not held:
+                run("INSERT INTO coordinators VALUES (?, ?, ?, ?)", url, card.name, card.key, now())
+            known = run("SELECT rows FROM studies WHERE digest = ?", digest)
+            if not known:
+                values = (digest, url, name, signed, rows, "joined", None, now())
+                run(f"INSERT INTO studies VALUES ({', '.join('?' * len(values))})", *values)
+                decide(run, digest, name, "approved", why)
+                _pin(run, digest, name, roster, accepted)
+            elif not hmac.compare_digest(known[0][0], rows):
+                raise OtherRows(
+                    f"the study {name!r} was joined with other rows: the difference of two answers tells about those "
+                    "that changed.",
+                    hint="give the rows of the first time; with new rows, a new study is needed",
+                )
+        joined = self.study(digest)
+        assert joined is not None
+        return joined
+
+    def study(self, digest: bytes) -> JoinedStudy | None:
+        with self.file.reading() as run:
+            found = run("SELECT digest, url, name, signed, state, reason, at FROM studies WHERE digest = ?", digest)
+        return JoinedStudy(*found[0]) if found else None
+
+    def studies(self) -> list[JoinedStudy]:
+        with self.file.reading() as run:
+            return [
+                JoinedStudy(*row)
+                for row in run("SELECT digest, url, name, signed, state, reason, at FROM studies ORDER BY rowid")
+            ]
+
+    def decide(self, digest: bytes, name: str, decision: str, why: str) -> None:
+        with self.file.writing() as run:
+            decide(run, digest, name, decision, why)
+
+    def decisions(self) -> list[dict[str, str]]:
+        with self.file.reading() as run:
+            rows = run("SELECT hex(study), name, decision, why, at FROM decisions ORDER BY number")
+        return [
+            {"study": study.lower(), "name": name, "decision": decision, "why": why, "at": at}
+            for study, name, decision, why, at in rows
+        ]
+
+    def fail(
+        self,
+        digest: bytes,
+        name: str,
+        reason: str,
+        number: int = 0,
+        refusal: bytes | None = None,
+    ) -> None:
+        """No way on: the secrets of all its rounds are erased. refusal: the no that round `number` is told.
+
+        Sums whose vector left stay written down: they may be out, although the coordinator says that there are none.
+        """
+        with self.file.writing() as run:
+            run("UPDATE studies SET state = 'failed', reason = ? WHERE digest = ?", reason, digest)
+            for (one,) in run("SELECT round FROM rounds WHERE study = ?", digest):
+                erase(run, digest, one)
+            if refusal is not None:
+                PartyTransaction(run, digest, number).sent("refuse", refusal)
+            decide(run, digest, name, "ended", reason)
+        self.file.wipe()
+
+    def over(self, digest: bytes, number: int) -> None:
+        """All was heard, and round `number` was the last; written once."""
+        joined = self.study(digest)
+        if joined is not None and joined.state == "joined":
+            with self.file.writing() as run:
+                PartyTransaction(run, digest, number).over()
+
+    def unsaid_no(self, digest: bytes) -> list[tuple[int, bytes]]:
+        """Refusals that the coordinator may not have, and their rounds."""
+        with self.file.reading() as run:
+            return [
+                (number, message)
+                for number, message in run(
+                    "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0", digest
+                )
+            ]
+
+    def said_no(self, digest: bytes, number: int) -> None:
+        with self.file.writing() as run:
+            PartyTransaction(run, digest, number).acknowledged("refuse")
+            erase(run, digest, number)
+        self.file.wipe()
+
+    def needs_rows(self, digest: bytes, rounds: int) -> bool:
+        """Whether a vector is still to be made; what was masked is only sent again. (Once done, rows are compared.)"""
+        joined = self.study(digest)
+        with self.file.reading() as run:
+            made = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
+        return joined is None or joined.state == "done" or (joined.state == "joined" and made < rounds)
+
+    # -- one round -------------------------------------------------------------------------------
+
+    def begin(self, study: bytes, number: int, first: Callable[[bytes], bytes]) -> RoundState:
+        """The round as far as it went; where it had not begun, with a fresh seed and what is said first."""
+        with self.file.writing() as run:
+            found = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
+            if not found:
+                seed = fresh_key()
+                run("INSERT INTO rounds VALUES (?, ?, ?, NULL, NULL)", study, number, seed)
+                PartyTransaction(run, study, number).sent("keys", first(seed))
+            elif found[0][0] is None:
+                raise StudyEnded("this round is over, and its secrets are erased.", hint="there is nothing to go on")
+            else:
+                seed = found[0][0]
+            heard = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
+            sent = run(
+                "SELECT kind, message, acknowledged FROM sent WHERE study = ? AND round = ? ORDER BY rowid",
+                study,
+                number,
+            )
+        unacknowledged = tuple(kind for kind, _, arrived in sent if not arrived)
+        return RoundState(seed, tuple(m for (m,) in heard), {kind: m for kind, m, _ in sent}, unacknowledged)
+
+    def heard(self, study: bytes) -> int:
+        """How many messages of the coordinator were heard, over all rounds."""
+        with self.file.reading() as run:
+            return int(run("SELECT coalesce(max(number), 0) FROM heard WHERE study = ?", study)[0][0])
+
+    @contextmanager
+    def step(self, study: bytes, number: int) -> Iterator[PartyTransaction]:
+        """One message heard and all that follows from it, in one transaction: all of it, or nothing."""
+        with self.file.writing() as run:
+            yield PartyTransaction(run, study, number)
+
+    def results(self, study: bytes) -> list[tuple[list[int], tuple[int, ...]]]:
+        """Of every round that is over: the sums, and whose they are."""
+        with self.file.reading() as run:
+            rows = run("SELECT result, cohort FROM rounds WHERE study = ? AND result IS NOT NULL ORDER BY round", study)
+        return [(json.loads(result), tuple(json.loads(cohort))) for result, cohort in rows]
+
+    def charges(self) -> list[StudyCharge]:
+        """What noisy sums have cost, over all studies."""
+        with self.file.reading() as run:
+            return charges(run)
+
+    def exact_sums(self, study: bytes, columns: Collection[str]) -> tuple[int, list[str]]:
+        """How many exact sums of these columns other studies have had, and their names."""
+        with self.file.reading() as run:
+            return PartyTransaction(run, study, 0).exact_sums(columns)
+
+    def asked_before(self, questions: Collection[str], but: bytes) -> list[str]:
+        """The names of other studies for which an exact sum of these was let go."""
+        with self.file.reading() as run:
+            rows = run(
+                "SELECT s.name, c.questions FROM cohorts c JOIN studies s ON s.digest = c.study "
+                "WHERE c.exact = 1 AND c.study <> ? ORDER BY c.rowid",
+                but,
+            )
+        return list(dict.fromkeys(name for name, held in rows if {*questions} & {*json.loads(held)}))
+
+    def released(self) -> list[dict[str, Any]]:
+        """Every cohort that this party let a sum go for."""
+        with self.file.reading() as run:
+            rows = run(
+                "SELECT hex(c.study), s.name, c.round, c.columns, c.exact, c.members, c.certain, c.sums, c.at "
+                "FROM cohorts c JOIN studies s ON s.digest = c.study ORDER BY c.rowid"
+            )
+        names = ("study", "name", "round", "columns", "exact", "members", "certain", "sums", "at")
+        out = [dict(zip(names, row, strict=True)) for row in rows]
+        for one in out:
+            one |= {"study": str(one["study"]).lower(), "exact": bool(one["exact"]), "certain": bool(one["certain"])}
+            one |= {"columns": json.loads(str(one["columns"])), "members": json.loads(str(one["members"]))}
+        return out
+
+
+def _other_keys(run: Run, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+    pinned: dict[str, bytes] = {name: key for name, key in run("SELECT name, key FROM parties")}
+    found = [(card, pinned.get(lookalike_key(card.name), card.key)) for card in roster]
+    return [(card, key) for card, key in found if not hmac.compare_digest(key, card.key)]
+
+
+def _pin(run: Run, digest: bytes, study: str, roster: Collection[Card], accepted: Collection[str]) -> None:
+    """In the transaction of joining, so that two studies at once cannot bring two keys for a name."""
+    for card, key in _other_keys(run, roster):
+        if lookalike_key(card.name) not in map(lookalike_key, accepted):
+            raise _other_key(card, key)
+        was = Card(card.name, key).fingerprint
+        decide(run, digest, study, "new key", f"of {card.name}: {card.fingerprint}; it was {was}")
+        run("DELETE FROM parties WHERE name = ?", lookalike_key(card.name))
+    for card in roster:
+        run("INSERT OR IGNORE INTO parties VALUES (?, ?, ?, ?)", lookalike_key(card.name), card.key, digest, now())
+
+
+def _other_key(card: Card, pinned: bytes) -> OtherKey:
+    return OtherKey(
+        f"{card.name!r} has the key {card.fingerprint} in this study; in one that this party joined before it had "
+        f"{Card('x', pinned).fingerprint}. Somebody may be standing in for it.",
+        hint=f"telephone {card.name}; if the key is theirs: --accept-new-key {shlex.quote(card.name)}",
+    )
+
+
+def _other_coordinator(url: str, pinned: bytes, card: Card) -> OtherCoordinator:
+    return OtherCoordinator(
+        f"the study at {url} is signed by {card.fingerprint}; under this address "
+        f"{Card('x', pinned).fingerprint} was pinned at the first join.",
+        hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
+    )

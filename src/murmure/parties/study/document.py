@@ -1,0 +1,431 @@
+"""What is asked, by whom, of whom, and under which terms: one signed document that stands for the whole study.
+
+Every key and every message of the study is bound to its digest, so nobody can change a word of it later.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.parties.study.json_codec import (
+    HINT,
+    VERSION,
+    check_version,
+    fraction,
+    list_field,
+    models_from_dict,
+    models_to_dict,
+    parse_json,
+)
+from murmure.parties.study.json_codec import digest as digest_of
+from murmure.parties.study.plan_checks import check_noise, check_plans
+from murmure.parties.study.questions import (
+    StudyQuestion,
+    answer_words,
+    check_models,
+    check_question,
+    check_work,
+    model_question,
+    secure_privacy,
+)
+from murmure.parties.study.replay import ModelOutcome, ModelReplay, Turn
+from murmure.plan.plan import Plan
+from murmure.secure.errors import BadMessage, CohortRefused
+from murmure.secure.identity import Card, Identity, is_visible_text, lookalike_key
+from murmure.secure.ring import RingEncoder
+from murmure.secure.session import Session
+from murmure.statistics.conditions.conditions import Conditions
+from murmure.statistics.conditions.disclosure import hidden_by_noise
+from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL, Problem, first_problem
+
+if TYPE_CHECKING:
+    from murmure.plan.privacy import Central, Secure
+    from murmure.secure.sharing import PairwiseMasks
+
+SIGNATURE_PREFIX = b"murmure study, signed by its coordinator\n"
+DEFAULT_RATIO = Fraction(1, 3)
+MAX_RATIO = 1000  # above 1, rows can be solved for: only for rows that are public anyway
+DEFAULT_LEAST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Study:
+    """Plans and models between the parties of one roster, asked one after the other: a round for each plan, and for a
+    model as many as it takes.
+
+    The parties that answer the first round answer all. least_rows: the fewest rows a party may bring. ratio: the most
+    exact sums for every row that is surely there (what noise hides does not count); above 1 only for rows that are
+    public. models: econometrics.OLS and others, after the plans. parties: how sums are shared, where no plan says it.
+    noises: for each model a Central, which it costs in all rounds together, or None.
+    """
+
+    name: str
+    purpose: str
+    coordinator: Card
+    roster: tuple[Card, ...]
+    plans: tuple[Plan, ...]
+    least_rows: int = DEFAULT_LEAST_ROWS
+    ratio: Fraction = DEFAULT_RATIO
+    models: tuple[Any, ...] = ()
+    parties: PairwiseMasks | None = None
+    noises: tuple[Central | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, most in (("name", 80), ("purpose", 4000)):
+            text = getattr(self, name)
+            if not isinstance(text, str) or not 0 < len(text) <= most or not is_visible_text(text):
+                raise InvalidParameter(
+                    f"Study.{name} must be 1 to {most} letters that can be printed, in one line with single blanks, "
+                    f"got {shorten(text)}.",
+                    hint="a person decides by it: say it in plain words",
+                )
+        for name in ("roster", "plans", "models", "noises"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_cards()
+        self._check_plans()
+        self._check_terms()
+        self._check_models()
+
+    def _check_cards(self) -> None:
+        if not isinstance(self.coordinator, Card):
+            raise InvalidParameter(f"Study.coordinator must be a Card, got {shorten(self.coordinator)}.")
+        if not isinstance(self.roster, tuple) or not all(isinstance(card, Card) for card in self.roster):
+            raise InvalidParameter(f"Study.roster must be a tuple of Cards, got {shorten(self.roster)}.")
+        cards = (self.coordinator, *self.roster)
+        for what, seen in (
+            ("name", [lookalike_key(card.name) for card in cards]),
+            ("key", [card.key for card in cards]),
+        ):
+            often = Counter[object](seen)
+            twice = next((card.name for card, one in zip(cards, seen, strict=True) if often[one] > 1), None)
+            if twice is not None:
+                raise InvalidParameter(
+                    f"Study: the {what} of {twice!r} stands twice among the coordinator and the roster"
+                    f"{', or looks like another one' * (what == 'name')}.",
+                    hint="every party, and the coordinator too, makes a key of its own (murmure party init)",
+                )
+
+    def _check_plans(self) -> None:
+        check_plans(self.plans, self.models)
+        if self.parties is not None and type(self.parties).__name__ != "PairwiseMasks":
+            raise InvalidParameter(
+                f"Study.parties must say how parties share a sum, got {shorten(self.parties)}.", hint="PairwiseMasks(5)"
+            )
+        if self.plans and self.parties not in (None, self.plans[0].parties):
+            raise InvalidParameter("Study.parties says otherwise than the plans.", hint="leave it out")
+        if self.sharing.parties != len(self.roster):
+            raise InvalidParameter(
+                f"Study.roster has {len(self.roster)} parties, and the plans are made for {self.sharing.parties}.",
+                hint=f"PairwiseMasks({len(self.roster)})",
+            )
+
+    def _check_models(self) -> None:
+        if not self.noises:
+            object.__setattr__(self, "noises", (None,) * len(self.models))
+        check_models(self.models, self.noises, len(self.plans))
+        for question in self.questions[len(self.plans) :]:
+            check_question(question)
+        check_work(sum(answer_words(q.model, q.plan.statistic) for q in self.questions if q.model is not None))
+        check_noise(question.plan for question in self.questions)
+
+    def _check_terms(self) -> None:
+        rows = self.least_rows
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= self.sharing.rows:
+            raise InvalidParameter(
+                f"Study.least_rows must be a whole number from 1 to {self.sharing.rows} (the most rows of a party), "
+                f"got {shorten(rows)}.",
+                hint="the fewest rows that a party brings; ten is usual",
+            )
+        if isinstance(self.ratio, int) and not isinstance(self.ratio, bool):
+            object.__setattr__(self, "ratio", Fraction(self.ratio))
+        if not isinstance(self.ratio, Fraction) or not 0 < self.ratio <= MAX_RATIO:
+            raise InvalidParameter(
+                f"Study.ratio must be a Fraction above 0 and at most {MAX_RATIO}, got {shorten(self.ratio)}.",
+                hint="a third is usual: with as many sums as rows, rows can be solved for",
+            )
+
+    # -- what it says -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sharing(self) -> PairwiseMasks:
+        """The terms that all questions share."""
+        from murmure.secure.sharing import PairwiseMasks
+
+        if self.plans:
+            return self.plans[0].parties  # type: ignore[no-any-return]
+        return PairwiseMasks(len(self.roster)) if self.parties is None else self.parties
+
+    @cached_property
+    def questions(self) -> tuple[StudyQuestion, ...]:
+        """All that is asked, as far as it is known before: the plans, and of every model the first of its rounds."""
+        plans = [StudyQuestion(number, plan) for number, plan in enumerate(self.plans, 1)]
+        of_models = (
+            model_question(number, model, secure_privacy(self.sharing, noise), self.sharing)
+            for number, (model, noise) in enumerate(zip(self.models, self.noises, strict=True), len(plans) + 1)
+        )
+        return (*plans, *of_models)
+
+    def privacy_of(self, question: int) -> Secure:
+        """How the sums of a model are protected, by the number of its question."""
+        return secure_privacy(self.sharing, self.noises[question - 1 - len(self.plans)])
+
+    @cached_property
+    def hides_rows(self) -> tuple[bool, ...]:
+        """Of every question, whether noise hides a row in its totals. Too small for that, it is none."""
+        counted = [question for question in self.questions for _ in range(question.rounds)]
+        hides = hidden_by_noise([question.plan for question in counted])
+        return tuple({question.number: hidden for question, hidden in zip(counted, hides, strict=True)}.values())
+
+    @cached_property
+    def exact_sums(self) -> int:
+        """How many sums are released without noise that hides a row; a long sum counts as several (carried.py).
+
+        How many rows there are comes with them and is not counted. Models count with the most that they may ask.
+        """
+        return sum(q.sums for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+
+    @property
+    def exact_may_be_noisy(self) -> bool:
+        """Whether one of the questions without noise can be asked with it: else noise is no way out."""
+        return any(q.takes_noise for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+
+    @property
+    def surely_rows(self) -> int:
+        """So many rows are in every released total, at least."""
+        return self.sharing.minimum * self.least_rows
+
+    def check_ratio(self) -> None:
+        """Refuses so many exact sums that single rows could be solved for."""
+        from murmure.secure.cohorts import check_ratio
+
+        if self.exact_sums:
+            try:
+                check_ratio(self.exact_sums, self.surely_rows, self.ratio)
+            except CohortRefused as error:
+                most = math.floor(self.ratio * self.surely_rows)
+                enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
+                raise CohortRefused(
+                    str(error).removesuffix(f"\n  Hint: {error.hint}"),
+                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party)"
+                    + (", or noise" if self.exact_may_be_noisy else ""),
+                ) from None
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[int, Conditions], ...]:
+        """Of every question whose sums noise does not hide, its number and the conditions in it."""
+        exact = (q for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        return tuple((question.number, question.conditions) for question in exact)
+
+    def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Conditions] = ()) -> Problem | None:
+        """A condition that too few rows may fulfil, by public facts alone (minimum_cell.py); None: none.
+
+        before: what earlier studies asked of the same rows.
+        """
+        if before:
+            return first_problem(self.conditions, self.least_rows, minimum_cell, before)
+        known: dict[int, Problem | None] = self.__dict__.setdefault("_rare", {})
+        if minimum_cell not in known:
+            known[minimum_cell] = first_problem(self.conditions, self.least_rows, minimum_cell)
+        return known[minimum_cell]
+
+    def check_conditions(self, minimum_cell: int = MINIMUM_CELL) -> None:
+        """Refuses conditions that too few rows may fulfil; not where rows are public (ratio above 1)."""
+        from murmure.statistics.conditions.refusals import refusal
+
+        problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
+        if problem is not None:
+            way_out = "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
+            noise = self.questions[problem.question - 1].takes_noise
+            raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out, noise)
+
+    def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
+        """Plain sentences, for whoever approves or refuses."""
+        from murmure.parties.study.study_words import describe_study
+
+        return describe_study(self, language)
+
+    # -- round after round -------------------------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        """The most; a model may need fewer."""
+        return sum(question.rounds for question in self.questions)
+
+    @property
+    def rounds_vary(self) -> bool:
+        """Whether fewer rounds may be enough."""
+        return any(question.rounds > 1 for question in self.questions)
+
+    @cached_property
+    def _replay(self) -> ModelReplay:
+        return ModelReplay(self)
+
+    def turn(self, round: int, released: Sequence[Sequence[int]] = ()) -> Turn | None:
+        """What is asked in this round, given the sums of all rounds before it; None: the study is over.
+
+        It follows from the study and these sums alone, for whoever has them.
+        """
+        if isinstance(round, bool) or not isinstance(round, int) or not 1 <= round <= self.rounds + 1:
+            raise InvalidParameter(
+                f"this study has rounds 1 to {self.rounds}, {'at most' if self.models else 'one for each question'}, "
+                f"got {shorten(round)}."
+            )
+        if round <= len(self.plans):
+            return Turn(round, self.plans[round - 1], round)
+        if round > 1 and len(released) < round - 1 and self.models:
+            raise InvalidParameter(
+                f"what is asked in round {round} follows from the sums of {round - 1} rounds, got {len(released)}."
+            )
+        return self._replay.turn(round, released) if self.models else None
+
+    def plan(self, round: int, released: Sequence[Sequence[int]] = ()) -> Plan | None:
+        """The plan of this round, given the sums of all rounds before it; None: the study is over."""
+        turn = self.turn(round, released)
+        return None if turn is None else turn.plan
+
+    def outcome(self, released: Sequence[Sequence[int]], present: int | None = None) -> tuple[ModelOutcome, ...]:
+        """What became of every model, given the sums of all rounds so far. present: how many parties are in them."""
+        if not self.models:
+            return ()
+        known = [
+            one if one.result is None else replace(one, result=_present(one.result, present))
+            for one in self._replay.fits(released)
+        ]
+        return (*known, *(ModelOutcome(model) for model in self.models[len(known) :]))
+
+    def encoder(self, round: int, released: Sequence[Sequence[int]] = ()) -> RingEncoder:
+        """How the sums of this round become words of the ring."""
+        return self._turn(round, released).plan.encoder
+
+    def session(self, round: int, members: Iterable[int], released: Sequence[Sequence[int]] = ()) -> Session:
+        """What all messages of this round are bound to. members: places in the roster."""
+        plan = self._turn(round, released).plan
+        return Session(
+            self.digest,
+            round,
+            bytes.fromhex(plan.digest),
+            self.roster,
+            self.coordinator,
+            self.sharing,
+            plan.encoder,
+            tuple(members),
+        )
+
+    def _turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn:
+        turn = self.turn(round, released)
+        if turn is None:
+            raise InvalidParameter(f"this study has rounds 1 to {self.rounds}, and is over before round {round}.")
+        return turn
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields: what follows from them is worked out again where it is needed."""
+        return {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
+
+    # -- how it travels -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_toml(
+        cls,
+        path: str | os.PathLike[str],
+        cards: Iterable[Card],
+        coordinator: Card,
+        minimum_cell: int = MINIMUM_CELL,
+    ) -> Study:
+        """From a study.toml that a person wrote, and the cards of those who are asked.
+
+        minimum_cell: the fewest rows that a condition may pick out, as the parties allow it; each has its own rule.
+        """
+        from murmure.parties.study.toml_file import read_study
+
+        return read_study(path, tuple(cards), coordinator, minimum_cell)
+
+    @cached_property
+    def _dict(self) -> dict[str, Any]:
+        return {
+            "murmure_study": VERSION,
+            "name": self.name,
+            "purpose": self.purpose,
+            "coordinator": self.coordinator.to_dict(),
+            "roster": [card.to_dict() for card in self.roster],
+            "plans": [json.loads(plan.to_json()) for plan in self.plans],
+            "least_rows": self.least_rows,
+            "ratio": f"{self.ratio.numerator}/{self.ratio.denominator}",
+            **(models_to_dict(self.models, self.sharing, self.noises) if self.models else {}),
+        }
+
+    def to_json(self) -> str:
+        """Versioned; the digest is of its compact form."""
+        return json.dumps(self._dict, indent=1, sort_keys=True, ensure_ascii=False)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """32 bytes that stand for every word of it."""
+        return digest_of(self._dict)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Study:
+        """Refuses another version, and fields that are missing or too many."""
+        return cls._from_dict(parse_json(text))
+
+    @classmethod
+    def _from_dict(cls, held: Any) -> Study:
+        check_version(held)
+        try:
+            out = cls(
+                held["name"],
+                held["purpose"],
+                Card.from_dict(held["coordinator"]),
+                tuple(Card.from_dict(card) for card in list_field(held, "roster")),
+                tuple(Plan.from_json(json.dumps(plan)) for plan in list_field(held, "plans")),
+                held["least_rows"],
+                fraction(held["ratio"]),
+                *models_from_dict(held),
+            )
+        except MurmureError as error:
+            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            raise BadMessage(f"this study cannot be accepted: {message}", hint=error.hint) from None
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
+            raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None
+        if out.digest != digest_of(held):
+            raise BadMessage("this study is not written as this software writes it.", hint=HINT)
+        return out
+
+    def signed(self, identity: Identity) -> bytes:
+        """The document with the coordinator's signature: what parties are given."""
+        if identity.public != self.coordinator.key:
+            raise InvalidParameter(
+                f"Study.signed takes the identity of its coordinator, {self.coordinator.name} "
+                f"({self.coordinator.fingerprint}).",
+                hint="murmure study init makes it, and murmure study new signs with it",
+            )
+        held = {"study": self._dict, "signature": identity.sign(SIGNATURE_PREFIX + self.digest).hex()}
+        return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+    @classmethod
+    def open(cls, signed: bytes) -> Study:
+        """The study, once its coordinator's signature is verified. Whether to trust that coordinator is not said."""
+        held = parse_json(signed)
+        if not isinstance(held, Mapping) or set(held) != {"study", "signature"}:
+            raise BadMessage("this is no signed study.", hint=HINT)
+        check_version(held["study"])
+        try:
+            coordinator = Card.from_dict(held["study"]["coordinator"])
+            signature = bytes.fromhex(held["signature"])
+        except (MurmureError, TypeError, ValueError):
+            raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
+        coordinator.verify(SIGNATURE_PREFIX + digest_of(held["study"]), signature)
+        return cls._from_dict(held["study"])
+
+
+def _present(result: Any, present: int | None) -> Any:
+    return result if present is None else replace(result, how=replace(result.how, present=present))

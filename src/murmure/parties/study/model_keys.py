@@ -1,0 +1,187 @@
+"""The keys of a [[models]] table: the keywords of the public function of that name, read off its signature.
+
+There is no second list. A keyword that a function gains is a key of study.toml from then on, unless it is named below
+with the reason why a study cannot take it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
+
+from murmure import econometrics
+from murmure.core.errors import shorten
+from murmure.econometrics.steps.newton import FAMILY_ROUNDS as ROUNDS
+
+STUDY_KEYS = ("model", "noise")  # keys of the study itself
+EXCLUDED = {
+    "data": "every party brings its own rows",
+    "schema": "the study has one: schema = ..., or [columns.NAME]",
+    "privacy": "the terms of the study say it: minimum_parties, colluders, noise",
+    "engine": "every party adds up its own rows, where they are",
+    "ledger": "every party keeps its own",
+    "rng": "every party draws its own randomness",
+}
+CODE = "a function is code, and nobody runs the code of others on rows of their own; name a family instead"
+EXCLUDED_OF = {
+    "mle": {
+        "score": CODE,
+        "hessian": CODE,
+        "loglik": CODE,
+        "columns": "they are the arguments of a function of one's own; a family takes a formula",
+    }
+}
+REQUIRED = {"mle": ("family", "formula")}  # in the clear a function of one's own may take their place
+TAKEN = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS)}}  # where the signature says None
+MEANT = {  # what None, or nothing, means
+    "columns": "all columns of numbers",
+    "grid": "the values of the column",
+    "edges": "the values of the column",
+    "groups": "all labels",
+    "centres": "a first guess from public bounds",
+    "start": "a first guess, made of sums",
+}
+OLD_NAMES = {"cuts": ("grid", "edges")}  # what version 0.5 called a key
+
+EXAMPLES = {  # how a person writes a value
+    "formula": '"stay ~ age + ward"',
+    "instruments": '"distance + age"',
+    "columns": '["age", "stay"]',
+    "grid": "[10, 20, 30], or grid = 20",
+    "edges": "[0, 10, 20, 30], or edges = 20",
+    "weights": '"size"',
+    "randomised": '{ smoker = { mechanism = "GRR", epsilon = 1.0 } }',
+    "event": '"died"',
+    "time": '"days"',
+    "family": '"weibull"',
+}
+
+
+@dataclass(frozen=True)
+class ModelKey:
+    """One keyword: what it may hold, and what it is where it is left out."""
+
+    name: str
+    type: Any
+    required: bool
+    default: Any = None
+
+    @property
+    def words(self) -> str:
+        return words_of(self.type)
+
+    @property
+    def example(self) -> str:
+        literal = get_origin(_parts(self.type)[0]) is Literal
+        return f"{self.name} = {_example(self.type) if literal else EXAMPLES.get(self.name) or _example(self.type)}"
+
+    def accepts(self, value: Any) -> bool:
+        return _accepts(self.type, value)
+
+
+@cache
+def keys_of(name: str) -> Mapping[str, ModelKey]:
+    """Of the function of this name, in the order of its signature."""
+    function = getattr(econometrics, name)
+    left_out = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
+    out = {}
+    for key, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if key not in left_out:
+            required = parameter.default is inspect.Parameter.empty or key in REQUIRED.get(name, ())
+            out[key] = ModelKey(key, parameter.annotation, required, None if required else parameter.default)
+    return types.MappingProxyType(out)
+
+
+def exclusion_reason(name: str, key: str) -> str | None:
+    """Why a keyword of the function is no key of a study; None: it is none of its keywords, or it is a key."""
+    if key not in inspect.signature(getattr(econometrics, name)).parameters:
+        return None
+    return EXCLUDED_OF.get(name, {}).get(key) or EXCLUDED.get(key)
+
+
+# -- what a value may be -----------------------------------------------------------------------------------------------
+
+
+def _parts(type_: Any) -> list[Any]:
+    """Of a union, each; None is what is left out."""
+    if get_origin(type_) in (typing.Union, types.UnionType):
+        return [part for part in get_args(type_) if part is not types.NoneType]
+    return [type_]
+
+
+def _accepts(type_: Any, value: Any) -> bool:
+    parts = _parts(type_)
+    if len(parts) > 1:
+        return any(_accepts(part, value) for part in parts)
+    (held,) = parts
+    origin = get_origin(held) or held
+    if held is Any:
+        return isinstance(value, str | bool | int | float) or (
+            isinstance(value, list) and all(_accepts(Any, one) for one in value)
+        )
+    if origin is Literal:
+        return any(value == one and type(value) is type(one) for one in get_args(held))
+    if origin is Mapping:
+        return isinstance(value, dict)
+    if origin is Sequence:
+        return isinstance(value, list) and all(_accepts((get_args(held) or (Any,))[0], one) for one in value)
+    if held in (int, float):
+        return isinstance(value, int if held is int else int | float) and not isinstance(value, bool)
+    return isinstance(value, held)
+
+
+WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number", Any: "a number, text or a list"}
+SEVERAL = {str: " of texts", int: " of whole numbers", float: " of numbers", Any: ""}
+
+
+def words_of(type_: Any) -> str:
+    """What may stand there, for people."""
+    return " or ".join(dict.fromkeys(_said(part) for part in _parts(type_)))
+
+
+def _said(type_: Any) -> str:
+    origin = get_origin(type_) or type_
+    if origin is Literal:
+        listed = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in get_args(type_))
+        return f"one of {listed}" if len(get_args(type_)) > 1 else listed
+    if origin is Mapping:
+        return "a table"
+    if origin is Sequence:
+        of = (get_args(type_) or (Any,))[0]
+        return f"a list{SEVERAL.get(of, ' of lists')}"
+    return WORDS[type_]
+
+
+def _example(type_: Any) -> str:
+    part = _parts(type_)[0]
+    origin = get_origin(part) or part
+    if origin is Literal:
+        return f'"{get_args(part)[0]}"'
+    if origin is Sequence:
+        return '["a", "b"]' if get_args(part) == (str,) else "[1, 2]"
+    return {str: '"age"', bool: "true", int: "10", float: "0.5"}.get(part, "1")
+
+
+def key_table(name: str) -> list[tuple[str, str, str]]:
+    """For people: each key, what it may hold, and what is taken where it is left out."""
+    taken = TAKEN.get(name, {})
+    return [(key.name, key.words, taken.get(key.name) or _left_out(key)) for key in keys_of(name).values()]
+
+
+def _left_out(key: ModelKey) -> str:
+    if key.required:
+        return "required"
+    return MEANT.get(key.name, "none") if key.default is None or key.default == () else _toml(key.default)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else shorten(value)

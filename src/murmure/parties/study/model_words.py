@@ -1,0 +1,138 @@
+"""A model in plain words of two languages: what it asks first, of which columns, and how much in all its rounds."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from murmure.parties.study.question_words import StudyLanguage, describe_statistic
+from murmure.parties.study.questions import StudyQuestion, designs_of, settings_of
+from murmure.statistics.exact.cells import Cells
+from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.exact.party_products import WithinPartyProducts
+from murmure.statistics.sums import Sums
+
+
+def describe_model(question: StudyQuestion, say: StudyLanguage) -> tuple[str, list[str]]:
+    """The model in one sentence, in marks, since names that a stranger chose stand in it; then its columns, its
+    settings, and how much is asked in all.
+    """
+    model = question.model
+    out = [line for design in designs_of(model).values() for line in _design(design, say)]
+    out += [*_settings(model, say), *_limits(model, say), *_first(question, say)]
+    return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
+
+
+def plainly(model: Any) -> Any:
+    """The same model, whose columns are called what they are: a name that the asker chose may say anything."""
+    called: dict[str, str] = {}
+    changed: dict[str, Any] = {}
+    for field, design in designs_of(model).items():
+        called |= dict(zip(design.names, design.terms, strict=True))
+        changed[field] = _changed(design, names=design.terms, outcome_name=design.outcome)
+    changed |= {
+        key: called[value] for key, value in settings_of(model).items() if isinstance(value, str) and value in called
+    }
+    return _changed(model, **changed)
+
+
+def _changed(held: Any, **fields: Any) -> Any:
+    """Only to be read: what was checked once is not checked again."""
+    out = copy.copy(held)
+    for name, value in fields.items():
+        object.__setattr__(out, name, value)
+    return out
+
+
+def _quoted(texts: Iterable[str], say: StudyLanguage) -> str:
+    return ", ".join(map(say.quote, texts))
+
+
+def _design(design: Any, say: StudyLanguage) -> list[str]:
+    """Every expression, and beside it what results will call it where that is something else."""
+    columns = say("its equations are made of these columns: {}", "ses équations sont faites de ces colonnes : {}")
+    outcome = say("what they explain is {}", "ce qu’elles expliquent est {}")
+    called = say("{} (in the result it is called {})", "{} (le résultat l’appelle {})")
+
+    def told(term: str, name: str) -> str:
+        plain = name == term or (term, name) == ("1", "Intercept")
+        return say.quote(term) if plain else called.format(say.quote(term), say.quote(name))
+
+    out = [columns.format(", ".join(map(told, design.terms, design.names)))]
+    if design.outcome:
+        out.append(outcome.format(told(design.outcome, design.outcome_name)))
+    words = say("the asker writes this as {}", "le demandeur l’écrit {}")
+    return [*out, words.format(say.quote(design.formula))] if design.formula else out
+
+
+def _settings(model: Any, say: StudyLanguage) -> list[str]:
+    """Whatever else the asker chose, by the name that it has in the study."""
+    held = settings_of(model)
+    if not held:
+        return []
+    told = ", ".join(f"{name} = {_value(value, say)}" for name, value in held.items())
+    return [say("its settings are {}", "ses réglages sont {}").format(told)]
+
+
+def _limits(model: Any, say: StudyLanguage) -> list[str]:
+    """How far a model can go between parties, where that depends on what it asks (times, and sums at each)."""
+    return [say(*model.limit_in_words())] if hasattr(model, "limit_in_words") else []
+
+
+def _value(value: Any, say: StudyLanguage) -> str:
+    if isinstance(value, bool):
+        return say("yes", "oui") if value else say("no", "non")
+    if isinstance(value, int | Fraction):
+        return say.number(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_value(one, say) for one in value) + ")"
+    return say.quote(str(value))
+
+
+def _first(question: StudyQuestion, say: StudyLanguage) -> list[str]:
+    """The sums of the first round."""
+    statistic: Any = question.plan.statistic
+    if isinstance(statistic, Sums):
+        asked, sums = describe_statistic(statistic, say)
+        return [say("first, {}", "d’abord, {}").format(asked), *sums]
+    if isinstance(statistic, Cells):
+        cells = say(
+            "first, how many rows lie in each of {} cells of {}",
+            "d’abord, combien de lignes sont dans chacune de {} cases de {}",
+        )
+        return [cells.format(say.number(statistic.width), _quoted(statistic.domain.private, say))]
+    if isinstance(statistic, CrossProducts | WithinPartyProducts):
+        products = say(
+            "first, the sums of all products of two of these: {}",
+            "d’abord, les sommes de tous les produits de deux parmi : {}",
+        ).format(_quoted(statistic.factors, say))
+        if isinstance(statistic, WithinPartyProducts):
+            products += say(", each less its mean at the organisation", ", chacun moins sa moyenne dans l’organisation")
+        if statistic.weight is None:
+            return [products]
+        weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
+        return [products, weighed.format(say.quote(statistic.weight))]
+    if hasattr(statistic, "words"):
+        first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
+        told = hasattr(question.model, "later_rounds")
+        return [first, say(*question.model.later_rounds())] if told else [first]
+    return []
+
+
+def _most(question: StudyQuestion, say: StudyLanguage) -> str:
+    sums = say.number(question.sums)
+    if question.rounds == 1:
+        one = say("it is asked in one round, and counts as {} sums", "un seul tour, qui compte pour {} sommes")
+        return one.format(sums)
+    return say(
+        "it is asked in at most {} rounds, which count as at most {} sums in all; what is asked in a round (such as "
+        "the coefficients that it tries) follows from the totals of the rounds before it, by rules that your own "
+        "software applies too; an asker who tells false totals would thereby choose what is asked next, and the study "
+        "trusts it not to",
+        "au plus {} tours, qui comptent pour au plus {} sommes en tout ; ce qui est demandé à un tour (par exemple les "
+        "coefficients essayés) découle des totaux des tours précédents, selon des règles que votre propre logiciel "
+        "applique aussi ; un demandeur qui communiquerait de faux totaux choisirait par là ce qui est demandé ensuite, "
+        "et l’étude lui fait confiance de ne pas le faire",
+    ).format(say.number(question.rounds), sums)

@@ -1,0 +1,135 @@
+"""What the plans of a study must be: all between the same parties, and such that words can tell all of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from murmure.core.domain import Categories
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.parties.study.question_words import DESCRIPTIONS, is_describable
+from murmure.plan.plan import Plan
+from murmure.secure.identity import is_visible_text
+
+MAX_PLANS = 1000
+SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
+QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
+MAX_NUMBERS_PER_ROUND = 1 << 20  # that leave one party in one round
+
+
+def check_plans(plans: Any, models: Any = ()) -> None:
+    if not isinstance(plans, tuple) or not (plans or models) or len(plans) > MAX_PLANS:
+        raise InvalidParameter(f"Study.plans must be 1 to {MAX_PLANS} plans, got {shorten(plans)}.")
+    seen: dict[str, int] = {}
+    for number, plan in enumerate(plans, 1):
+        if not isinstance(plan, Plan) or plan.parties is None:
+            raise InvalidParameter(
+                f"Study: question {number} must be a Plan between parties, got {shorten(plan)}.",
+                hint="Plan(Sums(schema, ...), parties=PairwiseMasks(5))",
+            )
+        _check_question(number, plan)
+        if plan.parties != plans[0].parties:
+            raise InvalidParameter(
+                f"Study: question {number} is shared otherwise than question 1: {plan.parties} and {plans[0].parties}.",
+                hint="the same parties answer all questions of a study, under the same terms",
+            )
+        if plan.digest in seen:
+            raise InvalidParameter(
+                f"Study: question {number} is question {seen[plan.digest]} again.", hint="ask it once"
+            )
+        seen[plan.digest] = number
+    check_noise(plans)
+
+
+def check_noise(plans: Iterable[Plan]) -> None:
+    """Noise protects alike in all questions of a study, or what they cost does not add up."""
+    noisy = [plan for plan in plans if plan.curator is not None]
+    if len({(plan.relation, plan.unit, plan.rows_per_person) for plan in noisy}) > 1:
+        raise InvalidParameter(
+            "Study: the noise of some questions protects otherwise than that of others, and costs do not add up.",
+            hint="one relation, one unit and one rows_per_person for all of them",
+        )
+
+
+def expressions_of(statistic: Any) -> tuple[str, ...]:
+    """What is written as formulas of the columns."""
+    if hasattr(statistic, "of"):  # of each party, or at each place
+        return expressions_of(statistic.of)
+    weight = getattr(statistic, "weight", None)
+    texts = (getattr(statistic, name, ()) for name in ("expressions", "factors", "inputs"))
+    return (*(text for some in texts for text in some), *([weight] if isinstance(weight, str) else []))
+
+
+def _seen(letter: str) -> bool:
+    """Halves of a letter are no text at all, which is refused where a study is written."""
+    return letter.isprintable() or letter in SPACES or unicodedata.category(letter) == "Cs"
+
+
+def _labels(plan: Plan) -> list[Any]:
+    """Of all columns that the plan knows: they stand in the words of a study and beside its figures."""
+    domain: Any = plan.statistic.domain
+    parts = [domain[name] for name in domain] if isinstance(domain, Schema) else [domain]
+    named = [one.values for one in parts if isinstance(one, Categories) and not isinstance(one.values, int)]
+    return [label for values in named for label in values]
+
+
+def _check_question(number: int, plan: Plan) -> None:
+    check_model_plan(number, plan)
+    if not is_describable(plan.statistic):
+        raise InvalidParameter(
+            f"Study: question {number} asks for {type(plan.statistic).__name__}, of which plain words cannot tell all; "
+            f"there are Sums, {', '.join(DESCRIPTIONS)}.",
+            hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
+        )
+
+
+def check_visible(number: int, text: str) -> None:
+    """What stands in a model stands in the words that people decide by."""
+    if not all(map(_seen, text)):
+        raise InvalidParameter(
+            f"Study: question {number} has letters that are not seen: {shorten(text)}.",
+            hint="a person decides by its words, and reads them on a terminal",
+        )
+
+
+def check_model_plan(number: int, plan: Plan) -> None:
+    """All but whether words tell the statistic: of a model they tell the model."""
+    if plan.person is not None or plan.step.columns is None:
+        raise InvalidParameter(
+            f"Study: question {number} randomises rows at the person, or does not name the column it reads.",
+            hint="take the domain from a schema; noise between parties is curator=DiscreteLaplace(1.0)",
+        )
+    for name in plan.step.columns:
+        if not isinstance(name, str) or not is_visible_text(name):
+            raise InvalidParameter(
+                f"Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
+                f"{shorten(name)}.",
+                hint="a person decides by its words",
+            )
+    for label in _labels(plan):
+        if isinstance(label, str) and not all(map(_seen, label)):
+            raise InvalidParameter(
+                f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
+                hint="a person decides by its words, and reads them on a terminal: give the label another name",
+            )
+    check_expressions(number, expressions_of(plan.statistic))
+    if plan.encoder.entries > MAX_NUMBERS_PER_ROUND:
+        raise InvalidParameter(
+            f"Study: question {number} takes {plan.encoder.entries:_} numbers of every party, more than "
+            f"{MAX_NUMBERS_PER_ROUND:_}.",
+            hint="fewer cells, or fewer groups",
+        )
+
+
+def check_expressions(number: int, texts: Iterable[str]) -> None:
+    """Outside quotation marks, letters are what they look like."""
+    for text in texts:
+        bare = QUOTED.sub("", text)
+        if bare != unicodedata.normalize("NFKC", bare):
+            raise InvalidParameter(
+                f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
+                hint="write the plain letter, or the name in `back quotes`",
+            )

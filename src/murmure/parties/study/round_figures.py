@@ -1,0 +1,138 @@
+"""What the sums of a round say: figures with their labels; exact where nothing was added to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.domain import Decimals, Interval
+from murmure.core.errors import MurmureError
+from murmure.core.schema import Schema
+from murmure.core.types import Release
+from murmure.parties.study.visible_text import visible
+
+if TYPE_CHECKING:
+    from murmure.plan.plan import Plan
+
+DECIMALS = 12  # a fraction with more decimals is rounded where it is shown; status.json keeps the integers
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure as it is shown; low and high where there is noise."""
+
+    label: str
+    said: str
+    low: str | None = None
+    high: str | None = None
+
+
+@dataclass(frozen=True)
+class RoundFigures:
+    """Of one round."""
+
+    about: str
+    rows: tuple[Figure, ...]
+    exact: bool
+    people: int | None  # rows; with noise, about so many, where that is known
+    guarantees: Mapping[str, Any]
+    grids: Mapping[str, Fraction] = field(default_factory=dict)  # columns of real numbers, and the steps they have
+
+    def notes(self) -> list[str]:
+        """What a reader needs to know of the figures, beside them."""
+        out = [
+            f"{name} was rounded to steps of {exact_text(step)} before it was added up: the sum is that of "
+            f"rounded numbers"
+            for name, step in self.grids.items()
+        ]
+        if any(row.low for row in self.rows):
+            out.append("the range of each figure, by itself, holds the sum without noise in 95 % of all cases")
+        if not self.exact and self.people is None:
+            out.append("how many rows there are is not told, since the noise hides it")
+        return out
+
+    def promise(self) -> str:
+        """To whoever reads the figures, in one line."""
+        one = self.guarantees["reader"]
+        if math.isinf(one.epsilon):
+            return "exact totals: no differential privacy hides what one row adds"
+        delta = f", delta = {one.delta:g}" if one.delta else ""
+        protects = f"the {one.unit} of one person ({one.relation})"
+        return f"differential privacy: epsilon = {one.epsilon:.10g}{delta} for {protects}"
+
+    def promises(self) -> list[str]:
+        """A certificate for all observers who have it in common, and what is public to all of them once."""
+        release = Release(None, self.guarantees, "", seeded=False)
+        public = release.shared_public()
+        out = [f"{names}: {one.to_text(public is None)}" for names, one in release.observers()]
+        return out if public is None else [*out, f"public to all: {'; '.join(public)}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "about": self.about,
+            "exact": self.exact,
+            "people": self.people,
+            "grids": {name: exact_text(step) for name, step in self.grids.items()},
+            "figures": [{key: value for key, value in vars(row).items() if value is not None} for row in self.rows],
+            "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
+        }
+
+
+def figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
+    """The sums of all parties, as the plan reads them; with noise in them they are read as they stand."""
+    exact, grids = plan.curator is None and plan.person is None, _grids(plan)
+    try:
+        release = plan.settle(plan.decode_total(sums)) if plan.curator is None else plan.release_answer(sums)
+    except MurmureError as error:  # such as a mean of no rows: what came out is shown as it is
+        rows = [Figure(f"sum {i}", str(v)) for i, v in enumerate(sums, 1)]
+        return RoundFigures(visible(str(error).splitlines()[0]), tuple(rows), exact, None, plan.guarantees(), grids)
+    held = release.estimate
+    rows = []
+    parts = held.items() if isinstance(held, Mapping) else [("", held)]
+    for name, one in parts:
+        rows += [_figure(row, str(name), exact) for row in one.to_rows()]
+    return RoundFigures(visible(release.about), tuple(rows), exact, held.n, release.guarantees, grids)
+
+
+def _grids(plan: Plan) -> dict[str, Fraction]:
+    domain = plan.statistic.domain
+    named = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
+    return {
+        str(name): one.step
+        if isinstance(one, Decimals)
+        else (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
+        for name, one in named.items()
+        if isinstance(one, Interval) or (isinstance(one, Decimals) and one.rounding == "nearest")
+    }
+
+
+def _figure(row: Mapping[str, Any], part: str, exact: bool) -> Figure:
+    unit = next(key for key in row if key not in ("label", "low", "high", "sd", "exact"))
+    value = exact_text(Fraction(row["exact"])) if exact and "exact" in row else _plain(row[unit])
+    label = visible(f"{part}: {row['label']}" if part else str(row["label"]))
+    if exact:
+        return Figure(label, value)
+    return Figure(label, value, _plain(row.get("low")), _plain(row.get("high")))
+
+
+def exact_text(value: Fraction) -> str:
+    """Whole numbers and finite decimals to the last digit; other fractions as a fraction."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    for digits in range(1, DECIMALS + 1):
+        if 10**digits % value.denominator == 0:
+            scaled = abs(value.numerator) * (10**digits // value.denominator)
+            whole, rest = divmod(scaled, 10**digits)
+            return f"{'-' if value < 0 else ''}{whole}.{rest:0{digits}d}"
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value != value:
+        return "too noisy"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,48 @@
+"""Totals that no rows can have: a model ends at once where it hears one, for everybody alike, and says so.
+
+Totals come from the coordinator, and a party may have added what it liked. Models suppose sums of rows: variances that
+are not below 0, counts that are not above the number of rows. What is held against a total here is public (bounds of
+columns, how many rows the study allows); a party's own part of it is not, since who refused would tell about its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from murmure.econometrics.errors import FitFailed
+from murmure.statistics.exact.cells import Cells
+from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.sums import Sums
+
+HINT = "somebody told false numbers: ask for the study again, among those whom you trust"
+
+
+def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> None:
+    """sums: the number of rows, then the figures. rows: the fewest and the most that all parties have."""
+    n, *figures = sums
+    if not rows[0] <= n <= rows[1]:
+        raise _impossible(f"{n:_} rows in all, where the study allows {rows[0]:_} to {rows[1]:_}")
+    if isinstance(statistic, Sums | CrossProducts):
+        for k, (term, v) in enumerate(zip(statistic.figures, figures, strict=True), 1):
+            if not min(0, n * term.low) <= v <= max(0, n * term.high):  # 0: a label that is not listed adds nothing
+                raise _impossible(f"sum {k} is beyond the bounds of {n:_} rows")
+    elif isinstance(statistic, Cells) and not (min(figures) >= 0 and sum(figures) <= n):
+        raise _impossible("counts of rows are below 0, or more than there are rows")
+
+
+def check_matrix(statistic: Any, answer: Any) -> None:
+    """Sums of squares are not below 0; and (sum of a b)^2 <= (sum of a^2) (sum of b^2), by Cauchy."""
+    matrix = getattr(answer, "matrix", None)
+    if matrix is None:
+        return
+    side = range(len(matrix))
+    if any(matrix[i][i] < 0 for i in side):
+        raise _impossible("a sum of squares is below 0")
+    exact = isinstance(statistic, CrossProducts)  # others are rounded at each party
+    if exact and any(matrix[i][j] ** 2 > matrix[i][i] * matrix[j][j] for i in side for j in range(i)):
+        raise _impossible("a sum of products is larger than the sums of squares allow")
+
+
+def _impossible(what: str) -> FitFailed:
+    return FitFailed(f"these totals are none that rows can have: {what}.", hint=HINT)

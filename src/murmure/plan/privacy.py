@@ -1,0 +1,229 @@
+"""How people are treated: in the clear, noise at the curator, masked sums between parties, or randomised at the person.
+
+A learner and a model ask `privacy.plan(statistic, noise)` for every question, and cannot tell the answers apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from murmure.catalogue import load
+from murmure.certify.accounting import sequential
+from murmure.core.blocks import Cost
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import float_up, positive_epsilon, split_budget
+from murmure.core.types import Certificate, Relation, Statistic
+from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
+from murmure.plan.plan import Plan
+from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
+
+
+@dataclass(frozen=True)
+class Clear:
+    """No privacy: exact sums."""
+
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[None]:
+        return [None for _ in weights]
+
+    def plan(self, statistic: Statistic, noise: None = None) -> Plan:
+        return Plan(statistic)
+
+
+@dataclass(frozen=True)
+class Central:
+    """Noise at the curator: whoever reads the model learns at most epsilon (and delta) about one person.
+
+    relation: "add/remove" hides whether somebody is in the data; "replace" hides what they hold. unit, rows_per_person:
+    as in `Plan`; of a person with more rows, only so many are read.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    relation: Relation = "add/remove"
+    unit: str = "row"
+    rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon("Central", self.epsilon))
+        if isinstance(self.delta, bool) or not isinstance(self.delta, int | float) or not 0 <= self.delta < 1:
+            raise InvalidParameter(
+                f"Central.delta must be at least 0 and below 1, got {shorten(self.delta)}.",
+                hint="0 is pure epsilon; 1e-6 is usual for a thousand people, and should stay far below 1 / people",
+            )
+
+    @property
+    def pure(self) -> bool:
+        return self.delta == 0
+
+    @property
+    def rho(self) -> float:
+        """What there is to spend of zero-concentrated privacy, for delta > 0."""
+        from murmure.core.zcdp import rho_from_epsilon
+
+        return rho_from_epsilon(self.epsilon, self.delta)
+
+    @property
+    def cost(self) -> Cost:
+        """All of it, in the ledger's currencies."""
+        if self.pure:
+            return Cost(self.epsilon, float_up(Fraction(self.epsilon) ** 2 / 2))
+        return Cost(float("inf"), self.rho)
+
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[Any]:
+        """Noise for each of several plans; together they cost at most what was asked for.
+
+        of: one of these noises that was not used yet: together they then cost at most what it would have.
+        """
+        if self.pure:
+            whole = self.epsilon if of is None else of.epsilon
+            return [load("DiscreteLaplace")(epsilon=e) for e in split_budget(whole, weights)]
+        whole = self.rho if of is None else of.rho
+        return [load("DiscreteGaussian")(rho=r) for r in split_budget(whole, weights)]
+
+    def plan(self, statistic: Statistic, noise: Any = None) -> Plan:
+        """The question, with this noise; or with all of the budget."""
+        noise = self.noises([1.0])[0] if noise is None else noise
+        return Plan(
+            statistic,
+            curator=noise,
+            relation=self.relation,
+            unit=self.unit,
+            rows_per_person=self.rows_per_person,
+        )
+
+
+@dataclass(frozen=True)
+class Local:
+    """Every row is randomised before anybody learns from it.
+
+    mechanism: how, as a name for all columns or a mapping from columns to names; None: the learner's own choice.
+    debias: learn from unbiased sums that the mechanism's law gives, instead of from the randomised rows as they are.
+    """
+
+    epsilon: float
+    mechanism: Any = None
+    debias: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon("Local", self.epsilon))
+
+
+@dataclass(frozen=True)
+class Secure:
+    """Between parties: sums over everybody's rows by pairwise masks, and nobody sees a row or a subtotal.
+
+    dropouts, colluders, coordinator, rows: as in `PairwiseMasks` (with coordinator="lying", which is not believed in
+    its totals, models of several rounds are refused); how many parties there are is read off the list of
+    their tables. Without epsilon the sums are exact, and have no differential privacy. epsilon, delta, relation, unit,
+    rows_per_person: as in `Central`; the parties then throw the noise in shares, and nobody knows all of it.
+    In one process, exact sums are held to the rules of a study: at most one sum for every three rows, and no condition
+    that fewer than minimum_cell rows may fulfil, by public facts. rows_are_public=True sets both aside.
+    """
+
+    dropouts: int | None = None
+    colluders: int = 1
+    coordinator: Literal["curious", "lying"] = "curious"
+    rows: int = 1 << 24
+    epsilon: float | None = None
+    delta: float = 0.0
+    relation: Relation = "add/remove"
+    unit: str = "row"
+    rows_per_person: int = 1
+    parties: int | None = None
+    # what is asked does not depend on these, so they are no part of a ledger's name for it
+    rows_are_public: bool = field(default=False, repr=False)
+    minimum_cell: int = field(default=MINIMUM_CELL, repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self.noise  # refused now
+        check_minimum_cell("Secure", self.minimum_cell)
+        if self.epsilon is None and self.delta:
+            raise InvalidParameter("Secure.delta is said without epsilon.", hint="Secure(epsilon=1.0, delta=1e-6)")
+        if self.parties is not None:
+            _ = self.sharing
+
+    @property
+    def noise(self) -> Central | None:
+        """What the noise in shares protects; None: the sums are exact."""
+        if self.epsilon is None:
+            return None
+        return Central(self.epsilon, self.delta, self.relation, self.unit, self.rows_per_person)
+
+    @property
+    def sharing(self) -> Any:
+        """The parties slot of every plan."""
+        if self.parties is None:
+            raise InvalidParameter(
+                "Secure does not know how many parties there are.",
+                hint="pass a list of tables, one for each party; or Secure(parties=5)",
+            )
+        masks = load("PairwiseMasks")
+        return masks(self.parties, self.dropouts, self.colluders, self.coordinator, self.rows)
+
+    def for_parties(self, parties: int) -> Secure:
+        """The same, for so many parties."""
+        if self.parties not in (None, parties):
+            raise InvalidParameter(f"Secure.parties is {self.parties}, and there are {parties} tables.")
+        return replace(self, parties=parties)
+
+    def noises(self, weights: Sequence[float], of: Any = None) -> list[Any]:
+        return [None for _ in weights] if self.noise is None else self.noise.noises(weights, of)
+
+    def plan(self, statistic: Statistic, noise: Any = None) -> Plan:
+        if self.noise is None:
+            return Plan(statistic, parties=self.sharing)
+        return replace(self.noise.plan(statistic, noise), parties=self.sharing)
+
+
+Privacy = Clear | Central | Local | Secure
+
+
+def rules_of(privacy: Privacy, model: Any = None) -> DisclosureRules:
+    """What exact sums between the parties of one process are held to; `model`: who asks for them."""
+    if not isinstance(privacy, Secure):
+        return DisclosureRules()
+    return DisclosureRules(privacy.rows_are_public, privacy.minimum_cell, privacy.epsilon, model)
+
+
+def check_privacy(owner: object, privacy: Any) -> Privacy:
+    if not isinstance(privacy, Clear | Central | Local | Secure):
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidParameter(
+            f"{name}.privacy must be Clear(), Central(epsilon), Secure() or Local(epsilon), got {shorten(privacy)}.",
+            hint="privacy=mu.Central(epsilon=1.0), or mu.Secure() with a list of tables",
+        )
+    return privacy
+
+
+def noise_in(privacy: Privacy) -> Central | None:
+    """What noise on the sums protects, at the curator or in shares; None: there is none."""
+    return privacy if isinstance(privacy, Central) else privacy.noise if isinstance(privacy, Secure) else None
+
+
+def guarantees_of(plans: Sequence[Plan], privacy: Privacy) -> dict[str, Certificate]:
+    """What each observer learns about one person from the answers to all of these plans: costs add up."""
+    first = dict(plans[0].guarantees())
+    noise = noise_in(privacy)
+    if noise is None:
+        return first
+    spent = sequential([plan.bound.cost for plan in plans])
+    method = plans[0].bound.method + (f"; {len(plans)} answers add up" if len(plans) > 1 else "")
+    if noise.pure:
+        epsilon = spent.epsilon
+    else:
+        from murmure.core.zcdp import epsilon_from_rho
+
+        method += f"; rho = {spent.rho:.6g} in all (zero-concentrated)"
+        epsilon = epsilon_from_rho(spent.rho, noise.delta)
+        if spent.rho <= noise.rho:  # rho is rounded down and epsilon up: there and back would add a last bit
+            epsilon = min(epsilon, noise.epsilon)
+    return {
+        observer: seen
+        if math.isinf(seen.epsilon)  # the curator sees every row
+        else replace(seen, epsilon=epsilon, delta=noise.delta, method=method, asked=noise.epsilon, witness=None)
+        for observer, seen in first.items()
+    }

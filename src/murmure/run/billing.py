@@ -1,0 +1,89 @@
+"""Between a run and its ledger: what was paid before is found again, what is new is paid before it is returned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from murmure.central.base.gate import Gate
+from murmure.certify.accounting import sequential
+from murmure.core.errors import AlreadyPaid, InvalidParameter, PlanMismatch, PlanRefused
+from murmure.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class PaidAnswers:
+    """Answers that were paid for, and the questions they answer."""
+
+    held: Sequence[Mapping[str, Any]]
+
+    def answer(self, number: int, plan: Plan) -> tuple[int, ...]:
+        if number >= len(self.held) or self.held[number]["question"] != plan.digest:
+            raise PlanMismatch(
+                f"the ledger's answer number {number + 1} does not answer plan {plan.digest[:12]}.",
+                hint="another release of murmure asked; pay for a fresh answer",
+            )
+        return tuple(int(v) for v in self.held[number]["answer"])
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One run's dealings with its account; without an account nothing is kept."""
+
+    account: Any
+    fit: Any
+
+    @classmethod
+    def of(cls, ledger: Any, frame: Any, gate: Gate, fit: Any) -> Payment:
+        """ledger: an account, or a ledger where the data are a file, whose name is then the name of the data."""
+        if ledger is None:
+            return cls(None, fit)
+        gate.rng.require_secure("a ledger")
+        path = isinstance(frame, str | os.PathLike)
+        if not hasattr(ledger, "pay"):
+            if not hasattr(ledger, "account"):
+                raise InvalidParameter(
+                    f"ledger must be an account of a Ledger, got {type(ledger).__name__}.",
+                    hint='Ledger("ledger.db").account("patients")',
+                )
+            if not path:
+                raise InvalidParameter(
+                    "a ledger must know whose data it charges, and this frame has no name.",
+                    hint='ledger=Ledger("ledger.db").account("patients")',
+                )
+            ledger = ledger.account(os.path.basename(os.fspath(frame)))
+        return cls(ledger.of_file(frame) if path else ledger, fit)
+
+    def found(self) -> PaidAnswers | None:
+        """The answers to this very question about these very data, if they were paid for; else the budget is asked."""
+        if self.account is None:
+            return None
+        held = self.account.find(self.fit.name)
+        if held is not None:
+            return PaidAnswers(held)
+        self.account.check(self.fit.cost, relation=self.fit.relation)
+        return None
+
+    def pay(self, plans: Sequence[Plan], answers: Sequence[tuple[int, ...]]) -> PaidAnswers | None:
+        """Charge and answers, in one transaction. If somebody else paid for the same in the meantime: their answers."""
+        if self.account is None:
+            return None
+        relations = {plan.relation for plan in plans}
+        if len(relations) > 1:
+            raise PlanRefused("Plan refused: one fit mixes two neighbouring relations, whose costs do not add up.")
+        charge = dict(
+            plan=self.fit.name,
+            about=self.fit.about,
+            cost=sequential([plan.bound.cost for plan in plans]),
+            answers=[{"question": p.digest, "answer": list(a)} for p, a in zip(plans, answers, strict=True)],
+            seeded=False,
+            certificate=plans[0].guarantees()["reader"].to_dict() if len(plans) == 1 else {},
+            relation=relations.pop(),
+        )
+        try:
+            self.account.pay(**charge, once=True)
+        except AlreadyPaid:
+            return self.found()
+        return None

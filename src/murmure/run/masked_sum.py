@@ -1,0 +1,97 @@
+"""Between parties: what one party adds to the masked sum, and all parties in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from murmure.central.base.gate import Gate
+from murmure.core.errors import EmptySource, InvalidParameter, MurmureError, PlanRefused, shorten
+from murmure.core.types import room_for
+from murmure.plan.disclosure_rules import DisclosureRules
+from murmure.plan.plan import Plan
+from murmure.run.totals import at_party, total
+from murmure.secure.errors import OutOfBound
+from murmure.secure.in_process import sum_in_process
+
+
+@dataclass(frozen=True)
+class PartySum:
+    """What one party brings: so many rows, and their integers with its share of the noise; nobody else sees them."""
+
+    rows: int
+    values: Any = field(repr=False)
+
+
+@dataclass(frozen=True)
+class MaskedSum:
+    """The sum over the survivors, and who they are."""
+
+    values: list[int]
+    cohort: tuple[int, ...]
+
+
+def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None) -> PartySum:
+    """A party's own sum. A value outside its bound is an error with its row, for the holder of the rows alone."""
+    if plan.parties is None:
+        raise PlanRefused("Plan refused: nothing stands between parties.", hint="parties=PairwiseMasks(5)")
+    gate = gate or Gate()
+    own = total(plan, frame, engine, gate.rng)
+    if own.n == 0:
+        raise EmptySource(
+            "no row fits the schema: all of them are left out.",
+            hint='outside = "drop" leaves out rows; check the bounds',
+        )
+    if own.n > plan.parties.rows:
+        raise OutOfBound(
+            f"these are {own.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
+            hint="agree on more: PairwiseMasks(..., rows=...)",
+        )
+    if not getattr(plan.statistic, "wide", False):
+        room_for(own.n, plan.max_entry, "a party's own sum")
+    if plan.curator is None:
+        return PartySum(own.n, [own.n, *own.sum.tolist()])
+    return PartySum(own.n, with_share(plan, own.sum.tolist(), gate))
+
+
+def with_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
+    """A party's sums with its share of the noise, as they are masked; the only place where the two meet."""
+    share = gate.share(plan.bound)  # type: ignore[arg-type]
+    return [value + part for value, part in zip(sums, share.tolist(), strict=True)]
+
+
+def sum_between_parties(
+    plan: Plan, frames: Any, engine: Any, gate: Gate, rules: DisclosureRules | None = None
+) -> MaskedSum:
+    """All parties in one process: the machines that run over a network, with the same bytes.
+
+    rules: what exact sums are held to; without, those of a single question.
+    """
+    sharing = plan.parties
+    assert sharing is not None
+    if isinstance(frames, Mapping) or not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
+        raise InvalidParameter(
+            f"between parties run takes a list of frames, one for each party, got {shorten(type(frames).__name__)}.",
+            hint=f"run(plan, [frame_1, ..., frame_{sharing.parties}]); None for a party that vanishes",
+        )
+    if len(frames) != sharing.parties:
+        raise InvalidParameter(
+            f"the plan is for {sharing.parties} parties, got {len(frames)} frames.",
+            hint="a frame for each party, in the order of the roster; None for one that vanishes",
+        )
+    values: list[Any] = []
+    rows: list[int] = []
+    for i, frame in enumerate(frames):
+        try:
+            rng = gate.rng.branch()
+            own = None if frame is None else party_sum(plan, frame, engine, Gate(rng))
+        except MurmureError as error:
+            raise at_party(error, i) from None
+        values.append(None if own is None else own.values)
+        rows += [] if own is None else [own.rows]
+    (rules or DisclosureRules()).check(plan, rows or [0])
+    vanish: dict[int, Any] = {i: "vectors" for i, one in enumerate(values) if one is None}
+    noisy = plan.curator is not None
+    done = sum_in_process(sharing, plan.encoder, values, vanish, bytes.fromhex(plan.digest), noisy)
+    return MaskedSum(done.result, done.cohort)

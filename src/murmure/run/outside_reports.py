@@ -1,0 +1,278 @@
+"""`run(plan, reports=...)`: answers that people randomised themselves, with coins, cards, a spinner or a program.
+
+Nothing is drawn: the reports are read, checked against what the plan's mechanism can report (report_forms.py), added up
+and estimated. The release says that the randomness came from outside the software, and its certificates that they hold
+provided each person followed the plan. `Reports` are another matter: they say themselves whether a seed made them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Number
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
+from murmure.core.outside_randomness import with_assumption
+from murmure.core.random import Random
+from murmure.core.types import Release, Total, room_for
+from murmure.engines.base.progress import known_row_count, with_progress
+from murmure.engines.base.task import Task, one_column
+from murmure.engines.memory import Memory
+from murmure.engines.sources.column_batches import batches, pick_column
+from murmure.engines.sources.tables import column_names, open_table
+from murmure.plan.plan import Plan
+from murmure.plan.reports import Reports
+from murmure.run.report_forms import WAY_OUT, ReportForm, form_of
+from murmure.run.tables.table_format import carries_plan
+from murmure.run.tables.table_format import estimate as estimate_table
+
+EXACT = 2**53  # floats beyond it do not hold every whole number
+
+
+def release_reports(plan: Plan, reports: Any, engine: Any = None, column: str | None = None) -> Release:
+    """The release of reports that exist already. column: where they are in a table, if the plan does not name it."""
+    _check_plan(plan)
+    if isinstance(reports, str | os.PathLike) and Path(reports).suffix.lower() == ".npz":
+        reports = Reports.load(reports)
+    if isinstance(reports, Reports):
+        _refuse_engine(engine, "Reports are one array")
+        return plan.estimate(reports)
+    if plan.unit != "row":
+        raise PlanRefused(
+            f"Plan refused: its unit is column {plan.unit!r}, and such reports do not say whose they are.",
+            hint="leave the unit out, if each person reported once; Plan.report keeps the count of a person's rows",
+        )
+    if plan.of_records:
+        return _release_records(plan, reports, engine)
+    if isinstance(reports, Mapping) and not any(_is_column(value) for value in reports.values()):
+        _refuse_engine(engine, "counts are added up already")
+        total = count_reports(plan, reports)
+    else:
+        total = _add(plan, reports, engine, column)
+    return mark_outside(plan.settle(total))
+
+
+def mark_outside(release: Release) -> Release:
+    """The same figures, with where their randomness came from."""
+    return replace(release, guarantees=with_assumption(release.guarantees), randomised_outside=True)
+
+
+def _check_plan(plan: Plan) -> None:
+    if plan.person is None:
+        does = "adds noise at the curator" if plan.curator is not None else "randomises nothing"
+        raise PlanRefused(
+            f"Plan refused: reports are answers that were randomised at the person, and this plan {does}.",
+            hint="run(plan, frame) takes true answers; Plan(Histogram(domain), person=Warner(domain)) reads coins",
+        )
+    if plan.parties is not None:
+        raise PlanRefused(
+            "Plan refused: between parties each party adds up its own reports, and masks them.",
+            hint="leave the parties out where all reports are in one place",
+        )
+
+
+def _refuse_engine(engine: Any, why: str) -> None:
+    if engine is not None:
+        raise InvalidParameter(f"run takes no engine here: {why}.", hint="leave the engine out")
+
+
+# -- counts ------------------------------------------------------------------------------------------------------------
+
+
+def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
+    """How often each report came, from a mapping of labels to whole numbers. Labels that are left out came never."""
+    form = form_of(plan.person)
+    if not counts:
+        raise EmptySource("there are no counts: nobody was added up.", hint='{"no": 300, "yes": 200}, for example')
+    wholes = [_whole(label, count) for label, count in counts.items()]
+    labels = list(counts)
+    if not form.countable:
+        form.count_codes(labels)
+    codes: list[int] = []
+    for label in labels:  # one by one: a label is named in the message, and no type is guessed from the others
+        try:
+            codes.append(int(form.count_codes([label])[0]))
+        except OutsideDomain:
+            raise OutsideDomain(
+                f"counts: there is no answer {shorten(label)} in this plan; wanted {form.wanted}.",
+                hint="the answers of a plan are fixed before anybody is asked; write them as the plan does",
+            ) from None
+    if len(set(codes)) < len(codes):
+        code = next(c for c in codes if codes.count(c) > 1)
+        same = [label for label, c in zip(labels, codes, strict=True) if c == code]
+        raise InvalidParameter(
+            f"counts: {' and '.join(map(shorten, same))} are the same answer, counted twice.", hint="add them up"
+        )
+    n = sum(wholes)
+    if n < 1:
+        raise EmptySource("all counts are 0: nobody was added up.")
+    room_for(n, 1, "the tally")
+    tally = np.zeros(form.outputs, np.int64)
+    tally[codes] = wholes
+    return Total(n, tally)
+
+
+def _whole(label: Any, count: Any) -> int:
+    whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+    if isinstance(count, float | np.floating):
+        whole = float(count).is_integer() and abs(float(count)) <= EXACT
+    if not whole or int(count) < 0:
+        raise InvalidParameter(
+            f"the count of {shorten(label)} must be a whole number, at least 0, got {shorten(count)}.",
+            hint="counts say how many people gave each answer; shares need the number of people",
+        )
+    return int(count)
+
+
+def _is_column(value: Any) -> bool:
+    """Whether a mapping's value is a column of a table and not a count."""
+    return not isinstance(value, str | bytes | Number) and value is not None and hasattr(value, "__len__")
+
+
+# -- reports, one by one -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReportStep:
+    """One batch of reports, read and added up. It travels to threads and to Spark's workers."""
+
+    plan: Plan
+    column: str | None = None
+
+    @cached_property
+    def form(self) -> ReportForm:
+        return form_of(self.plan.person)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return None if self.column is None else (self.column,)
+
+    def __call__(self, task: Task) -> Total:
+        batch = task.batch
+        if hasattr(batch, "num_columns") and batch.num_columns == 1:
+            batch = one_column(batch, None)
+        try:
+            return Total(len(task), self.plan.tallier.tally(self.form.parse(batch)))
+        except OutsideDomain as error:
+            raise self._about_reports(error, task.first or 0) from None
+
+    def _about_reports(self, error: OutsideDomain, first: int) -> OutsideDomain:
+        """Which row it is, since the collector has the reports; and a way out that fits reports, not true answers."""
+        if error.row is None:
+            return error
+        _, row, rest = error.row
+        where = "reports" if self.column is None else f"reports in column {self.column!r}"
+        return OutsideDomain.at(where, row + first, rest, WAY_OUT)
+
+
+def _add(plan: Plan, reports: Any, engine: Any, column: str | None) -> Total:
+    column = plan.statistic.domain.column if column is None else column  # type: ignore[union-attr]
+    if type(reports).__module__.startswith("pyspark."):
+        from murmure.engines.spark import Spark
+
+        names = list(reports.columns)
+        step = ReportStep(plan, pick_column(names, column, "the frame"))
+        return (engine or Spark()).total(step, reports)  # type: ignore[no-any-return]
+    read, source, rows = _source(plan, reports, column)
+    return (engine or Memory()).total(read, _tasks(with_progress(source, rows, "reading reports")))  # type: ignore[no-any-return]
+
+
+def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportStep, Iterable[Any], int | None]:
+    """What reads a batch, the batches, and how many rows there are, where that is known."""
+    form = form_of(plan.person)
+    if carries_plan(reports):
+        raise PlanMismatch(
+            "this table says itself which plan its reports answer, and it is not this one.",
+            hint="estimate(table) reads it",
+        )
+    if isinstance(reports, np.ndarray) and reports.ndim == 0:
+        raise InvalidParameter(f"reports must be a sequence, a frame, a path or counts, got {shorten(reports)}.")
+    on_disk = isinstance(reports, str | os.PathLike)
+    if not on_disk and not isinstance(reports, Mapping) and not _is_table(reports):
+        _refuse_tabulated(reports)
+        return ReportStep(plan), batches(reports, None), known_row_count(reports)
+    names = column_names(reports)
+    if form.columns and set(form.columns) <= set(names) and column not in names:
+        table = open_table(reports, form.columns, dict.fromkeys(form.columns, form.kind))
+        return ReportStep(plan), table.batches(), table.rows
+    found = pick_column(names, column, str(reports) if on_disk else "the table")
+    _refuse_table_of_counts(names, found)
+    if on_disk:
+        _refuse_headless(plan, reports, names)
+        table = open_table(reports, [found], {found: form.kind})
+        return ReportStep(plan, found), table.batches(), table.rows
+    values = reports[found] if isinstance(reports, Mapping) else reports
+    return ReportStep(plan, found), batches(values, found), known_row_count(values)
+
+
+def _is_table(reports: Any) -> bool:
+    """Whether it has columns with names; a list, an array or a series has not."""
+    shape = getattr(reports, "shape", None)
+    if isinstance(shape, tuple):
+        return not isinstance(reports, np.ndarray) and len(shape) == 2
+    return any(hasattr(reports, name) for name in ("collect_schema", "column_names", "schema"))
+
+
+def _refuse_tabulated(reports: Any) -> None:
+    """What `value_counts` of pandas makes: its values are counts, and its labels are in the index."""
+    index = type(getattr(reports, "index", None)).__name__
+    if getattr(reports, "name", None) == "count" and index.endswith("Index") and index != "RangeIndex":
+        raise InvalidParameter(
+            "reports must be the answers or a mapping of counts, got a series of counts.",
+            hint="run(plan, reports=dict(counts))",
+        )
+
+
+def _refuse_table_of_counts(names: list[str], column: str) -> None:
+    """Two columns, answers and counts: each answer would be taken for one person."""
+    others = [name for name in names if name != column]
+    if len(others) == 1 and others[0].strip().lower() in ("count", "counts"):
+        raise InvalidParameter(
+            f"reports must have a row for each person, got a table of answers ({column!r}) and counts ({others[0]!r}).",
+            hint="pass the counts as a mapping: dict(zip(answers, counts))",
+        )
+
+
+def _refuse_headless(plan: Plan, path: Any, names: list[str]) -> None:
+    """A CSV without a header would lose its first report, and nobody would notice."""
+    if not str(path).lower().endswith((".csv", ".csv.gz")) or len(names) != 1:
+        return
+    try:
+        form_of(plan.person).parse([names[0]])
+    except (OutsideDomain, InvalidParameter):
+        return
+    raise InvalidParameter(
+        f"the first line of {Path(path).name!r} is {names[0]!r}, which is a report: the file has no header.",
+        hint="write a name for the column in its first line",
+    )
+
+
+def _tasks(source: Iterable[Any]) -> Iterator[Task]:
+    first, rng = 0, Random.secure()  # nothing is drawn
+    for batch in source:
+        task = Task(batch, rng, first)
+        yield task
+        first += len(task)
+
+
+def _release_records(plan: Plan, reports: Any, engine: Any) -> Release:
+    """A table with a report in every cell, as `sanitise` writes it. A table that carries a plan says who drew it."""
+    if isinstance(reports, Mapping) and not all(_is_column(value) for value in reports.values()):
+        raise PlanRefused(
+            "Plan refused: of records there are no counts; wanted a table with one row for each person.",
+            hint='{"smoker": ["no", "yes"], "age": [31, 40]}, a frame or a path',
+        )
+    if isinstance(reports, list | tuple | np.ndarray):
+        raise InvalidParameter(
+            f"reports of records are a table with the columns of the schema, got {shorten(type(reports).__name__)}.",
+            hint='{"smoker": ["no", "yes"], "age": [31, 40]}, a frame or a path',
+        )
+    known = carries_plan(reports)
+    release = estimate_table(reports, plan, engine=engine)
+    return release if known else mark_outside(release)

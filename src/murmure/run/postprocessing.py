@@ -1,0 +1,88 @@
+"""Post-processing: separate functions, because what they return is biased and carries no error bar.
+
+They never cost privacy (a function of a release tells no more than the release) and usually lower the squared
+error; but intervals belong to the raw estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates.estimate import Estimate, on_simplex
+from murmure.laws.law import Channel
+
+MOST_ENTRIES = 1 << 26  # of a channel's matrix
+
+
+def _bar_less(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
+    return replace(estimate, mean=shares, estimator=None, reason=f"{how} is biased; the raw estimate has bars")
+
+
+def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:
+    if not isinstance(estimate, Estimate) or estimate.unit != "share":
+        raise InvalidParameter(f"{what} takes an estimate of shares, got {shorten(estimate)}.")
+    return estimate.mean
+
+
+def clip_renormalise(estimate: Estimate) -> Estimate:
+    """Negative shares become zero, the rest is scaled to sum to one."""
+    clipped = np.maximum(_shares_of("clip_renormalise", estimate), 0.0)
+    total = clipped.sum()
+    shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
+    return _bar_less(estimate, shares, "clipping and renormalising")
+
+
+def project_simplex(estimate: Estimate) -> Estimate:
+    """The nearest shares (Euclidean) that are not negative and sum to one (Duchi et al., ICML 2008)."""
+    return _bar_less(estimate, on_simplex(_shares_of("project_simplex", estimate)), "projecting on the simplex")
+
+
+def channel_matrix(channel: Channel) -> NDArray[np.float64]:
+    """P[y | x] as a dense matrix (inputs, outputs), for laws with few reports."""
+    outcomes = channel.outcomes()
+    if not isinstance(outcomes, range) or channel.inputs * len(outcomes) > MOST_ENTRIES:
+        raise InvalidParameter(
+            f"{type(channel).__name__} has too many reports, or reports that are no numbers, for a matrix.",
+            hint="use project_simplex on the raw estimate instead",
+        )
+    y = np.asarray(outcomes)
+    return np.exp(np.stack([channel.log_prob(np.full(len(y), x), y) for x in range(channel.inputs)]))
+
+
+def em(
+    mechanism: Any, total: Any, *, smooth: bool = False, iterations: int = 10_000, tolerance: float = 1e-6
+) -> Estimate:
+    """The most likely shares given how often each report came (expectation maximisation).
+
+    Works where a tally counts reports one by one: GRR, Warner and all numeric mechanisms. `smooth` averages
+    neighbouring cells after each step, for ordered values (EMS: Li et al., SIGMOD 2020).
+    Stops when the log-likelihood of all reports grows by less than `tolerance`.
+    """
+    counts = np.asarray(total, float)
+    P = channel_matrix(mechanism.channel)
+    if counts.shape != (P.shape[1],) or (counts < 0).any() or counts.sum() < 1:
+        raise InvalidParameter(
+            f"em needs one count per report, {P.shape[1]} of them, got shape {counts.shape}.",
+            hint="pass mechanism.tally(reports)",
+        )
+    n = counts.sum()
+    f = np.full(P.shape[0], 1 / P.shape[0])
+    last = -np.inf
+    for _ in range(iterations):
+        expected = f @ P
+        f = f * (P @ (counts / np.maximum(expected, 1e-300))) / n
+        if smooth:
+            padded = np.concatenate([f[:1], f, f[-1:]])
+            f = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+            f /= f.sum()
+        likelihood = float(counts @ np.log(np.maximum(expected, 1e-300)))
+        if likelihood - last < tolerance and likelihood >= last:
+            break
+        last = likelihood
+    raw = Estimate(mechanism.domain.labels(), f, int(n))
+    return _bar_less(raw, f, "expectation maximisation")

@@ -1,0 +1,1 @@
+"""Tables of randomised records: written row by row, and estimated from."""

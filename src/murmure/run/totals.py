@@ -1,0 +1,140 @@
+"""The sum that a plan asks for, on this machine or on Spark: rows in batches, randomised and added where they lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, PlanRefused
+from murmure.core.random import Random
+from murmure.core.schema import Schema, kind_of, lenient_kind_of
+from murmure.core.types import Total
+from murmure.engines.base.progress import known_row_count, with_progress
+from murmure.engines.base.task import Task
+from murmure.engines.memory import Memory
+from murmure.engines.sources.column_batches import batches, pick_column
+from murmure.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class SeparateTables:
+    """Tables of several parties that one person holds: added up in the clear, each as a party of its own."""
+
+    frames: tuple[Any, ...] = field(repr=False)
+
+
+def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+    """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
+    if isinstance(frame, SeparateTables):
+        out: Total | None = None
+        for i, one in enumerate(frame.frames):
+            try:
+                part = total(plan, one, engine, rng.branch())
+            except MurmureError as error:
+                raise at_party(error, i) from None
+            out = part if out is None else out + part
+        assert out is not None
+        return out
+    own = _total(plan, frame, engine, rng)
+    return plan.statistic.of_party(own) if hasattr(plan.statistic, "of_party") else own
+
+
+def at_party(error: MurmureError, i: int) -> MurmureError:
+    """The same error, which says at which party."""
+    if isinstance(error, OutsideDomain) and error.row is not None:
+        who, row, rest = error.row
+        return OutsideDomain.at(f"party {i + 1}: {who}", row, rest, error.hint)
+    error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
+    return error
+
+
+def _total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
+    engine = engine or engine_for(frame)
+    try:
+        if hasattr(engine, "accepts") and engine.accepts(frame):  # it cuts the rows where they lie
+            if plan.unit != "row":
+                frame = _few_rows_each(plan, frame, engine)
+            return engine.total(plan.step, frame, rng.branch())  # type: ignore[no-any-return]
+        return engine.total(plan.step, tasks(plan, frame, rng))  # type: ignore[no-any-return]
+    except EmptySource:
+        if not plan.lenient:
+            raise
+        return Total(0, np.zeros(plan.statistic.width, np.int64))
+
+
+def _few_rows_each(plan: Plan, frame: Any, engine: Any) -> Any:
+    """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
+    columns = plan.step.columns
+    if plan.curator is None or columns is None:
+        raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
+    return engine.bounded(frame, columns, plan.unit, int(plan.rows_per_person))
+
+
+def _is_table(frame: Any) -> bool:
+    """Whether it has columns; a list, an array or a series has not."""
+    return any(hasattr(frame, name) for name in ("columns", "column_names", "schema"))
+
+
+def engine_for(frame: Any) -> Any:
+    """Spark for a Spark frame, this machine for anything else."""
+    if type(frame).__module__.startswith("pyspark."):
+        from murmure.engines.spark import Spark
+
+        return Spark()
+    return Memory()
+
+
+def _kind(domain: Any, lenient: bool) -> str:
+    return lenient_kind_of(domain) if lenient else kind_of(domain)
+
+
+def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
+    """What the cells of the columns are to be, those of the column that names people too."""
+    domain = plan.statistic.domain
+    if not isinstance(domain, Schema):
+        known = {columns[0]: _kind(domain, plan.lenient)}
+    else:
+        known = domain.lenient_kinds if plan.lenient else domain.kinds
+    return {plan.unit: "name"} | known if plan.unit != "row" else known
+
+
+def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
+    """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
+    from murmure.engines.sources.rows_per_person import RowsPerPerson, refuse_inexact_names, with_unit
+    from murmure.engines.sources.tables import column_names, open_table
+
+    domain, lenient = plan.statistic.domain, plan.lenient
+    source: Iterable[Any]
+    people = None
+    if plan.unit != "row":
+        over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
+        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
+    if isinstance(domain, Schema) or people is not None:
+        columns = plan.step.columns
+        if columns is None:
+            raise PlanRefused(
+                f"Plan refused: its unit is column {plan.unit!r}, and its domain names no column of that table.",
+                hint="take the domain from a schema",
+            )
+        table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
+        if people is not None:
+            refuse_inexact_names(table, plan.unit)
+        source, rows = table.batches(), table.rows
+    elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
+        what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
+        column = pick_column(column_names(frame), domain.column, what)
+        table = open_table(frame, [column], {column: _kind(domain, lenient)}, lenient=lenient)
+        source, rows = (batch.column(0) for batch in table.batches()), table.rows
+    else:
+        source, rows = batches(frame, domain.column), known_row_count(frame)
+    first, branch = 0, rng.branch()
+    for i, batch in enumerate(with_progress(source, rows, plan.describe())):
+        if people is not None:
+            batch = people.admit(batch, first)
+        task = Task(batch, branch.child(i) if i else rng, first)  # one batch alone is what plan.report would make of it
+        yield task
+        first += len(task)

@@ -1,1 +1,0 @@
-"""A study between organisations, over HTTP: the coordinator's side, and each party's own."""

@@ -1,0 +1,1 @@
+"""Reports as pages: sections, words and HTML, in English and in French."""

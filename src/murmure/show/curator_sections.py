@@ -1,0 +1,202 @@
+"""A report of figures with noise at the curator: its head, what was asked, and how intervals are to be read."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+from murmure.core.domain import Categories, Decimals, Interval
+from murmure.core.schema import Schema
+from murmure.show.html_parts import WIDE, Language, facts
+from murmure.show.question_section import contents, epsilon_text
+from murmure.show.report_content import ReportContent
+
+NOISY = {
+    "DiscreteLaplace": ("discrete Laplace noise", "du bruit de Laplace discret"),
+    "DiscreteGaussian": ("discrete Gaussian noise", "du bruit gaussien discret"),
+    "Skellam": ("Skellam noise", "du bruit de Skellam"),
+    "Staircase": ("discrete staircase noise", "du bruit en escalier discret"),
+    "Geometric": ("discrete Laplace noise", "du bruit de Laplace discret"),
+}
+
+
+def curated_head(story: ReportContent, w: Language) -> str:
+    release, warnings = story.release, []
+    if release.seeded:
+        undone = w("takes the noise off again", "retire le bruit")
+        if story.chosen is not None:
+            undone = w("replays the draw", "rejoue le tirage")
+        warnings.append(
+            w(
+                f"Seeded experiment: whoever knows the seed {undone}. Never for real people.",
+                f"Expérience à graine{WIDE}: qui connaît la graine {undone}. Jamais avec de vraies personnes.",
+            )
+        )
+    if story.simulated:
+        warnings.append(
+            w(
+                "Simulation: the true values are shown because these people are invented or known.",
+                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
+            )
+        )
+    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
+    return f"""<h1>{html.escape(story.title(w))}</h1>
+<p class="motto">{_motto(story, w)}</p>
+{warn}{facts(_facts(story, w))}"""
+
+
+def _motto(story: ReportContent, w: Language) -> str:
+    if story.chosen is not None:
+        return w("One of several public candidates leaves the curator.", "Un candidat public sort de chez le curateur.")
+    return w("Only noisy sums leave the curator.", "Seules des sommes bruitées sortent de chez le curateur.")
+
+
+def _facts(story: ReportContent, w: Language) -> list[tuple[str, str]]:
+    c, held = story.reader, []
+    if story.release.estimate.n is not None:
+        rows = (story.rows_per_person or 1) > 1
+        near = w("about ", "environ ") if story.release.estimate.noisy else ""
+        what = w("rows (noisy)", "lignes (bruité)") if rows else w("people (noisy)", "personnes (bruité)")
+        held.append((f"{near}{w.number(story.rows, 0)}", what))
+    held.append((epsilon_text(c.epsilon, w), w("epsilon of this release", "epsilon de la publication")))
+    if c.delta:
+        held.append((w.small(c.delta), "delta"))
+    held.append((story.protects(w), w("protected unit", "unité protégée")))
+    if story.paid is not None:
+        left = f"{w.plain(max(story.paid.left, 0.0))} {w('of', 'sur')} {w.plain(story.paid.budget)}"
+        held.append((left, w("epsilon left in the ledger", "epsilon restant au registre")))
+    held.append((w("seeded", "à graine") if story.release.seeded else w("secure", "sûr"), w("randomness", "hasard")))
+    return held
+
+
+def curated_asked(story: ReportContent, w: Language) -> str:
+    name = f"<b>{html.escape(story.mechanism)}</b>"
+    if story.chosen is not None:
+        how = w(
+            f"A curator sees every row and draws one candidate, by {name}: those with more people are likelier.",
+            f"Un curateur voit chaque ligne et tire un candidat, par {name}{WIDE}: plus un candidat a de personnes, "
+            "plus il est probable.",
+        )
+    else:
+        noise = NOISY.get(story.mechanism, ("noise", "du bruit"))
+        how = w(
+            f"A curator sees every row and adds them up exactly; {noise[0]} ({name}) is added to the sums, and only "
+            "noisy sums leave.",
+            f"Un curateur voit chaque ligne et en fait la somme exacte{WIDE}; {noise[1]} ({name}) est ajouté aux "
+            "sommes, et seules des sommes bruitées sortent.",
+        )
+        if story.mechanism == "Geometric":
+            how += w(" They are then cut to a public range.", " Elles sont ensuite coupées à un intervalle public.")
+    return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
+<p>{html.escape(story.question.sentence(w))} {how}</p>
+<p class="note">{_read(story, w)}</p>{contents(story, w)}"""
+
+
+def _read(story: ReportContent, w: Language) -> str:
+    """What becomes of cells that the schema does not hold: they decide about no error."""
+    domains = [] if story.plan is None else [domain for _, domain in _domains(story.plan.statistic.domain)]
+    labels = [isinstance(domain, Categories) for domain in domains]
+    numbers = [domain for domain in domains if not isinstance(domain, Categories)]
+    parts = []
+    if story.question.kind == "Rows" and len(domains) == 1:
+        numbers, labels = [], [False]
+        parts.append(w("all of them are counted", "toutes sont comptées"))
+    elif not domains or any(domain.outside != "drop" for domain in numbers):
+        parts.append(w("a number out of bounds is moved to the bound", "un nombre hors bornes est ramené à la borne"))
+    if any(domain.outside == "drop" for domain in numbers):
+        which = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
+        of, de = (f" of {', '.join(which)}", f" de {', '.join(which)}") if len(which) < len(numbers) else ("", "")
+        parts.append(
+            w(
+                f"a row with a number{of} out of bounds is left out",
+                f"une ligne dont un nombre{de} est hors bornes est écartée",
+            )
+        )
+    if not domains or any(domain.absent is None for domain in numbers):
+        parts.append(
+            w(
+                "a row whose number is missing or unreadable is left out, unless the schema names a value for it",
+                "une ligne dont le nombre manque ou est illisible est écartée, sauf si le schéma lui donne une valeur",
+            )
+        )
+    elif numbers:
+        parts.append(
+            w(
+                "a missing or unreadable number counts as the schema says",
+                "un nombre manquant ou illisible compte comme le schéma le dit",
+            )
+        )
+    if any(labels) or not labels:
+        parts.append(
+            w(
+                "a label that is not in the schema counts nowhere",
+                "une étiquette hors du schéma ne compte nulle part",
+            )
+        )
+    said = f"{w('', WIDE)}; ".join(parts)
+    return w(
+        f"Every row is read, whatever it holds: {said}.", f"Chaque ligne est lue, quoi qu’elle contienne{WIDE}: {said}."
+    )
+
+
+# -- how intervals are to be read -------------------------------------------------------------------------------------
+
+
+def curated_notes(story: ReportContent, methods: Iterable[str], below: bool, w: Language) -> list[str]:
+    """Which errors the intervals count (noise, sampling, grid), and of whom they speak."""
+    how, notes = ", ".join(methods), []
+    if how:
+        grid = _grid(story, w)
+        if all(story.whom(column.estimate) == "fixed" for column in story.columns):
+            notes.append(
+                w(
+                    f"Intervals count the noise{grid}. They speak of these people, a fixed population: no error of "
+                    f"sampling is in them (by {how}).",
+                    f"Les intervalles comptent le bruit{grid}. Ils parlent de ces personnes-ci, population fixe{WIDE}: "
+                    f"aucune erreur d’échantillonnage n’y entre (par {how}).",
+                )
+            )
+        else:
+            notes.append(
+                w(
+                    f"Intervals count the noise{grid} and the error of sampling: they speak of the larger population "
+                    f"that these people stand for, a superpopulation (by {how}).",
+                    f"Les intervalles comptent le bruit{grid} et l’erreur d’échantillonnage{WIDE}: ils parlent de la "
+                    f"population plus vaste que ces personnes représentent, la superpopulation (par {how}).",
+                )
+            )
+    if below:
+        notes.append(
+            w(
+                "Noise errs to both sides, so a small figure may fall below zero; its interval is cut to what is "
+                "possible.",
+                f"Le bruit se trompe des deux côtés{WIDE}: un petit chiffre peut passer sous zéro{WIDE}; son "
+                "intervalle est coupé à ce qui est possible.",
+            )
+        )
+    return notes
+
+
+def _grid(story: ReportContent, w: Language) -> str:
+    """How far numbers are moved to their grid, at most; said where the schema has such numbers."""
+    kind = story.question.kind
+    if kind in ("Count", "Rows", "Histogram", "Pair", "Mode"):
+        return ""
+    if story.plan is None:
+        return w(" and, of numbers on a grid, the rounding to it", " et, pour des nombres sur une grille, leur arrondi")
+    widest: dict[str, float] = {}
+    for name, domain in _domains(story.plan.statistic.domain):
+        moved = isinstance(domain, Interval) or (isinstance(domain, Decimals) and domain.rounding == "nearest")
+        if moved and (not name or name in story.question.columns):
+            widest[name] = float(domain.scale()[2])
+    if not widest:
+        return ""
+    far = ", ".join(w.plain(value) for value in dict.fromkeys(widest.values()))
+    return w(f" and the rounding to the grid (at most {far})", f" et l’arrondi à la grille (au plus {far})")
+
+
+def _domains(domain: Any) -> list[tuple[str, Any]]:
+    if isinstance(domain, Schema):
+        return [(name, domain[name]) for name in domain.private]
+    return [(domain.column or "", domain)]

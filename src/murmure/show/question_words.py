@@ -1,0 +1,138 @@
+"""A question that a curator answers, in words: its kind and columns, its groups, and which rows count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from murmure.core.domain import Categories
+from murmure.show.html_parts import Language, quoted
+
+SHORTLY = {  # a heading; {} is the column
+    "Count": ("Count", "Effectif"),
+    "Rows": ("Number of rows", "Nombre de lignes"),
+    "Sum": ("Sum of {}", "Somme de la colonne {}"),
+    "Mean": ("Mean of {}", "Moyenne de la colonne {}"),
+    "Variance": ("Variance of {}", "Variance de la colonne {}"),
+    "Histogram": ("Histogram of {}", "Histogramme de la colonne {}"),
+    "Pair": ("Table of {}", "Table des colonnes {}"),
+    "Quantile": ("Quantiles of {}", "Quantiles de la colonne {}"),
+    "Mode": ("Commonest value of {}", "Valeur la plus fréquente de la colonne {}"),
+    "Marginals": ("{}", "{}"),
+    "GroupBy": ("Figures by group", "Chiffres par groupe"),
+    "Where": ("Figures of some rows", "Chiffres de certaines lignes"),
+}
+ASKS = {  # a sentence, without its full stop
+    "Count": ("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
+    "Rows": ("How many rows there are", "Combien il y a de lignes"),
+    "Sum": ("The sum of {}", "La somme de la colonne {}"),
+    "Mean": ("The mean of {}", "La moyenne de la colonne {}"),
+    "Variance": ("The variance of {}", "La variance de la colonne {}"),
+    "Histogram": ("The share of every answer to {}", "La part de chaque réponse à {}"),
+    "Pair": ("The share of every pair of answers to {}", "La part de chaque couple de réponses à {}"),
+    "Quantile": ("Quantiles of {}", "Des quantiles de la colonne {}"),
+    "Mode": ("The commonest value of {}", "La valeur la plus fréquente de la colonne {}"),
+    "Marginals": (
+        "The share of every answer, and the mean of every number, column by column",
+        "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne",
+    ),
+    "GroupBy": ("Figures for every group", "Des chiffres pour chaque groupe"),
+    "Where": (
+        "Figures of the rows that match a public condition",
+        "Des chiffres des lignes qui remplissent une condition",
+    ),
+}
+WITHOUT = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("Histogram", "Histogramme")}
+
+
+@dataclass(frozen=True)
+class QuestionWords:
+    """What was asked, taken apart. Without the plan only what the release says of itself is known."""
+
+    kind: str
+    columns: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    where: tuple[Any, ...] = ()  # the statistics that say which rows count; without a plan, their words
+    of_labels: bool = False  # a count of rows that hold one of the labels
+
+    @classmethod
+    def of(cls, statistic: Any) -> QuestionWords:
+        by: list[str] = []
+        where: list[Any] = []
+        while type(statistic).__name__ in ("GroupBy", "Where"):
+            if type(statistic).__name__ == "GroupBy":
+                by += _names(statistic.by)
+            else:
+                where.append(statistic)
+            statistic = statistic.statistic
+        kind, domain = type(statistic).__name__, statistic.domain
+        columns = (statistic.first, statistic.second) if hasattr(statistic, "first") else _names(domain)
+        return cls(kind, tuple(columns), tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories))
+
+    @classmethod
+    def heard(cls, kind: str, asked: str) -> QuestionWords:
+        """Out of the words of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
+        columns, *rest = re.split(r"(?:^| )(by|where) ", asked)
+        parts = list(zip(rest[::2], rest[1::2], strict=True))
+        by, where = (tuple(text for word, text in parts if word == kind) for kind in ("by", "where"))
+        return cls(kind, (columns,) if columns else (), by, where)
+
+    @property
+    def alone(self) -> bool:
+        """Whether figures are named after what they are ("mean"), and not after groups."""
+        return not self.by and self.kind != "GroupBy"
+
+    def title(self, w: Language) -> str:
+        """A heading, as text."""
+        said = w(*SHORTLY.get(self.kind, (self.kind, self.kind)))
+        if self.kind == "Marginals":
+            count = len(self.columns)
+            said = w(f"{count} column{'s' * (count != 1)}", f"{count} colonne{'s' * (count != 1)}")
+        elif "{}" in said:
+            named = w(" and ", " et ").join(self.columns)
+            said = said.format(named) if named else w(*WITHOUT.get(self.kind, (self.kind, self.kind)))
+        said += w(" by ", " par ") + w(" and ", " et ").join(self.by) if self.by else ""
+        for one in self.where:
+            said += w(", where ", ", où ") + _condition(one, w)
+        return said
+
+    def sentence(self, w: Language) -> str:
+        """What is asked, as text."""
+        said = w(*ASKS.get(self.kind, (self.kind, self.kind)))
+        if "{}" in said:
+            said = said.format(w(" and ", " et ").join(self.columns) or w("the question", "la question"))
+        if self.of_labels:
+            named = " ".join(self.columns) or w("the question", "la question")
+            said = w(f"How many hold one of the labels of {named}", f"Combien ont une des étiquettes de {named}")
+        if self.by:
+            keys = w(" and ", " et ").join(self.by)
+            said += w(f", for every value of {keys}", f", pour chaque valeur de {keys}")
+        for one in self.where:
+            said += w(", of rows where ", ", pour les lignes où ") + _condition(one, w)
+        return said + "."
+
+
+def _names(domain: Any) -> list[str]:
+    if hasattr(domain, "private"):
+        return list(domain.private)
+    return [domain.column] if domain.column else []
+
+
+def _condition(where: Any, w: Language) -> str:
+    if isinstance(where, str):
+        said: str = where
+        if w.french:
+            said = re.sub(
+                r" lies between ([\d.e+-]+) and ([\d.e+-]+)$",
+                lambda found: " va de {} à {}".format(*(w.plain(float(end)) for end in found.groups())),
+                said,
+            )
+            said = re.sub(r" is (['\"\[\d-].*)$", r" vaut \1", said)
+        return said
+    name = (_names(where.column) or [w("it", "elle")])[0]
+    if where.between is not None:
+        low, high = (w.plain(float(end)) for end in where.between)
+        return w(f"{name} is from {low} to {high}", f"{name} va de {low} à {high}")
+    values = [quoted(str(value), w) for value in where.is_in]
+    return name + w(" is ", " vaut ") + w(" or ", " ou ").join(values)

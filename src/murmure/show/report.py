@@ -1,0 +1,112 @@
+"""A release as one HTML page that stands alone: figures with their intervals, and what they cost the people in them.
+
+No script, nothing from outside, French and English, light or dark, on paper too (see show/html_parts.py).
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from typing import Any
+
+from murmure import __version__
+from murmure.core.errors import CannotWrite, InvalidParameter, shorten
+from murmure.core.estimates.estimate import Target, check_level, check_target
+from murmure.core.files import all_or_nothing, refuse_to_replace
+from murmure.core.types import Release
+from murmure.show.consistent_section import consistent
+from murmure.show.cost_section import cost
+from murmure.show.curator_sections import curated_asked, curated_head
+from murmure.show.figures_section import figures_section
+from murmure.show.guarantee_section import guarantee_section
+from murmure.show.html_parts import WIDE, Language, document, is_page
+from murmure.show.question_section import head, question_section
+from murmure.show.report_content import ReportContent
+
+SUFFIXES = (".html", ".htm")
+
+
+def write_report(
+    release: Release,
+    path: str | os.PathLike[str],
+    truth: Any = None,
+    level: float = 0.95,
+    target: Target = "fixed",
+    receipt: Any = None,
+    plan: Any = None,
+    simultaneous: bool = False,
+    weights: str | None = None,
+    ledger: Any = None,
+) -> Path:
+    """The finished page at `path`, or nothing. See `report_html`.
+
+    The name ends in .html or .htm. An earlier page of ours is replaced; any other file is refused.
+    """
+    path = Path(path)
+    check_place(path)
+    text = report_html(release, truth, level, target, receipt, plan, simultaneous, weights, ledger)
+    with all_or_nothing(path) as part:
+        part.write_text(text, encoding="utf-8")
+    return path
+
+
+def check_place(path: Path) -> None:
+    """Refuse a name that no page has, and a file that is something else."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise CannotWrite(
+            f"a page is a file whose name ends in {' or '.join(SUFFIXES)}, got {path.name!r}.",
+            hint="name the file report.html",
+        )
+    refuse_to_replace(path, is_page, "a page that Murmure wrote")
+
+
+def report_html(
+    release: Release,
+    truth: Any = None,
+    level: float = 0.95,
+    target: Target = "fixed",
+    receipt: Any = None,
+    plan: Any = None,
+    simultaneous: bool = False,
+    weights: str | None = None,
+    ledger: Any = None,
+) -> str:
+    """The page of a release of one question, or of many columns.
+
+    truth: the true shares or means (by column, where there are several), when people are simulated; the page says so.
+    target: whom the intervals speak of. receipt: what `sanitise` returned: rows dropped, and the plan; plan: the plan
+    alone, where there is no receipt. With either, the page names each column's protocol and what one person is.
+    simultaneous: all intervals of the page hold at once, with the probability `level`. weights: the column that says
+    how much each person counts, where the plan does not name it.
+
+    Of noise at the curator: with `plan` the page says what one person can change at most; with `ledger`, the account
+    that paid, which charge it was and what is left.
+    """
+    if not isinstance(release, Release):
+        raise InvalidParameter(
+            f"a report is made of a Release, got {shorten(type(release).__name__)}.",
+            hint="run(plan, frame) and estimate(table) return one",
+        )
+    check_level(level)
+    check_target(target)
+    story = ReportContent(release, truth, float(level), target, receipt, plan, simultaneous, weights, ledger)
+    title = f"Murmure: {story.title(Language('en'))}"
+    return document(title, {lang: page_of(story, Language(lang)) for lang in ("en", "fr")})
+
+
+def page_of(story: ReportContent, w: Language) -> str:
+    if story.curated:
+        parts = [curated_head(story, w), curated_asked(story, w), figures_section(story, w), cost(story, w)]
+    else:
+        parts = [head(story, w), question_section(story, w), figures_section(story, w), guarantee_section(story, w)]
+    return "\n".join([*parts, consistent(story, w), foot(story, w)])
+
+
+def foot(story: ReportContent, w: Language) -> str:
+    plan = f"<code>{html.escape(story.digest)}</code>"
+    alone = w(
+        "This page is one file, without script, and asks nothing of the network.",
+        "Cette page est un seul fichier, sans script, et ne demande rien au réseau.",
+    )
+    return f"<footer>Murmure {__version__}. Plan{w('', WIDE)}: {plan}. {alone}</footer>"

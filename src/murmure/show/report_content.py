@@ -1,0 +1,275 @@
+"""What a report tells, before it is told in a language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from murmure.advise.record_advice import protocols
+from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
+from murmure.core.estimates.column_estimates import Estimates
+from murmure.core.estimates.estimate import Estimate, Target
+from murmure.core.show import each_at, true_values, truths_of
+from murmure.core.types import Certificate, Release
+from murmure.show.html_parts import WIDE, Language
+from murmure.show.question_words import QuestionWords
+
+SHORT = 14  # letters of a label that fit a narrow column
+
+
+@dataclass(frozen=True)
+class ReportColumn:
+    """One heading of the page."""
+
+    name: str
+    estimate: Estimate
+    truth: Any
+    number: int
+    bounds: tuple[float, float] | None = None
+    mean: Estimate | None = None  # read off the shares
+
+
+@dataclass(frozen=True)
+class PaidCharge:
+    """Who paid: the data set's budget in a ledger, and the charge, where it is known which."""
+
+    dataset: str
+    charge: int | None
+    left: float
+    budget: float
+    delta: float
+
+    @classmethod
+    def of(cls, account: Any, plan: str) -> PaidCharge:
+        """account: of a ledger; the charge is found by the plan that was asked."""
+        number, account = getattr(account, "number", None), getattr(account, "account", account)
+        ledger, dataset = getattr(account, "ledger", None), getattr(account, "dataset", None)
+        if ledger is None or dataset is None:
+            raise InvalidParameter(
+                f"ledger must be an account of a Ledger, got {shorten(type(account).__name__)}.",
+                hint='Ledger("ledger.db").account("patients")',
+            )
+        charges = [e.number for e in ledger.history(dataset) if e.kind == "charge" and e.plan == plan]
+        budget = ledger.budget(dataset)
+        if not charges or budget is None:
+            raise PlanMismatch(
+                f"the ledger holds no charge for plan {plan[:12]} of {dataset!r}.",
+                hint="pass the account that paid for this release",
+            )
+        if number is None and len(charges) == 1:
+            number = charges[0]
+        return cls(dataset, number, ledger.left(dataset).epsilon, budget.epsilon, budget.delta)
+
+
+class ReportContent:
+    """What is told, before it is told in a language."""
+
+    def __init__(
+        self,
+        release: Release,
+        truth: Any,
+        level: float,
+        target: Target,
+        receipt: Any,
+        plan: Any,
+        simultaneous: bool,
+        weights: str | None,
+        ledger: Any = None,
+    ) -> None:
+        self.release, self.level, self.target, self.receipt = release, level, target, receipt
+        self.simultaneous = simultaneous
+        self.simulated = truth is not None
+        self.plan = getattr(receipt, "plan", None) if plan is None else plan
+        self._refuse_another()
+        self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
+        kind, _, rest = release.about.partition(" ")
+        asked, _, by = rest.rpartition("through ")
+        self.statistic, self.mechanism = kind, by if asked or by else ""
+        if rest.endswith("in the clear"):
+            asked, self.mechanism = rest.removesuffix("in the clear"), ""
+        self.asked = asked.strip().removeprefix("of ").strip()
+        self.paid = None if ledger is None else PaidCharge.of(ledger, release.plan)
+        self.columns = list(self._columns(truth))
+
+    def _refuse_another(self) -> None:
+        """A receipt or plan that belongs to other figures."""
+        release, plan = self.release, self.plan
+        if plan is not None and plan.digest != release.plan:
+            if self.curated:
+                raise PlanMismatch(
+                    f"this release answers plan {release.plan[:12]}, not plan {plan.digest[:12]}.",
+                    hint="pass the plan that was run",
+                )
+            # the plan of a pair differs in its question alone
+            costs = [[(c.epsilon, c.public) for c in held.values()] for held in (plan.guarantees(), release.guarantees)]
+            if costs[0] != costs[1]:
+                raise PlanMismatch(
+                    f"this release answers plan {release.plan[:12]}, the receipt plan {plan.digest[:12]}.",
+                    hint="pass the receipt of the table that was estimated",
+                )
+        rows = getattr(self.receipt, "rows", None)
+        if rows is not None and rows != release.estimate.n:
+            raise PlanMismatch(
+                f"this release is about {release.estimate.n} rows, the receipt about {rows}.",
+                hint="pass the receipt of the table that was estimated",
+            )
+
+    def _columns(self, truth: Any) -> Iterator[ReportColumn]:
+        held = self.release.estimate
+        if not isinstance(held, Estimates):
+            if hasattr(truth, "items"):
+                raise InvalidParameter(f"truth must be {len(held.mean)} numbers, one for each figure, got a mapping.")
+            yield ReportColumn(self.asked, held, true_values(held, truth, "truth"), 0)
+            return
+        truths, means = truths_of(held, truth), held.means
+        for i, (name, estimate) in enumerate(held.items()):
+            values = held.numbers.get(name)
+            bounds = None if values is None else (float(values[0][0] - values[1]), float(values[0][-1] + values[1]))
+            mean = means.by_column.get(name) if estimate.unit == "share" else None
+            yield ReportColumn(name, estimate, truths.get(name), i, bounds, mean)
+
+    # -- noise at the curator -------------------------------------------------------------------------------------
+
+    @property
+    def curated(self) -> bool:
+        """Whether a curator saw every row, and added noise to what leaves."""
+        return "curator" in self.release.guarantees
+
+    @property
+    def reader(self) -> Certificate:
+        return self.release.guarantees["reader"]
+
+    @property
+    def chosen(self) -> Any:
+        """The one of several candidates that was drawn; None where the answer is figures."""
+        return self.release.estimate if hasattr(self.release.estimate, "candidates") else None
+
+    @cached_property
+    def question(self) -> QuestionWords:
+        if self.plan is not None:
+            return QuestionWords.of(self.plan.statistic)
+        held = self.release.estimate
+        if isinstance(held, Estimates):
+            return QuestionWords(self.statistic, tuple(held))
+        return QuestionWords.heard(self.statistic, self.asked)
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The public bounds of what is shown, where it is values of one column."""
+        inner: Any = getattr(self.plan, "statistic", None)
+        while hasattr(inner, "statistic"):
+            inner = inner.statistic
+        domain: Any = getattr(inner, "domain", None)
+        if not self.curated or self.question.kind not in ("Mean", "Quantile") or not hasattr(domain, "low"):
+            return None
+        return float(domain.low), float(domain.high)
+
+    def people(self, w: Language) -> str:
+        """How many: about so many, where their number is noisy too; rows, where one person may have several."""
+        n = self.release.estimate.n
+        rows = (self.rows_per_person or 1) > 1
+        what = w("rows", "lignes") if rows else w("people", "personnes")
+        if n == 1:
+            what = w("row", "ligne") if rows else w("person", "personne")
+        near = w("about ", "environ ") if self.release.estimate.noisy else ""
+        return f"{near}{w.number(n, 0)}{WIDE}{what}"
+
+    # -- facts ----------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        return int(self.release.estimate.n)
+
+    @property
+    def many(self) -> bool:
+        return isinstance(self.release.estimate, Estimates)
+
+    @property
+    def of_records(self) -> bool:
+        """Whether people answered several columns, of which perhaps only a pair is shown."""
+        return self.many or self.statistic == "Pair"
+
+    @cached_property
+    def each(self) -> float:
+        """The level of one interval: the asked one, or higher where all hold at once."""
+        if not self.simultaneous:
+            return self.level
+        shown = [e for c in self.columns for e in (c.estimate, c.mean) if e is not None]
+        return each_at(self.level, shown)
+
+    @property
+    def digest(self) -> str:
+        """The plan that people answered: the table's, where it was asked another question afterwards."""
+        return str(self.release.plan if self.plan is None else self.plan.digest)
+
+    def whom(self, estimate: Estimate) -> Target:
+        return estimate.target if estimate.target != "fixed" else self.target
+
+    @cached_property
+    def certificates(self) -> list[Certificate]:
+        """Of the whole record, then of one attribute where that is another question."""
+        return [certificate for _, certificate in self.release.observers()]
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """How many rows one person may have; None: the guarantee is about one row."""
+        if self.plan is not None:
+            return None if self.plan.unit == "row" else int(self.plan.rows_per_person)
+        if self.curated:
+            found = re.search(r"; of one person (\d+) rows are read", self.reader.assumption or "")
+        else:
+            found = re.search(r"; (\d+) fresh reports add up", self.certificates[0].method)
+        return int(found[1]) if found else None
+
+    def protocol(self, name: str) -> str:
+        """GRR, OUE ...: what randomised this column, where the plan is known."""
+        person = getattr(self.plan, "person", None)
+        if person is None or not self.many:
+            return ""
+        return protocols(person)[list(person.columns).index(name)]
+
+    @cached_property
+    def long(self) -> bool:
+        """Whether labels need room; the same for all columns, so that pictures stand under one another."""
+        return any(len(str(label)) > SHORT for column in self.columns for label in column.estimate.labels)
+
+    # -- in words -------------------------------------------------------------------------------------------------
+
+    def title(self, w: Language) -> str:
+        if self.curated:
+            what = self.question.title(w)
+            return what if self.release.estimate.n is None else f"{what}, {self.people(w)}"
+        rows = w.number(self.rows, 0)
+        if not self.many:
+            what = f"{self.named(self.asked, w)}, " if self.asked else ""
+            if self.of_records:
+                return what + w(f"{rows} rows", f"{rows} lignes")
+            return what + w(f"{rows} answers", f"{rows} réponses")
+        columns = len(self.columns)
+        return w(
+            f"{columns} column{'s' * (columns != 1)}, {rows} rows",
+            f"{columns} colonne{'s' * (columns != 1)}, {rows} lignes",
+        )
+
+    def named(self, column: str, w: Language) -> str:
+        """A column as it is written, or a pair of them; of one question to a curator, the question."""
+        if self.curated and not self.many:
+            return self.question.title(w)
+        if self.statistic == "Pair" and column.count(" and ") == 1:
+            return column.replace(" and ", w(" and ", " et "))
+        return column
+
+    def protects(self, w: Language) -> str:
+        if not self.of_records and not self.curated:
+            return w("one answer", "une réponse")
+        rows = self.rows_per_person
+        if rows is None:
+            return w("one row", "une ligne")
+        most = w.number(rows, 0)
+        return w(
+            f"one person with at most {most} row{'s' * (rows != 1)}",
+            f"une personne ayant au plus {most} ligne{'s' * (rows != 1)}",
+        )

@@ -1,0 +1,62 @@
+"""Rows that are left out of a figure: their number is missing, or their column drops what it does not hold.
+
+    g(x) = (1, 0, ...) for a row that counts,   (0, 1, 0, ...) for one that is left out
+
+Both counts are one block, to which a row adds 1. So a noisy number of those who are left out costs nothing where rows
+are added or removed (parallel composition); exchanging a row may move both, by 2 in all. A domain that leaves nobody
+out, because a public constant takes the place of what is missing, has the one count; and so has every statistic outside
+a curator's plan, since others refuse such rows or drop them before they count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import Any
+
+import numpy as np
+
+from murmure.core.blocks import Block, NoisySum
+from murmure.core.cells.lenient_encoding import can_be_nobody
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.noisy_estimators import CountEstimator
+from murmure.core.types import Array, Ints
+from murmure.statistics.base.statistic import people_count
+
+LABEL = "left out"
+
+
+def left_out_field() -> Any:
+    """The field of a statistic: whether it counts those who are left out. Plans set it; where it is false, their JSON
+    does not name it."""
+    return field(default=False, metadata={"unsaid": True})
+
+
+def with_left_out_count(statistic: Any) -> Any:
+    """The same question, as a curator answers it."""
+    if hasattr(statistic, "left_out"):
+        return replace(statistic, left_out=True)
+    if hasattr(statistic, "statistic"):  # of groups, or of some rows
+        return replace(statistic, statistic=with_left_out_count(statistic.statistic))
+    return statistic
+
+
+def counts_left_out(statistic: Any) -> bool:
+    """Whether there is a second count, of those who are left out."""
+    return bool(statistic.left_out) and can_be_nobody(statistic.domain)
+
+
+def count_block(both: bool, weight: float) -> Block:
+    # The count of everybody is moved by no exchange; one is the least that a block can say.
+    return Block("count", 2, 1, 1, weight, 2, 2) if both else Block("count", 1, 1, 1, weight, 1, 1)
+
+
+def lift_count(x: Array, size: int, both: bool) -> list[Ints]:
+    here = (np.asarray(x) < size).astype(np.int64)
+    return [here, 1 - here] if both else [here]
+
+
+def left_out_of(noisy: NoisySum, block: str = "count") -> Estimate:
+    """The noisy number of rows that are left out: the last entry of the block."""
+    found, law = noisy[block][-1:], noisy.law(block)
+    reading = CountEstimator(found, law)
+    return Estimate([LABEL], found.astype(float), people_count(found[0]), "count", reading, noisy=law is not None)

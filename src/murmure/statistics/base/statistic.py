@@ -1,0 +1,178 @@
+"""What statistics share: histograms of codes with nobody in them, and the columns that several questions read.
+
+A code that equals the size of its domain stands for nobody: a row that is left out (core/cells/lenient_encoding.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.catalogue import persisted_name
+from murmure.core.blocks import NoisySum
+from murmure.core.cells.lenient_encoding import can_be_nobody, encode_domain_lenient, encode_schema_lenient
+from murmure.core.domain import Categories, Domain, with_column
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Column, Schema
+from murmure.core.types import Array, Ints
+from murmure.laws.tallies import histogram
+
+DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
+MAX_JOINT_CELLS = 1 << 20
+CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
+
+
+class CuratorStatistic:
+    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are.
+
+    takes_nobody: it reads each column by itself, and adds up rows whose number is missing in its own way. The others
+    read whole rows: one that lacks a number is left out as a whole.
+    """
+
+    takes_nobody = False
+
+    def encode(self: Any, rows: Any) -> Any:
+        return self.domain.encode(rows)
+
+    def encode_lenient(self: Any, rows: Any) -> Any:
+        codes = encode_lenient(self.domain, rows)
+        return codes if self.takes_nobody else complete(self.domain, codes)
+
+    def interpret_exact(self: Any, total: Ints, n: int) -> Any:
+        return self.interpret(NoisySum.exact(self.blocks, total))
+
+    def why_unanswerable(self, affine: object) -> str | None:
+        return CURATOR_ONLY
+
+    def finish(self, released: Any) -> Any:
+        return released
+
+
+def in_words(statistic: Any) -> str:
+    """The question, as a ledger and a release say it: "Mean of age by region"."""
+    domain = statistic.domain
+    if hasattr(statistic, "in_words"):
+        return str(statistic.in_words())
+    if isinstance(domain, Schema):
+        some = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
+        of = " and ".join(some) if len(some) < 3 else f"{len(some)} columns"
+    else:
+        of = domain.column or ""
+    return persisted_name(statistic) + (f" of {of}" if of else "")
+
+
+def names_in(domain: Domain | Schema) -> str:
+    return ", ".join(domain.private) if isinstance(domain, Schema) else domain.column or ""
+
+
+def counts_of(x: Array, size: int) -> Ints:
+    """How often each of 0 .. size-1 occurs; the code `size` is nobody, and is dropped."""
+    return histogram(x, size + 1)[:size]
+
+
+def counts_with_nobody(x: Array, size: int) -> Ints:
+    """The same, and nobody last."""
+    return histogram(x, size + 1)
+
+
+def complete(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The rows that lack nothing that a whole row needs."""
+    lacking = lacking_rows(domain, codes)
+    return codes if lacking is None else tuple(column[~lacking] for column in codes)
+
+
+def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | None:
+    """Those without a number, or with a label that their column drops; None: there are none.
+
+    Any other label that is not listed is for the statistic to deal with.
+    """
+    domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
+    columns = codes if isinstance(domain, Schema) else (codes,)
+    masks = [
+        np.asarray(column) == one.size
+        for one, column in zip(domains, columns, strict=True)
+        if can_be_nobody(one) and (one.outside == "drop" or not isinstance(one, Categories))
+    ]
+    return np.logical_or.reduce(masks) if any(mask.any() for mask in masks) else None
+
+
+def present(codes: Any, lacking: NDArray[np.bool_]) -> Any:
+    """The same rows, with a code that there is in place of what is lacking: they are added up nowhere."""
+    if isinstance(codes, tuple):
+        return tuple(present(column, lacking) for column in codes)
+    return np.where(lacking, 0, codes)
+
+
+def one_hot(x: Array, size: int) -> Ints:
+    """The indicators of 0 .. size-1; nobody has none."""
+    return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
+
+
+def encode_lenient(domain: Domain | Schema, rows: Any) -> Any:
+    """Codes for every row, whatever it holds."""
+    return encode_schema_lenient(domain, rows) if isinstance(domain, Schema) else encode_domain_lenient(domain, rows)
+
+
+def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:
+    """The number of a combination of values, the last column running fastest; nobody where one of them is."""
+    if len(codes) == 1:
+        return np.asarray(codes[0])
+    out, nobody = np.zeros(len(codes[0]), np.int64), np.zeros(len(codes[0]), bool)
+    for code, size in zip(codes, sizes, strict=True):
+        out *= size
+        out += code
+        nobody |= np.asarray(code) == size
+    if nobody.any():
+        out[nobody] = math.prod(sizes)
+    return out
+
+
+def columns_of(owner: str, domain: Domain | Schema) -> dict[str, Column]:
+    """The columns that a question reads, by name."""
+    if isinstance(domain, Schema):
+        return {name: domain.about[name] for name in domain.private}
+    if domain.column is None:
+        raise InvalidParameter(
+            f"{owner} reads several columns, and {shorten(domain, 80)} names none.",
+            hint='take domains from a schema, schema["age"], or name them: Integers(0, 99, column="age")',
+        )
+    return {domain.column: Column(domain)}
+
+
+def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -> Schema:
+    """One schema of the columns of two questions."""
+    out: dict[str, Domain | Column] = dict(columns_of(owner, first))
+    for name, column in columns_of(owner, second).items():
+        held = out.get(name)
+        if isinstance(held, Column) and with_column(held.coded, name) != with_column(column.coded, name):
+            raise InvalidParameter(
+                f"{owner}: column {name!r} is {held.domain.describe()} in one place, and "
+                f"{column.domain.describe()} in another.",
+                hint="take both from the same schema",
+            )
+        if held is None or (isinstance(held, Column) and held.missing == "refuse"):
+            out[name] = column  # the one that says what stands for a missing answer
+    return Schema(out)
+
+
+def codes_for(x: tuple[Array, ...], whole: Schema, domain: Domain | Schema) -> Any:
+    """The codes that a question about `domain` reads, out of those of the whole schema."""
+    at: Mapping[str, int] = {name: i for i, name in enumerate(whole.private)}
+    if isinstance(domain, Schema):
+        return tuple(x[at[name]] for name in domain.private)
+    assert domain.column is not None
+    return x[at[domain.column]]
+
+
+def take_rows(x: Any, which: Any) -> Any:
+    """Some of the people."""
+    return tuple(part[which] for part in x) if isinstance(x, tuple) else x[which]
+
+
+def people_count(noisy_count: float) -> int:
+    """A noisy count as a number of people: whole, and not negative."""
+    return max(0, round(noisy_count))

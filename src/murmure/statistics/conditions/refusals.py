@@ -1,0 +1,88 @@
+"""Why a question is refused (minimum_cell.py), in plain words of two languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from murmure.core.errors import RareCondition
+from murmure.statistics.conditions.minimum_cell import MAX_WEIGHT, Problem
+
+Say = Callable[[str, str], str]  # picks one of two languages
+Quote = Callable[[str], str]
+
+
+def english(one: str, other: str) -> str:
+    return one
+
+
+def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> str:
+    """The condition by name, and why it is one too many; without a full stop."""
+    text, other = quote(problem.text), quote(problem.other)
+    about, of, minimum = _about(problem.rows, say), problem.of, problem.minimum
+    if problem.kind == "few":
+        return say(
+            "{} picks out about {} of {} rows, if values are spread evenly; {} are the fewest",
+            "{} ne retient qu’environ {} lignes sur {}, si les valeurs sont réparties également ; il en faut {}",
+        ).format(text, about, of, minimum)
+    if problem.kind == "rest":
+        return say(
+            "{} leaves out about {} of {} rows, if values are spread evenly, which subtraction then tells; {} are the "
+            "fewest",
+            "{} n’écarte qu’environ {} lignes sur {}, si les valeurs sont réparties également, et une soustraction les "
+            "révèle ; il en faut {}",
+        ).format(text, about, of, minimum)
+    if problem.kind == "difference":
+        earlier = say(" of an earlier study", " d’une étude précédente") if problem.earlier else ""
+        return say(
+            "{} and {}{} differ in about {} of {} rows, or leave out as few; {} are the fewest",
+            "{} et {}{} ne diffèrent que d’environ {} lignes sur {}, ou en écartent aussi peu ; il en faut {}",
+        ).format(text, other, earlier, about, of, minimum)
+    if problem.kind == "id":
+        return say(
+            "{} is a condition on {}, which has {} values where a party may have {} rows: like an id, it can pick out "
+            "a single row",
+            "{} est une condition sur {}, qui a {} valeurs là où un participant peut avoir {} lignes : comme un "
+            "identifiant, elle peut isoler une seule ligne",
+        ).format(text, other, problem.size, of)
+    if problem.kind == "weight":
+        size = f"{problem.size:_}" if problem.size else say("no bound", "aucune borne")
+        return say(
+            "{} gives weights to the same columns of which the largest is {} times the smallest; {} is the most, or "
+            "the rows of the larger weight are read off the first digits",
+            "{} donne aux mêmes colonnes des poids dont le plus grand vaut {} fois le plus petit ; {} au plus, sinon "
+            "les lignes de plus grand poids se lisent dans les premiers chiffres",
+        ).format(text, size, MAX_WEIGHT)
+    if problem.kind == "many":
+        return say(
+            "{} and others are {} conditions, too many to be compared with one another",
+            "{} et d’autres sont {} conditions, trop nombreuses pour être comparées entre elles",
+        ).format(text, problem.size)
+    return say(
+        "{} reads columns of so many values that nobody can tell beforehand how many rows it picks out",
+        "{} lit des colonnes de tant de valeurs qu’on ne peut dire d’avance combien de lignes elle retient",
+    ).format(text)
+
+
+def hint_of(problem: Problem, way_out: str, noise: bool = True) -> str:
+    """noise: whether what asks can be asked with noise."""
+    if problem.kind == "weight":
+        return f"ask for two sums instead of one; {'or noise; ' if noise else ''}{way_out}"
+    rows = f"least_rows = {problem.enough} (fewest rows of each party), " if problem.enough else ""
+    cut = "an Interval with fewer cells, " if problem.kind in ("id", "unknown") else "wider groups, "
+    return f"{rows}{cut}{'or noise; ' if noise else ''}{way_out}"
+
+
+def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
+    """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
+    why = say_once(describe_problem(problem, english))
+    return RareCondition(f"{where}: {why}.", hint=hint_of(problem, way_out, noise))
+
+
+def say_once(text: str) -> str:
+    return text.replace("\n", " ")
+
+
+def _about(rows: Fraction, say: Say) -> str:
+    text = f"{float(rows):.2g}"
+    return text if say("", "fr") == "" else text.replace(".", ",")

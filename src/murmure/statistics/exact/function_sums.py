@@ -1,0 +1,237 @@
+"""Sums of real functions of rows, on a stated grid: scores of likelihoods, residuals, what no exact arithmetic gives.
+
+    value of a row = u 2**-62,   u whole,   |value| <= 2**62
+
+Every row's float is put on the grid before it is added up, so a sum does not depend on the order of rows, on how they
+are cut, or on who holds them. A float of 2**-9 or more is on the grid already; smaller ones move by 2**-63 at most.
+
+Nothing bounds what one row can add in a way that would be of use to noise: a curator refuses this question. Between
+parties the sums are exact, and each party evaluates the function for its own rows only.
+
+Parameters follow from the sums of earlier rounds. If a row that they make too large stopped its holder, everybody would
+see whose row it is, and whoever can steer the parameters could ask for it. So no row stops anything: what it adds is
+cut at 2**62, what is no number counts as 0, and one more figure counts such rows. Everybody reads it off the sum over
+all, and the question fails for all alike.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.schema import Schema
+from murmure.core.types import Array
+from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.estimates.sums_estimate import SumsEstimate
+from murmure.statistics.expressions.double_double import lows_of
+from murmure.statistics.expressions.factors import rounded_columns
+from murmure.statistics.expressions.fixed_point import (
+    PARTS,
+    POINT,
+    ROWS,
+    UNIT,
+    join_parts,
+    kept_within,
+    split_parts,
+    sums_of,
+    whole_of,
+)
+from murmure.statistics.expressions.parser import columns_in, labelled, read_expression
+from murmure.statistics.expressions.real_functions import floats_of
+from murmure.statistics.expressions.row_functions import RowFunction, function_of
+from murmure.statistics.expressions.terms import Terms
+
+BEYOND = 1 << 1000  # no number of a function is so large: it is a float
+ENTRIES = 1 << 17  # values at a time: they stay in the cache
+NUMBER = re.compile(
+    r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
+)
+
+
+class FunctionSumsEstimate(SumsEstimate):
+    """The sums of a function of rows: `sums` are exact fractions of what each row's value is on the grid."""
+
+    @property
+    def bits(self) -> int:
+        """Of the longest whole number among the sums."""
+        return max(abs(v).bit_length() for v in self.whole)
+
+
+@dataclass(frozen=True)
+class FunctionSums(CuratorStatistic):
+    """`Evaluated(schema, "residuals", ("stay", "1", "age"), at=("2.5", "1/30"), settings=("scores",))`.
+
+    function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,
+    each exact value correctly rounded. at: public parameters, as "p/q" or decimals. settings: further words.
+    A row with a label that is not listed is left out. The last figure, which has no label, counts rows that were cut.
+    """
+
+    domain: Schema
+    function: str
+    inputs: tuple[str, ...]
+    at: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    largest = 1 << 2 * POINT
+    wide = True  # sums are Python's integers
+    counts = 1  # of the figures, the last so many are small whole numbers
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Schema):
+            raise InvalidParameter(f"Evaluated.domain must be a Schema, got {shorten(self.domain)}.")
+        for name in ("inputs", "at", "settings"):
+            held = getattr(self, name)
+            if not isinstance(held, tuple | list) or not all(isinstance(text, str) for text in held):
+                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(held)}.")
+            object.__setattr__(self, name, tuple(text.strip() for text in held))
+        if not self.inputs:
+            raise InvalidParameter("Evaluated.inputs must name one expression at least.")
+        for text in self.at:
+            if NUMBER.fullmatch(text) is None or re.search("/0+$", text):
+                raise InvalidParameter(
+                    f"Evaluated.at must hold numbers, got {shorten(text)}.", hint='write "1/3" or "0.25"'
+                )
+            if abs(Fraction(text)) >= BEYOND:
+                raise InvalidParameter(f"Evaluated.at: {shorten(text)} is beyond floats.", hint="scale the columns")
+        _ = self.labels
+        check = getattr(self._function, "check", None)
+        if check is not None:
+            check(self.inputs, self.at, self.settings)
+        terms = Terms(self.domain)
+        numbers = tuple(read_expression(text, terms) for text in self.inputs)
+        for text, k in zip(self.inputs, numbers, strict=True):
+            if terms[k].most * abs(terms[k].unit) >= BEYOND:
+                raise InvalidParameter(
+                    f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
+                    hint="a smaller power, or log(...)",
+                )
+        read = columns_in(terms, numbers) or self.domain.private[:1]
+        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        object.__setattr__(self, "domain", terms.schema)
+        vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
+
+    @cached_property
+    def _function(self) -> RowFunction:
+        return function_of(self.function)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Of every figure but the last."""
+        found = tuple(self._function.labels(self.inputs, self.settings))
+        if not found or len(set(found)) != len(found):
+            raise InvalidParameter(
+                f"function {self.function!r} must name its figures, each once, got {shorten(found)}."
+            )
+        return found
+
+    @property
+    def width(self) -> int:
+        return len(self.labels) + 1
+
+    @property
+    def units(self) -> tuple[Fraction, ...]:
+        """What one step of each integer sum is worth."""
+        return (*(UNIT,) * len(self.labels), Fraction(1))
+
+    def in_words(self) -> str:
+        """The question, as a ledger and a release say it."""
+        return f"Sums of {self.words()[0]}"
+
+    def words(self) -> tuple[str, str]:
+        """What is added up, in English and in French."""
+        return self._function.in_words(self.inputs, self.at, self.settings)
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
+        """Some rows at a time: which are there, what each of them adds, and which were cut."""
+        terms: Terms = vars(self)["_terms"]
+        numbers: tuple[int, ...] = vars(self)["_numbers"]
+        order, at = terms.needed(numbers), tuple(float(Fraction(text)) for text in self.at)
+        names, rows = self.domain.private, len(x[0])
+        step = min(ROWS, max(1 << 8, ENTRIES // self.width))
+        for a in range(0, rows, step):
+            codes = {name: np.asarray(column[a : a + step]) for name, column in zip(names, x, strict=True)}
+            here = np.ones(min(step, rows - a), bool)
+            for name in labelled(self.domain, names):
+                here &= codes[name] != self.domain[name].size
+            if not here.all():
+                codes = {name: column[here] for name, column in codes.items()}
+            n = int(here.sum())
+            held = terms.values(order, codes)
+            columns: tuple[Any, ...] = tuple(self._floats(held[k], terms[k].unit, n) for k in numbers)
+            if getattr(self._function, "pairs", False):
+                low = (lows_of(held[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
+                columns = tuple(zip(columns, low, strict=True))
+            with np.errstate(all="ignore"):  # what is no number is found below
+                found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
+            wanted = (n, len(self.labels))
+            assert found.shape == wanted, f"{self.function}: {found.shape}, not {wanted}"
+            yield here, *kept_within(found)
+
+    @staticmethod
+    def _floats(v: Any, unit: Fraction, n: int) -> NDArray[np.float64]:
+        return np.full(n, float(v * unit)) if isinstance(v, int) else floats_of(v, unit)
+
+    def lift(self, x: Sequence[Array]) -> NDArray[Any]:
+        parts = [np.empty((0, self.width), object)]
+        for here, found, beyond in self._values(x):
+            out = np.zeros((len(here), self.width), object)
+            if len(found):
+                out[here, :-1] = join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(found)])
+                out[here, -1] = [int(one) for one in beyond]
+            parts.append(out)
+        return np.concatenate(parts)
+
+    def tally(self, x: Sequence[Array]) -> NDArray[Any]:
+        k, rows, many = len(self.labels), 0, 0
+        out, some = np.zeros(k, object), np.zeros((len(PARTS), k))
+        for _, found, beyond in self._values(x):
+            if rows + len(found) > ROWS:
+                out, some, rows = out + whole_of(some), np.zeros_like(some), 0
+            some += sums_of(found)
+            rows, many = rows + len(found), many + int(beyond.sum())
+        return np.array([*(out + whole_of(some)), many], object)
+
+    # -- what is read -------------------------------------------------------------------------------------------------
+
+    def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> FunctionSumsEstimate:
+        """The exact sums of n rows; refused where one of them was cut."""
+        *whole, beyond = (int(v) for v in total)
+        check_beyond(self, beyond)
+        units, none = self.units[:-1], (None,) * len(whole)
+        return FunctionSumsEstimate.of(self.labels, tuple(whole), units, none, n, rounded_columns(self.domain))  # type: ignore[return-value]
+
+    def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
+        found = np.concatenate([values for _, values, _ in self._values(x)])
+        return np.array([math.fsum(column) for column in found.T])
+
+
+def check_beyond(asked: FunctionSums, rows: int) -> None:
+    """Of a sum over everybody: no row was cut. Whose it was, nobody is told."""
+    if rows:
+        many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
+        raise OutsideDomain(
+            f"{asked.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
+            hint="the parameters of this step are too far off: start from others, or scale the columns",
+        )
+
+
+_PEOPLE = Schema({"stay": Integers(-2, 30), "age": Integers(0, 99), "ward": Categories(["A", "B", "C"])})
+_DOSES = Schema({"dose": Interval(0.5, 2.5, cells=8), "income": Integers(-(10**9), 10**9)})
+
+EXAMPLES = (
+    FunctionSums(_PEOPLE, "residuals", ("stay", "1", "age", "ward == 'B'"), ("2.5", "-1/30", "0.1"), ("meat",)),
+    FunctionSums(_PEOPLE, "residuals", ("stay", "1", "age / 7"), ("2.5", "-1/30"), ("squares",)),
+    FunctionSums(_DOSES, "residuals", ("dose", "1", "income", "dose ** 2"), ("1/3", "1/7", "-2"), ("scores",)),
+)

@@ -1,0 +1,121 @@
+"""Factors whose products are summed: how they are read, which products there are, and what each is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from murmure.core.domain import Interval
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.terms import Terms
+
+MOST_FACTORS = 2048
+
+Combination = Mapping[int, Fraction]  # of a combination of sums: how often each
+
+
+@dataclass(frozen=True)
+class CentredFactor:
+    """A factor less public multiples of others (centred.py): its term, and how often each of the others."""
+
+    number: int
+    less: Combination
+
+
+@dataclass(frozen=True, eq=False)
+class ProductLayout:
+    """Which sums there are: the term of each, two terms whose product it is, and the first two factors that gave it.
+
+    With middles (centred.py) the sums are those of factors less their middles, and less so often others as `less` says:
+    the raw sum of number k is that of parts[k]; and widths says how many share a block, one after the other.
+    """
+
+    terms: Terms
+    numbers: tuple[int, ...]
+    wanted: tuple[int, ...]
+    pairs: tuple[tuple[int, int] | None, ...]  # None: it is added up as it stands
+    first: tuple[tuple[int, int], ...]
+    figure: tuple[tuple[int, ...], ...]
+    middles: tuple[CentredFactor, ...] | None = None
+    less: tuple[Combination, ...] | None = None
+    parts: tuple[Combination, ...] | None = None
+    widths: tuple[int, ...] | None = None
+
+    @classmethod
+    def out(cls, terms: Terms, numbers: Sequence[int], weight: Sequence[int]) -> ProductLayout:
+        number: dict[int, int] = {}
+        pairs: list[tuple[int, int] | None] = []
+        first: list[tuple[int, int]] = []
+        side = len(numbers)
+        figure = [[-1] * side for _ in range(side)]
+        for a in range(side):
+            left = terms.product([*weight, numbers[a]]) if weight else numbers[a]
+            for b in range(a, side):
+                whole = terms.product([*weight, numbers[a], numbers[b]])
+                if terms[whole].most == 0:
+                    continue
+                assert terms[whole].unit == terms[left].unit * terms[numbers[b]].unit  # v of the product is v_a v_b
+                if whole not in number:
+                    number[whole] = len(number)
+                    pairs.append((left, numbers[b]))
+                    first.append((a, b))
+                figure[a][b] = figure[b][a] = number[whole]
+        return cls(terms, tuple(numbers), tuple(number), tuple(pairs), tuple(first), tuple(map(tuple, figure)))
+
+
+def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
+    """The expressions without spaces around them, each once."""
+    if not isinstance(domain, Schema):
+        raise InvalidParameter(
+            f"{owner}.domain must be a Schema, got {shorten(domain)}.",
+            hint=f'{owner}(Schema({{"age": Integers(0, 120)}}), ("1", "age"))',
+        )
+    if not isinstance(factors, tuple | list) or not factors:
+        raise InvalidParameter(
+            f"{owner}.factors must be a tuple of expressions, got {shorten(factors)}.",
+            hint=f'{owner}(schema, ("1", "age", "stay"))',
+        )
+    if len(factors) > MOST_FACTORS:
+        raise InvalidParameter(f"{owner} takes at most {MOST_FACTORS} factors, got {len(factors)}.")
+    said = tuple(text.strip() if isinstance(text, str) else text for text in factors)
+    for i, text in enumerate(said):
+        if text in said[:i]:
+            raise InvalidParameter(f"{owner}.factors names {shorten(text)} twice.", hint="each factor is named once")
+    return said
+
+
+def read_factor(text: str, terms: Terms) -> int:
+    """The term of an expression that is not always 0."""
+    number = read_expression(text, terms)
+    if terms[number].most == 0:
+        raise InvalidParameter(f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out")
+    return number
+
+
+def rounded_columns(schema: Schema) -> tuple[str, ...]:
+    """The columns whose numbers are rounded to a grid before they are added up."""
+    return tuple(
+        name
+        for name in schema.private
+        if isinstance(schema[name], Interval) or getattr(schema[name], "rounding", None) == "nearest"
+    )
+
+
+def named_product(a: str, b: str) -> str:
+    """The name of a product, that of no other two factors."""
+    kept = [text for text in (a, b) if text != "1"] or ["1"]
+    return " * ".join(text if re.fullmatch(r"\w+|`[^`]*`", text) else f"({text})" for text in kept)
+
+
+def named_middle(factors: Sequence[str], a: int, middle: CentredFactor) -> str:
+    """A factor less its middle, as an expression: "age - 95/2", "age ** 2 - 95 * age + 2000"."""
+    out = factors[a]
+    for k, c in middle.less.items():
+        of = str(abs(c)) if factors[k] == "1" else factors[k] if abs(c) == 1 else f"{abs(c)} * ({factors[k]})"
+        out += f" {'-' if c > 0 else '+'} {of}"
+    return out

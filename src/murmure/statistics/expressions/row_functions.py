@@ -1,0 +1,142 @@
+"""Functions of a row that are no exact arithmetic: residuals, scores of likelihoods. Evaluated adds them up.
+
+FUNCTIONS says where each name is found, as "module:attribute": it is loaded when a question first names it, so that
+what stands above (econometrics) can list its own here without being imported by statistics.
+
+A function is evaluated by the holder of the rows, in floats; its value is put on a public grid before it is added up.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.core.errors import InvalidParameter, shorten
+
+Floats = NDArray[np.float64]
+
+FUNCTIONS: dict[str, str] = {
+    "residuals": "murmure.statistics.expressions.row_functions:RESIDUALS",
+    "randomised": "murmure.econometrics.rows.randomised_rows:RANDOMISED",
+    "whitened": "murmure.econometrics.rows.whitened_scores:WHITENED_SCORES",
+    "logit": "murmure.econometrics.rows.glm_rows:LOGIT",
+    "probit": "murmure.econometrics.rows.glm_rows:PROBIT",
+    "poisson": "murmure.econometrics.rows.glm_rows:POISSON",
+    "gamma": "murmure.econometrics.rows.glm_rows:GAMMA",
+    "inverse": "murmure.econometrics.rows.glm_rows:INVERSE",
+    "nb2": "murmure.econometrics.rows.glm_rows:NB2",
+    "exponential": "murmure.econometrics.rows.family_rows:EXPONENTIAL",
+    "weibull": "murmure.econometrics.rows.family_rows:WEIBULL",
+    "beta": "murmure.econometrics.rows.family_rows:BETA",
+    "multinomial": "murmure.econometrics.rows.multinomial_rows:MULTINOMIAL",
+    "cox": "murmure.econometrics.rows.cox_rows:COX_ROWS",
+    "nearest": "murmure.econometrics.rows.kmeans_rows:KMEANS_ROWS",
+}
+
+
+class RowFunction(Protocol):
+    """What is added up of every row, given some columns of numbers and public parameters.
+
+    It may have `check(inputs, at, settings)` too, which raises where they do not fit together.
+    With `pairs = True` it gets (high, low) for every column: what the float rounds away too, or None for nothing.
+    """
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        """Of every figure; they fix how many there are."""
+        ...
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        """(rows, figures), finite."""
+        ...
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        """English and French: what is added up, for those who approve a study."""
+        ...
+
+
+@cache
+def _load(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def function_of(name: object) -> RowFunction:
+    """The function of this name."""
+    if not isinstance(name, str) or name not in FUNCTIONS:
+        raise InvalidParameter(
+            f"Evaluated.function must be one of {', '.join(sorted(FUNCTIONS))}, got {shorten(name)}.",
+            hint="functions are listed in murmure.statistics.expressions.row_functions",
+        )
+    found: RowFunction = _load(FUNCTIONS[name])
+    return found
+
+
+def name_list(texts: Sequence[str], most: int = 6) -> str:
+    """Some names, or how many there are."""
+    return ", ".join(texts) if len(texts) <= most else f"{', '.join(texts[: most - 1])} ... ({len(texts)} in all)"
+
+
+class Residuals:
+    """e = y - z b, with y the first input, z the others and b the public coefficients `at`.
+
+    settings, one word:  meat     e^2 z_a z_b, a <= b      White, Econometrica 48(4), 1980, p. 820: sum e^2 z z'
+                         scores   e z_a                    what one cluster adds up, before it is squared
+                         squares  e z_a, then e^2          one step of refinement, and the sum of squares left
+    """
+
+    kinds = ("meat", "scores", "squares")
+
+    def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
+        if len(inputs) < 2:
+            raise InvalidParameter(
+                f"Evaluated.inputs of residuals: the outcome and one term at least, got {shorten(inputs)}."
+            )
+        if len(settings) != 1 or settings[0] not in self.kinds:
+            raise InvalidParameter(
+                f"Evaluated.settings of residuals must be one of {', '.join(self.kinds)}, got {shorten(settings)}.",
+                hint='settings=("meat",)',
+            )
+        z = inputs[1:]
+        if settings[0] == "meat":
+            a, b = np.triu_indices(len(z))
+            return tuple(f"e ** 2 * ({z[i]}) * ({z[j]})" for i, j in zip(a, b, strict=True))
+        scores = tuple(f"e * ({term})" for term in z)
+        return scores if settings[0] == "scores" else (*scores, "e ** 2")
+
+    def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
+        if len(at) != len(inputs) - 1:
+            raise InvalidParameter(
+                f"Evaluated.at of residuals: a coefficient for each of {len(inputs) - 1} terms, got {len(at)}."
+            )
+
+    def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
+        z = np.stack(x[1:])
+        e = x[0].copy()
+        for column, b in zip(z, at, strict=True):  # one after the other: a row's value is that of the row alone
+            e -= b * column
+        u = e * z
+        if settings[0] == "meat":
+            return np.concatenate([u[a] * u[a:] for a in range(len(u))]).T
+        return u.T if settings[0] == "scores" else np.concatenate([u, (e * e)[None]]).T
+
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+        y, z = inputs[0], name_list(inputs[1:])
+        english = {
+            "meat": f"squared residuals of {y} times products of two of {z}",
+            "scores": f"residuals of {y} times each of {z}",
+            "squares": f"residuals of {y} times each of {z}, and squared residuals",
+        }
+        french = {
+            "meat": f"résidus au carré de {y} multipliés par les produits de deux termes parmi {z}",
+            "scores": f"résidus de {y} multipliés par chacun des termes {z}",
+            "squares": f"résidus de {y} multipliés par chacun des termes {z}, et résidus au carré",
+        }
+        return english[settings[0]], french[settings[0]]
+
+
+RESIDUALS = Residuals()

@@ -1,0 +1,51 @@
+"""The text of an expression as a tree of Python's parser: short, in one line, and with quoted names taken out first."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from murmure.core.errors import InvalidParameter
+
+MAX_LETTERS = 1000
+GRAMMAR = "numbers, columns, + - * **, < <= > >= == !=, and or not, min, max, abs, log, exp, sqrt"
+QUOTED = re.compile(r"(`[^`]*`|'[^'\\]*'|\"[^\"\\]*\")")
+
+
+def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
+    """The tree, the source that its places count in, and which words of it stand for which quoted names."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidParameter("wanted text that says what is added up.", hint='"age", or "age * stay"')
+    if len(text) > MAX_LETTERS:
+        raise InvalidParameter(
+            f"it has {len(text)} letters; at most {MAX_LETTERS} are read.", hint="cut it into several sums"
+        )
+    if any(c in text for c in "\x00\n\r") or "#" in QUOTED.sub("", text):
+        raise InvalidParameter("it holds a line break, a comment or no text at all.", hint="an expression is one line")
+    source, names = without_quotes(text.strip())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python itself finds doubtful is refused
+            return ast.parse(source, mode="eval").body, source, names
+    except (SyntaxError, ValueError, MemoryError, RecursionError, Warning) as error:
+        why = getattr(error, "msg", None) or "it is nested too deeply"
+        raise InvalidParameter(f"it cannot be read ({why}).", hint=f"it takes {GRAMMAR}") from None
+
+
+def without_quotes(text: str) -> tuple[str, dict[str, str]]:
+    """Quoted names replaced by words of their own that occur nowhere else, and which they stand for."""
+    word = "quoted"
+    while word in text:
+        word += "_"
+    out, names = [], dict[str, str]()
+    for part in QUOTED.split(text):
+        if len(part) > 1 and part[0] == part[-1] == "`":
+            stands = next((known for known, name in names.items() if name == part[1:-1]), f"{word}{len(names)}")
+            names[stands] = part[1:-1]
+            out.append(f" {stands} ")
+        elif "`" in part and part[0] not in "'\"":
+            raise InvalidParameter("a back quote is not closed.", hint="`length of stay` has one on each side")
+        else:
+            out.append(part)
+    return "".join(out).strip(), names

@@ -1,0 +1,1 @@
+"""The questions that learners ask. One question per file."""
