@@ -11,6 +11,8 @@ import csv
 import json
 import os
 import shlex
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,7 @@ CURATOR = "--schema schema.toml --epsilon 1"
 SEEDED = f"{CURATOR} --no-ledger --seed 1"
 MODEL = "--schema schema.toml --epsilon 20 --no-ledger --seed 1"
 
+BETWEEN = "a study between organisations"
 # One line is one scene, played in a folder of its own; a semicolon parts commands, of which each is frozen.
 SCENES = (
     "advise --labels no,yes --epsilon 1 --people 200",
@@ -150,11 +153,14 @@ SCENES = (
     "query count t.csv --schema schema.toml --epsilon -1",
     "query count nowhere.csv --schema schema.toml --epsilon 1",
     "certify nobody",
+    BETWEEN,
 )
 
 
 def played(scene: str, folder: Path) -> list[dict[str, Any]]:
     """Each command of a scene with its exit code and the JSON that it printed."""
+    if scene == BETWEEN:
+        return _between(folder)
     out = []
     with _inside(folder):
         _write_files()
@@ -163,6 +169,64 @@ def played(scene: str, folder: Path) -> list[dict[str, Any]]:
             told = ran.stdout.strip()
             out.append({"command": line, "exit code": ran.exit_code, "json": json.loads(told) if told else None})
     return out
+
+
+def _between(folder: Path) -> list[dict[str, Any]]:
+    """A study of three parties over HTTP on this machine, each of them, and the coordinator, a process of its own."""
+    homes = [f"party{k}" for k in range(3)]
+    with _inside(folder):
+        _write_files()
+        Path("study.toml").write_text(STUDY.replace("dropouts = 1", "minimum_parties = 3"), "utf-8")
+        for k, home in enumerate(homes):
+            _write(f"rows{k}.csv", {name: TABLE[name][30 * k : 30 * k + 30] for name in ("age", "stay")})
+            _ran(f"party init {home} --name P{k}")
+        _ran("study init office --name Office")
+        made = _ran("study new office study.toml party0/card.json party1/card.json party2/card.json")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        office = _forked(f"study run office/stay --port {port} --patience 60", "office.out")
+        _await(port)
+        join = f"party join http://127.0.0.1:{port} --minimum-parties 3 --rows-are-public --approve "
+        join += made["json"]["digest"]
+        joined = [_forked(f"{join} --home {home} --rows rows{k}.csv", f"{home}.out") for k, home in enumerate(homes)]
+        for pid in (*joined, office):
+            os.waitpid(pid, 0)
+        out = [
+            {"command": "party join", **json.loads(Path("party0.out").read_text("utf-8"))},
+            {"command": "study run", **json.loads(Path("office.out").read_text("utf-8"))},
+        ]
+        after = ("study result office/stay", "study status office/stay", "party result --home party0")
+        return out + [_ran(line) for line in (*after, "party history --home party0", "party status --home party0")]
+
+
+def _ran(line: str) -> dict[str, Any]:
+    """The exit code and the last line of JSON, since a command that goes on for long prints one for each event."""
+    ran = CliRunner().invoke(main, [*shlex.split(line), "--json"])
+    try:
+        held = json.loads(ran.stdout)
+    except ValueError:
+        held = json.loads(ran.stdout.splitlines()[-1])
+    return {"command": line, "exit code": ran.exit_code, "json": held}
+
+
+def _forked(line: str, place: str) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        told = _ran(line)
+        del told["command"]  # it holds a port and a digest, which are others in every run
+        Path(place).write_text(json.dumps(told), "utf-8")
+    finally:
+        os._exit(0)
+
+
+def _await(port: int) -> None:
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the coordinator did not listen within 30 seconds")
 
 
 def _write_files() -> None:

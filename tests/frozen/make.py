@@ -1,5 +1,6 @@
 """Adds what is listed and not frozen yet to tests/frozen/data: `python -m tests.frozen.make`, from the top folder.
 
+With --spark also figures on Spark, with --studies also the studies that tests make (tests/frozen/record.py).
 It never changes an entry: what a data file holds, it keeps, word for word. A figure that differs from a frozen one is
 for whoever changed it to explain; there is no option here that accepts it.
 """
@@ -17,7 +18,7 @@ from typing import Any
 from tests.frozen import commands, vectors
 from tests.frozen.compare import differences
 from tests.frozen.figures import KINDS
-from tests.frozen.listed import listed
+from tests.frozen.listed import key_of, listed
 
 DATA = Path(__file__).parent / "data"
 
@@ -80,6 +81,12 @@ def main() -> None:
         print(f"{kind}: {len(add(kind, new))} added")
     print(f"commands: {len(add('commands', missing('commands', {s: s for s in commands.SCENES}, scene_often)))} added")
     print(f"vectors: {len(add('vectors', missing('vectors', vectors.entries(), lambda value: value)))} added")
+    if "--studies" in sys.argv:
+        from tests.frozen import record
+
+        found = {key_of(one): one for one in record.studies_of_tests()}
+        new = missing("studies", found, lambda kept: {"kept": kept, "figures": KINDS["studies"](kept)})
+        print(f"studies of tests: {len(add('studies', new))} added")
     if "--spark" in sys.argv:
         from tests.frozen import on_spark
 
