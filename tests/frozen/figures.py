@@ -117,7 +117,7 @@ def mechanism(kept: Mapping[str, Any]) -> dict[str, Any]:
     held = loaded_mechanism(kept)
     units = ("record", "attribute") if isinstance(held.domain, mu.Schema) else ("record",)
     out: dict[str, Any] = {
-        "law": sha256(plain(held.channel.integers())),
+        "law": sha256(plain(reach.integers_of(reach.law_of_mechanism(held))())),
         "certificates": {unit: certificate_figures(mu.certify(held, unit)) for unit in units},
     }
     frame = frame_of(held.domain.to_dict(), PEOPLE)
@@ -140,7 +140,9 @@ def _one_column(frame: Any) -> Any:
 
 
 def _answered(plan: Any, frame: Any) -> dict[str, Any]:
-    reports = plan.report(frame if plan.of_records else _one_column(frame), mu.Random.seeded(11))
+    reports = plan.report(
+        frame if isinstance(plan.statistic.domain, mu.Schema) else _one_column(frame), mu.Random.seeded(11)
+    )
     tally = plan.tally(reports)
     out = {
         "plan": plan_figures(plan),
@@ -229,11 +231,11 @@ def noise(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bound(held: Any, kept: Mapping[str, Any], relation: str) -> dict[str, Any]:
     if "blocks" in kept:
-        bound = held.bind(tuple(reach.NoiseBlock(**block) for block in kept["blocks"]), relation)
+        bound = reach.bind_noise(held)(tuple(reach.NoiseBlock(**block) for block in kept["blocks"]), relation)
     else:
-        bound = held.bind_scores(*kept["scores"], relation)
-    cost = plain([bound.cost.epsilon, bound.cost.rho, bound.epsilon, bound.delta])
-    return {"law": plain(bound.integers()), "cost": cost}
+        bound = reach.bind_choice(held)(*kept["scores"], relation)
+    cost = plain(list(reach.costs_of_bound(bound)))
+    return {"law": plain(reach.integers_of(bound)()), "cost": cost}
 
 
 def _released(plan: Any) -> dict[str, Any]:
@@ -282,7 +284,7 @@ def model(kept: Mapping[str, Any]) -> dict[str, Any]:
     """The digest, and the fit: one table on one thread, several on three, between parties, with seeded noise."""
     held, rows = loaded_model(kept), kept["rows"]
     parts = cut(rows, PARTIES)
-    out: dict[str, Any] = {"digest": reach.digest_of_model(held), "rounds": held.rounds}
+    out: dict[str, Any] = {"digest": reach.digest_of_model(held), "rounds": reach.most_rounds(held)}
     alone = tried(lambda: result_figures(reach.fit_model(held, rows, engine=mu.Memory(threads=1))))
     apart = tried(lambda: result_figures(reach.fit_model(held, parts, engine=mu.Memory(threads=3))))
     masked = mu.Secure(dropouts=0, rows_are_public=True)
@@ -290,7 +292,7 @@ def model(kept: Mapping[str, Any]) -> dict[str, Any]:
     assert secure == apart, "masked sums give other figures than the same tables in the clear"
     out["tables of parties"] = apart
     out["one table"] = "as the tables of parties" if alone == apart else alone
-    if held.protects is None:
+    if reach.reason_against_noise(held) is None:
         out["central"] = tried(
             lambda: result_figures(reach.fit_model(held, rows, privacy=mu.Central(1e6), rng=mu.Random.seeded(5)))
         )

@@ -36,7 +36,7 @@ def chosen() -> dict[str, dict[str, Any]]:
 
 def _is_quick(kind: str, kept: Mapping[str, Any]) -> bool:
     if kind == "models":
-        return figures.loaded_model(kept).rounds == 1  # type: ignore[no-any-return]
+        return reach.most_rounds(figures.loaded_model(kept)) == 1  # type: ignore[no-any-return]
     return kind != "mechanisms" or bool(figures.questions_of(figures.loaded_mechanism(kept)))
 
 
