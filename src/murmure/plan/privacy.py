@@ -222,8 +222,8 @@ def guarantees_of(plans: Sequence[Plan], privacy: Privacy) -> dict[str, Certific
         if spent.rho <= noise.rho:  # rho is rounded down and epsilon up: there and back would add a last bit
             epsilon = min(epsilon, noise.epsilon)
     return {
-        observer: seen
-        if math.isinf(seen.epsilon)  # the curator sees every row
-        else replace(seen, epsilon=epsilon, delta=noise.delta, method=method, asked=noise.epsilon, witness=None)
-        for observer, seen in first.items()
+        observer: certificate
+        if math.isinf(certificate.epsilon)  # the curator sees every row
+        else replace(certificate, epsilon=epsilon, delta=noise.delta, method=method, asked=noise.epsilon, witness=None)
+        for observer, certificate in first.items()
     }

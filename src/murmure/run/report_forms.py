@@ -40,8 +40,9 @@ from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 
 WAY_OUT = "a report is one that the plan's mechanism can make; leave out the rows of people who sent none"
-CLOSE = 1e-6  # of the distance between two numbers: so far may a number be from the one that is meant
-MOST_NAMED = 6
+# A number may be this far from the one that is meant, as a part of the distance between two numbers.
+CLOSE = 1e-6
+MAX_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class NumberForm(ReportForm):
     @property
     def wanted(self) -> str:
         numbers = self._grid[0]
-        if len(numbers) <= MOST_NAMED:
+        if len(numbers) <= MAX_NAMED:
             return f"one of the numbers {', '.join(f'{v:.15g}' for v in numbers)}, which {self.name} reports"
         return (
             f"one of the {len(numbers)} numbers from {numbers[0]:.15g} to {numbers[-1]:.15g} that {self.name} reports"
