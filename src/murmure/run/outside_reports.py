@@ -2,7 +2,7 @@
 
 Nothing is drawn: the reports are read, checked against what the plan's mechanism can report (report_forms.py), added up
 and estimated. The release says that the randomness came from outside the software, and its certificates that they hold
-provided each person followed the plan. `Reports` are another matter: they say themselves whether a seed made them.
+provided each person followed the plan. `Reports` differ: they record whether a seed made them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from murmure.run.tables.estimator import estimate as estimate_table
 from murmure.run.tables.table_format import carries_plan
 from murmure.run.totals import engine_for
 
-EXACT = 2**53  # floats beyond it do not hold every whole number
+MAX_EXACT_FLOAT = 2**53  # floats beyond it do not hold every whole number
 
 
 def release_reports(plan: Plan, reports: Any, engine: Any = None, column: str | None = None) -> Release:
@@ -85,7 +85,7 @@ def _refuse_engine(engine: Any, why: str) -> None:
 
 
 def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
-    """How often each report came, from a mapping of labels to whole numbers. Labels that are left out came never."""
+    """How often each report came, from a mapping of labels to whole numbers. A label that is left out counts as 0."""
     form = form_of(plan.person)
     if not counts:
         raise EmptySource("there are no counts: nobody was added up.", hint='{"no": 300, "yes": 200}, for example')
@@ -94,7 +94,8 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
     if not form.countable:
         form.count_codes(labels)
     codes: list[int] = []
-    for label in labels:  # one by one: a label is named in the message, and no type is guessed from the others
+    # One by one, so that the message can name the label, and no label's type is guessed from the others.
+    for label in labels:
         try:
             codes.append(int(form.count_codes([label])[0]))
         except OutsideDomain:
@@ -120,7 +121,7 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
 def _whole(label: Any, count: Any) -> int:
     whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
     if isinstance(count, float | np.floating):
-        whole = float(count).is_integer() and abs(float(count)) <= EXACT
+        whole = float(count).is_integer() and abs(float(count)) <= MAX_EXACT_FLOAT
     if not whole or int(count) < 0:
         raise InvalidParameter(
             f"the count of {shorten(label)} must be a whole number, at least 0, got {shorten(count)}.",

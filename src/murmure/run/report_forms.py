@@ -1,4 +1,4 @@
-"""How reports are written when this software did not make them, and how they are read.
+"""How reports are written when this software did not make them, and how they are parsed.
 
     Warner, UnrelatedQuestion, GRR          the answer itself: a value of the domain
     Duchi, Piecewise, Hybrid, SquareWave    the number that the report stands for (its readout)
@@ -7,8 +7,8 @@
     SubsetSelection                         the values in the set; or bits, as above
     BLH, OLH, any other                     the array that `Plan.report(...).data` has
 
-The first two can be counted: their tally is how often each report came. A code of the domain is nobody's report: whole
-numbers are taken for the labels that they are, so that no number has two meanings.
+The first two can be counted: their tally is how often each report came. Codes of the domain are not reports: a whole
+number is always a label, so that no number has two meanings.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class NumberForm(ReportForm):
 
 @dataclass(frozen=True)
 class IndexForm(ReportForm):
-    """A report is a number without a meaning of its own."""
+    """A report is the number of an outcome, which means nothing by itself."""
 
     @property
     def kind(self) -> str:
