@@ -130,7 +130,7 @@ class RecordAdvice:
 
     def legend(self) -> str:
         people = f"{self.people:,}".replace(",", " ")
-        randomised = Schema({name: self.schema.about[name] for name in self.schema.private})
+        randomised = Schema({name: self.schema.column_specs[name] for name in self.schema.private})
         return (
             f"{randomised.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
             "people for a share, of the column's width for a mean), over all figures on average and in the worst "

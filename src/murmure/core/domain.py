@@ -364,7 +364,7 @@ class Interval:
         if len(real) and not (real.min() >= self.low and real.max() <= self.high):  # also where one is NaN
             below, above = outside_bounds(real, self.low, self.high)
             add_outside(read, below | above, WIDEN)
-            bad = either(read.missing, read.beyond)
+            bad = either(read.missing, read.outside_mask)
             real = real if bad is None else np.where(bad, self.low, real)
         read.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
         return clamp_outside(self, values, read)

@@ -42,7 +42,7 @@ def holds(domain: Any, value: Any) -> bool:
         read = domain.parse([value])
     except OutsideDomain:
         return False
-    return all(mask is None for mask in (read.missing, read.beyond, read.moved))
+    return all(mask is None for mask in (read.missing, read.outside_mask, read.clamped))
 
 
 def check_outside(owner: str, outside: object, labels: bool) -> None:

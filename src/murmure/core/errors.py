@@ -22,6 +22,9 @@ SchemaWarning             the schema may describe another table than the one tha
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class MurmureError(Exception):
     """The root: catch this to catch every error that Murmure raises on purpose."""
@@ -121,3 +124,15 @@ def shorten(value: object, limit: int = 60) -> str:
     except ValueError:  # Python prints no whole number of more than 4300 digits
         text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def suggestion(word: str, known: Iterable[str]) -> str | None:
+    """A hint such as "did you mean 'Age'?", where a known word is close."""
+    by_lower = {str(k).strip().lower(): k for k in known}
+    near = difflib.get_close_matches(word.strip().lower(), by_lower, 1)
+    return f"did you mean {by_lower[near[0]]!r}?" if near else None
+
+
+def pluralise(n: int, one: str, many: str) -> str:
+    """1 party, 2 parties."""
+    return f"{n} {one if n == 1 else many}"

@@ -321,8 +321,8 @@ def certificate_html(c: Certificate, observer: str | None = None, public: bool =
         parts.append(f"Asked: {html.escape(c.shortfall)}.")
     if public:
         parts.append(f"Public: {html.escape('; '.join(c.public))}.")
-    if c.said is not None:
-        parts.append(f"Witness: {html.escape(' '.join(c.said))}.")
+    if c.witness_text is not None:
+        parts.append(f"Witness: {html.escape(' '.join(c.witness_text))}.")
     if c.hides:
         parts.append(f"Hidden: {html.escape(c.hides)}.")
     if c.assumption:

@@ -86,7 +86,7 @@ class Certificate:
     assumption: str | None = None
     asked: float | None = None  # the epsilon that was asked for, where one was
     hides: str | None = None  # what an observer does not get to see at all, and with whom it may collude
-    said: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
+    witness_text: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
 
     def __post_init__(self) -> None:
         if self.epsilon < 0 or not 0 <= self.delta <= 1:
@@ -116,8 +116,8 @@ class Certificate:
             lines.append(f"  asked      {self.shortfall}")
         if public:
             lines.append(f"  public     {'; '.join(self.public)}")
-        if self.said is not None:
-            lines.append(f"  witness    {self.said[0]} {self.said[1]}")
+        if self.witness_text is not None:
+            lines.append(f"  witness    {self.witness_text[0]} {self.witness_text[1]}")
         elif self.witness is not None:
             a, b, y = self.witness
             lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
@@ -193,11 +193,6 @@ class Engine(Protocol):
     """Where the sum runs. One method."""
 
     def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
-
-
-def pluralise(n: int, one: str, many: str) -> str:
-    """1 party, 2 parties."""
-    return f"{n} {one if n == 1 else many}"
 
 
 def int_array(values: Iterable[int]) -> Any:

@@ -17,7 +17,15 @@ from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS, 
 from murmure.certify.certificate import certify
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Decimals, Domain
-from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused, shorten
+from murmure.core.errors import (
+    InvalidParameter,
+    MurmureError,
+    OutsideDomain,
+    PlanMismatch,
+    PlanRefused,
+    pluralise,
+    shorten,
+)
 from murmure.core.estimates.column_estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
@@ -31,7 +39,6 @@ from murmure.core.types import (
     Total,
     Unit,
     int_array,
-    pluralise,
     room_for,
 )
 from murmure.core.zcdp import epsilon_from_rho

@@ -30,9 +30,9 @@ from murmure.core.cells.parsed_columns import (
     parse_integers,
     parse_numbers,
 )
+from murmure.core.column import kind_of
 from murmure.core.domain import without_stand_ins
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
-from murmure.core.schema import kind_of
 from murmure.core.types import Array
 from murmure.laws.bits import pack, packed_words
 from murmure.local.base.randomisers import NumericOracle

@@ -72,7 +72,7 @@ class Sums(CuratorStatistic):
             seen.add(text)
         # the columns that are read: nobody has to hold, or to show, the others
         read = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
         vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.batches import check_equal_lengths, select_columns
 from murmure.core.cells.meaning import Mask
 from murmure.core.cells.parsed_columns import (
     Codes,
@@ -37,7 +38,7 @@ from murmure.core.cells.parsed_columns import (
 )
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Schema, check_equal_lengths, select_columns
+from murmure.core.schema import Schema
 
 
 def encode_domain_lenient(domain: Domain, values: Any, missing: Any = None) -> Codes:
@@ -51,7 +52,7 @@ def encode_column_lenient(schema: Schema, name: str, values: Any) -> Codes:
 
 
 def _of_schema(schema: Schema, name: str) -> _Standing:
-    about, coded = schema.about[name], schema.columns[name]
+    about, coded = schema.column_specs[name], schema.columns[name]
     if about.missing == "refuse":
         return _Standing.of(coded, None)
     if about.missing == "constant":
@@ -148,7 +149,7 @@ class _Standing:
         """
         x = read.array.astype(np.float64) if read.array.dtype.kind == "f" else read.array
         strict = with_outside(self.domain, "refuse").parse(x if read.missing is None else np.where(read.missing, 0, x))
-        dropped = either(strict.beyond, read.unreadable)
+        dropped = either(strict.outside_mask, read.unreadable)
         if dropped is not None and read.missing is not None:
             dropped = any_of(dropped & ~read.missing)
         out = strict.codes.astype(self.kind)

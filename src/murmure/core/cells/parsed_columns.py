@@ -56,11 +56,11 @@ class ParsedColumn:
     codes: Codes
     missing: Mask | None  # None: nobody
     outside: list[tuple[Mask, str]]  # which rows, and the way out
-    held: Callable[[int], Any]  # what a row holds, for the message
-    moved: Mask | None = None  # rows that are at the nearest value because the domain says outside="clamp"
+    cell: Callable[[int], Any]  # what a row holds, for the message
+    clamped: Mask | None = None  # rows that are at the nearest value because the domain says outside="clamp"
 
     @property
-    def beyond(self) -> Mask | None:
+    def outside_mask(self) -> Mask | None:
         """The rows that are outside, for whatever reason."""
         return functools.reduce(either, (mask for mask, _ in self.outside), None)
 
@@ -74,13 +74,13 @@ class ParsedColumn:
             )
 
     def refuse_outside(self, domain: Any) -> None:
-        bad = self.beyond
+        bad = self.outside_mask
         if bad is not None:
             row = _first(bad)
             raise OutsideDomain.at(
                 whose(domain),
                 row,
-                f"holds {shorten(self.held(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
+                f"holds {shorten(self.cell(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
                 next(hint for mask, hint in self.outside if mask[row]),
             )
 
@@ -94,7 +94,7 @@ class ParsedColumn:
             self.codes[self.missing] = domain.encode([domain.absent])[0]
         if domain.outside != "drop":
             self.refuse_outside(domain)
-        bad = self.beyond
+        bad = self.outside_mask
         return self.codes if bad is None else self.codes[~bad]
 
 
@@ -104,7 +104,7 @@ def _first(bad: Mask) -> int:
 
 def add_outside(read: ParsedColumn, bad: Mask, hint: str) -> None:
     """A reason to refuse rows, for those that hold something and were not refused before."""
-    for known in (read.missing, read.beyond):
+    for known in (read.missing, read.outside_mask):
         if known is not None:
             bad = bad & ~known
     if bad.any():
@@ -122,7 +122,7 @@ def clamp_outside(domain: Any, values: Any, read: ParsedColumn) -> ParsedColumn:
     read.codes = read.codes.astype(np.int64)
     read.codes[moved] = domain.nearest_codes(values, read, moved)
     read.outside = [(mask, hint) for mask, hint in read.outside if hint == PARSE]
-    read.moved = moved
+    read.clamped = moved
     return read
 
 

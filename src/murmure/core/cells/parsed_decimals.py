@@ -155,7 +155,7 @@ def parse_decimals(domain: Any, values: Any) -> ParsedColumn:
         )
         return _read_objects(domain, list(items))
     read = parse_numbers(domain, values).parse(values)
-    read.held = functools.partial(_shown, values)
+    read.cell = functools.partial(_shown, values)
     if read.codes.dtype.kind == "f":
         return _read_floats(domain, read)
     return _place(domain, read, _int64(read.codes), 0)

@@ -85,7 +85,7 @@ class CrossProducts(CuratorStatistic):
         weight = self._weight(terms)
         read = columns_in(terms, [*numbers, *weight]) or self.domain.private[:1]
         # the columns that are read: nobody has to hold, or to show, the others
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
         each, heavy = 0, 0
         if bits is not None:
