@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.cells.meaning import Mask
 from murmure.core.cells.parsed_columns import Codes, ParsedColumn, either
 from murmure.core.column import Column
 from murmure.core.domain import Domain, with_column
 from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain, shorten, suggestion
+from murmure.core.types import Mask
 
 
 def select_columns(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:

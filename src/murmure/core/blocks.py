@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
-from murmure.core.types import Ints, Relation
+from murmure.core.types import Floats, Ints, Relation
 
 Norm = Literal["l1", "l2"]
 
@@ -90,7 +89,7 @@ class NoiseLaw(Protocol):
 
     @property
     def variance(self) -> float: ...
-    def log_prob(self, z: Any) -> NDArray[np.float64]: ...
+    def log_prob(self, z: Any) -> Floats: ...
     def quantile(self, tail: float) -> int: ...  # the least t with P[|Z| > t] <= tail
     def integers(self) -> dict[str, Any]: ...  # for the JSON of a plan
     def draw_noise(self, n: int, rng: Random) -> Ints: ...  # called by the gate, and by nobody else
@@ -131,6 +130,6 @@ class NoisySum:
         return 0.0 if law is None else law.variance
 
     @property
-    def variances(self) -> NDArray[np.float64]:
+    def variances(self) -> Floats:
         """Of the noise on every entry, one after the other."""
         return np.concatenate([np.full(b.width, 0.0 if law is None else law.variance) for b, _, law in self])

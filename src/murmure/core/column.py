@@ -61,9 +61,7 @@ class Column:
                     hint="change the values in the data yourself",
                 )
         object.__setattr__(self, "outside", outside)
-        if (
-            self.domain.absent is not None and self.missing == "refuse" and not self.public
-        ):  # a constant of the domain
+        if self.domain.absent is not None and self.missing == "refuse" and not self.public:  # a constant of the domain
             object.__setattr__(self, "missing", "constant")
             object.__setattr__(self, "missing_value", self.domain.absent)
         object.__setattr__(self, "domain", with_outside(absent_as(self.domain, None), outside or "refuse"))

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import MAX_15_DIGITS, Mask
+from murmure.core.cells.meaning import MAX_15_DIGITS
 from murmure.core.cells.parsed_columns import Codes, ParsedColumn, clamp_outside, one_column, parse_numbers
 from murmure.core.cells.parsed_decimals import decimal_text, nearest_decimal_codes, parse_decimals, plain_text
 from murmure.core.domain_policies import (
@@ -30,6 +30,7 @@ from murmure.core.domain_policies import (
     whole,
 )
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Floats, Ints, Mask
 
 MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MAX_PLACES = 18
@@ -133,7 +134,7 @@ class Decimals:
         """The value of a code."""
         return Fraction(self.first + int(code), 10**self.places)
 
-    def floats(self, codes: Codes) -> NDArray[np.float64]:
+    def floats(self, codes: Codes) -> Floats:
         """The nearest float of every code's value."""
         codes, over = np.asarray(codes, np.int64), 10**self.places
         if max(-self.first, self.first + self.size) <= 1 << 53:  # a quotient of two floats is rounded once
@@ -148,7 +149,7 @@ class Decimals:
     def parse(self, values: Any) -> ParsedColumn:
         return clamp_outside(self, values, parse_decimals(self, values))
 
-    def nearest(self, array: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, array: NDArray[Any]) -> Ints:
         """A code for every number, none of them NaN: the nearest value (core/cells/lenient_encoding.py)."""
         return nearest_decimal_codes(self, array)
 
@@ -168,7 +169,7 @@ class Decimals:
         self._refuse_listing()
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         self._refuse_listing()
         return self.floats(np.arange(self.size))
 

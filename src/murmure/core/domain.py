@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.labels import Labels
-from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, Mask, fits, meaning, rounded_all
+from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, fits, meaning, rounded_all
 from murmure.core.cells.parsed_columns import (
     ADD,
     WIDEN,
@@ -45,6 +45,7 @@ from murmure.core.domain_policies import (
     whole,
 )
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Floats, Ints, Mask
 
 MAX_SIZE = 1 << 31
 LARGEST = (1 << 63) - 1
@@ -67,7 +68,7 @@ class Domain(Protocol):
     def public(self) -> str: ...
     def describe(self) -> str: ...
     def labels(self) -> Sequence[str]: ...
-    def numbers(self) -> NDArray[np.float64] | None: ...
+    def numbers(self) -> Floats | None: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -156,7 +157,7 @@ class Categories:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64] | None:
+    def numbers(self) -> Floats | None:
         if isinstance(self.values, int):
             return np.arange(self.values, dtype=np.float64)
         if all(isinstance(v, int | float) for v in self.values):
@@ -263,7 +264,7 @@ class Integers:
     def parse(self, values: Any) -> ParsedColumn:
         return clamp_outside(self, values, parse_integers(self, values, self.low, self.high))
 
-    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, x: NDArray[Any]) -> Ints:
         """The code of the nearest whole number from low to high; of two, the even one."""
         if x.dtype.kind != "f":
             x = np.minimum(x, np.uint64(LARGEST)) if x.dtype == np.uint64 else x
@@ -285,7 +286,7 @@ class Integers:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         return np.arange(self.low, self.high + 1, dtype=np.float64)
 
     def scale(self) -> tuple[float, float, float]:
@@ -373,11 +374,11 @@ class Interval:
         """The cells of some rows of a column."""
         return self.nearest(parse_numbers(self, values).array[rows])
 
-    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, x: NDArray[Any]) -> Ints:
         """The cell of every number; beyond the bounds the first or the last."""
         return self.cells_of(x).astype(np.int64)
 
-    def cells_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cells_of(self, x: Floats) -> Floats:
         """The cell of every number, none of them NaN; beyond the bounds the first or the last.
 
         A number next to the edge of a cell is rounded to 15 digits first: a reader may be off by one unit in the last
@@ -408,7 +409,7 @@ class Interval:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         return np.asarray(self.low + (np.arange(self.cells) + 0.5) * self.step, np.float64)
 
     def scale(self) -> tuple[float, float, float]:

@@ -34,13 +34,13 @@ from murmure.core.batches import (
     parse_column,
     select_columns,
 )
-from murmure.core.cells.meaning import Mask
 from murmure.core.cells.parsed_columns import Codes
 from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.domain_policies import Outside, check_outside
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, shorten, suggestion
 from murmure.core.schema_format import column_to_toml, columns_from_dict, columns_from_toml, error_in_file
+from murmure.core.types import Mask
 
 POLICY_WORDS = {
     "refuse": "",

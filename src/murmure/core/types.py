@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]  # the only thing that is ever added up
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Target = Literal["fixed", "superpopulation"]  # whom an interval speaks of: these people, or those they were drawn from
 Unit = Literal["record", "attribute"]
 Relation = Literal["replace", "add/remove"]
 Observer = str

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.batches import check_equal_lengths, select_columns
-from murmure.core.cells.meaning import Mask
 from murmure.core.cells.parsed_columns import (
     Codes,
     NumberColumn,
@@ -39,6 +38,7 @@ from murmure.core.cells.parsed_columns import (
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Mask
 
 
 def encode_domain_lenient(domain: Domain, values: Any, missing: Any = None) -> Codes:

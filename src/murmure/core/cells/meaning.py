@@ -25,10 +25,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from murmure.core.types import Floats, Mask
 
 BLANKS = " \t\n\r\f\v"
 # Letters in both cases are spelled out: a pattern without case takes the Turkish dotless i for an i. No part can be

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import CLOSE, Mask, numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.cells.meaning import CLOSE, numbers_in_cells, numbers_in_text, rounded_all
 from murmure.core.errors import OutsideDomain, shorten
+from murmure.core.types import Floats, Mask
 
 Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
 
@@ -434,7 +435,7 @@ def parse_integers(domain: Any, values: Any, low: int, high: int) -> ParsedColum
     return read
 
 
-def whole_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+def whole_floats(array: NDArray[Any]) -> Floats:
     """Floats, those next to a whole number rounded to 15 digits: a reader may be off by one unit in the last place."""
     x = array.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, Mask, meaning, rounded_all
+from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, meaning, rounded_all
 from murmure.core.cells.parsed_columns import (
     PARSE,
     WIDEN,
@@ -40,6 +40,7 @@ from murmure.core.cells.parsed_columns import (
     parse_numbers,
     pieces,
 )
+from murmure.core.types import Floats, Ints, Mask
 
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
 UNIQUE = MAX_15_DIGITS  # a decimal of at most 15 digits is the only one of its float; of a narrow float 6
@@ -161,7 +162,7 @@ def parse_decimals(domain: Any, values: Any) -> ParsedColumn:
     return _place(domain, read, _int64(read.codes), 0)
 
 
-def _int64(array: NDArray[Any]) -> NDArray[np.int64]:
+def _int64(array: NDArray[Any]) -> Ints:
     """Whole numbers; those that int64 does not hold are beyond any bound, and stay so."""
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(WORD))
@@ -183,14 +184,14 @@ def _joined(parts: list[ParsedColumn], values: Any) -> ParsedColumn:
     )
 
 
-def _place(domain: Any, read: ParsedColumn, v: NDArray[np.int64], s: int) -> ParsedColumn:
+def _place(domain: Any, read: ParsedColumn, v: Ints, s: int) -> ParsedColumn:
     read.codes, bad = _codes(domain, v, s)
     if bad is not None:
         add_outside(read, bad, WIDEN)
     return read
 
 
-def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64], Mask | None]:
+def _codes(domain: Any, v: Ints, s: int) -> tuple[Ints, Mask | None]:
     """Codes of v / 10**s, s at most `places`, and which lie outside, at the nearest bound.
 
     All in int64, and no step of it passes 2**63.
@@ -316,7 +317,7 @@ def _read_floats(domain: Any, read: ParsedColumn) -> ParsedColumn:
     return read
 
 
-def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask | None]:
+def _rounded(domain: Any, array: NDArray[Any]) -> tuple[Ints, Mask | None]:
     """The code of the nearest step of every float, and which of them lie outside (None: none do)."""
     kind = array.dtype.type if array.dtype == np.float32 else np.float64  # 0.1 of 32 bits is no more than 0.1
     low, high = kind(float(domain.low)), kind(float(domain.high))
@@ -336,7 +337,7 @@ def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask 
     return codes, any_of(below | above)
 
 
-def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> NDArray[np.int64]:
+def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> Ints:
     codes, room = np.empty(len(array), np.int64), np.empty(min(BLOCK, len(array)))
     close = max(-first, last) >= SHORT or array.dtype == np.float32
     for a in range(0, len(array), BLOCK):
@@ -352,7 +353,7 @@ def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, sho
     return codes
 
 
-def _by_digits(x: NDArray[np.float64], y: NDArray[np.float64], ten: float) -> NDArray[np.float64]:
+def _by_digits(x: Floats, y: Floats, ten: float) -> Floats:
     """The nearest steps of numbers that lie near the middle of two; in the middle, the even one."""
     twice = 2 * np.floor(y) + 1  # the middle, in half steps
     middle = rounded_all(twice / (2 * ten))
@@ -360,7 +361,7 @@ def _by_digits(x: NDArray[np.float64], y: NDArray[np.float64], ten: float) -> ND
     return np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
 
 
-def _steps(places: int, x: NDArray[np.float64], longer: Mask, slow: Mask) -> NDArray[np.float64]:
+def _steps(places: int, x: Floats, longer: Mask, slow: Mask) -> Floats:
     """The nearest number of steps of each float; marks those with more decimals, and those to be read as they print.
 
     The latter have more than 15 digits.
@@ -381,7 +382,7 @@ def _of_float(domain: Any, value: float, nearest: bool = False) -> tuple[int, in
     return code_of(domain, *scaled_text(repr(value)), nearest)
 
 
-def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
+def _doubles(places: int, array: NDArray[Any]) -> Floats:
     """Floats of 64 bits; a narrow one by the decimal that it prints as, since 0.1 of 32 bits is no 0.1 of 64."""
     if array.dtype != np.float32:
         return array.astype(np.float64, copy=False)
@@ -397,7 +398,7 @@ def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
 # -- where every row is read -------------------------------------------------------------------------------------------
 
 
-def nearest_decimal_codes(domain: Any, array: NDArray[Any]) -> NDArray[np.int64]:
+def nearest_decimal_codes(domain: Any, array: NDArray[Any]) -> Ints:
     """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value."""
     if array.dtype.kind == "f":
         return _rounded(domain, array)[0]

@@ -10,9 +10,10 @@ import numpy as np
 
 from murmure.core.domain import Decimals, Domain, Integers, Interval
 from murmure.core.errors import MissingColumn, shorten
-from murmure.core.estimates.estimate import Estimate, Floats, Target
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.sampled_estimator import SampledEstimator as SampledEstimator
 from murmure.core.estimates.share_means import mean_of
+from murmure.core.types import Floats, Target
 
 
 @dataclass(frozen=True, eq=False)

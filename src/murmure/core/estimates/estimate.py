@@ -11,15 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimates import intervals
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.estimates.two_moments import two_moments
-
-Floats = NDArray[np.float64]
-Target = Literal["fixed", "superpopulation"]
+from murmure.core.types import Floats, Ints, Target
 
 
 def check_target(target: str) -> None:
@@ -63,7 +60,7 @@ class Estimator(Protocol):
 class CellEstimator:
     """Cell v has tally Bin(n_v, p_v) + Bin(n - n_v, q_v); `cross(f)` is the covariance of one person's cells."""
 
-    tally: NDArray[np.int64]
+    tally: Ints
     n: int
     p: Floats  # (k,)
     q: Floats

@@ -16,15 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from murmure.core.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
-Target = Literal["fixed", "superpopulation"]
+from murmure.core.types import Floats, Ints, Mask, Target
 
 EXACT_UP_TO = 2000  # people: all cells of so few are inverted exactly
 MIXED = "exact inversion (cells with few reports), score (the others)"
@@ -64,7 +62,7 @@ def share_intervals(
     return out, "score" if not few.any() else "exact inversion" if few.all() else MIXED
 
 
-def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> NDArray[np.bool_]:
+def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Mask:
     """Whether the score interval `ends` of a cell may stand for the exact one: the count varies enough all along it.
 
     The count X has variance V(f) = N [q(1-q) + f (p-q)(1-p-q)], a straight line in the share f, and a skewness of at
@@ -221,7 +219,7 @@ def _check_people(N: int) -> None:
         )
 
 
-def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[Ints, Floats, Floats]:
     """The support counts as an integer vector, p and q of every cell, once they are seen to be possible."""
     _check_level(level)
     _check_people(N)

@@ -21,15 +21,15 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw, NoisySum
 from murmure.core.errors import NoUnbiasedEstimate
-from murmure.core.estimates.estimate import Estimate, Estimator, Floats, Target
+from murmure.core.estimates.estimate import Estimate, Estimator
 from murmure.core.estimates.intervals import clopper_pearson
 from murmure.core.estimates.sampling_limits import garwood, mover
 from murmure.core.estimates.two_moments import TWO_MOMENTS as TWO_MOMENTS
 from murmure.core.estimates.two_moments import two_moments
+from murmure.core.types import Floats, Ints, Target
 
 TOO_FEW = "the whole public range (too few people to divide by)"
 TOO_NOISY = "the noise is as large as the number of people, so that there is nothing to divide by"
@@ -100,7 +100,7 @@ class CountEstimator:
     superpopulation: the rows are a Poisson draw, and the target is the number to be expected (variance: itself).
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     law: NoiseLaw | None
 
     def variance(self, target: Target) -> Floats:
@@ -131,7 +131,7 @@ class ShareEstimator:
     C_j - theta T = (1 - theta) C_j - theta (the others), so k noises enter with (1-theta)^2 + (k-1) theta^2.
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     law: NoiseLaw | None
 
     @cached_property
@@ -438,7 +438,7 @@ class QuantileEstimator:
         return self.total > self._times(level) * self.total_sd
 
     @property
-    def chosen(self) -> NDArray[np.int64]:
+    def chosen(self) -> Ints:
         """The first cell where the distribution function, made to rise, passes q; the middle one, where it may not."""
         if not self.divides(0.95):
             return np.full(len(self.q), len(self.values) // 2)
@@ -446,7 +446,7 @@ class QuantileEstimator:
         rising[:, -1] = 0.0
         return np.asarray(np.argmax(rising >= -1e-9 * max(1.0, abs(self.total)), axis=1), np.int64)
 
-    def _cells(self, level: float, target: Target) -> NDArray[np.int64]:
+    def _cells(self, level: float, target: Target) -> Ints:
         """First and last cell of every quantile."""
         k = len(self.values)
         if not self.divides(level):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from murmure.core.estimates.estimate import Estimator, Floats, Target
+from murmure.core.estimates.estimate import Estimator
+from murmure.core.types import Floats, Target
 
 
 @dataclass(frozen=True)

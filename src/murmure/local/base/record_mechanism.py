@@ -18,8 +18,9 @@ import numpy as np
 from murmure.core.counts import check_counts
 from murmure.core.domain import Domain, few_values
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
-from murmure.core.estimates.column_estimates import Estimates, SampledEstimator, no_estimate, numeric_values
+from murmure.core.estimates.column_estimates import Estimates, no_estimate, numeric_values
 from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.sampled_estimator import SampledEstimator
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
 from murmure.core.schema import Schema

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import NoUnbiasedEstimate
-from murmure.core.estimates.estimate import Estimate, Floats, check_level, check_target
+from murmure.core.estimates.estimate import Estimate, check_level, check_target
 from murmure.core.estimates.noisy_estimators import EXACTLY, each_of, method_name, variance_of
+from murmure.core.types import Floats
 
 OTHERS = "Sum, Mean and Variance answer for the population that people were drawn from"
 
