@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.certify.certificate import certify
-from murmure.core.domain import few_values
+from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
@@ -235,7 +235,7 @@ def advise_records(
     if not epsilons:
         raise InvalidParameter("advise.epsilon: the list is empty.")
     for name in schema.private:
-        few_values("advise", schema[name])
+        check_few_values("advise", schema[name])
     known = _shares(schema, shares)
     rows: list[dict[str, Any]] = []
     for e in epsilons:

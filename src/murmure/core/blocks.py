@@ -1,4 +1,4 @@
-"""What one person can do to a sum, and what a release of it costs: the words between statistics, noise and ledger.
+"""What one person can do to a sum, and what a release of it costs: the data that statistics, noise and ledger share.
 
 A summed vector is cut into blocks. The entries of a block share one noise scale, and its bounds say how far one row
 moves the block's sum: exact integers, on the grid, after rounding.
@@ -25,8 +25,8 @@ class Block:
     """Consecutive entries of a summed vector that share one noise scale.
 
     l1: the largest sum of absolute values that one row adds to the block. l2: the largest sum of squares.
-    weight: its part of the budget, relative to the other blocks; public. replace_l1, replace_l2: how far exchanging one
-    row for another moves the sum, where that is known to be less than twice as far (squared: four times).
+    weight: its share of the budget, relative to the other blocks; public. replace_l1, replace_l2: how far exchanging
+    one row for another moves the sum, where that is known to be less than twice as far (squared: four times).
     """
 
     name: str
@@ -112,10 +112,10 @@ class NoisySum:
         assert len(self.laws) == len(self.blocks)
 
     def __iter__(self) -> Iterator[tuple[Block, Ints, NoiseLaw | None]]:
-        at = 0
+        start = 0
         for block, law in zip(self.blocks, self.laws, strict=True):
-            yield block, self.sum[at : at + block.width], law
-            at += block.width
+            yield block, self.sum[start : start + block.width], law
+            start += block.width
 
     def __getitem__(self, name: str) -> Ints:
         """The sum of the block of this name."""

@@ -30,7 +30,7 @@ from murmure.core.estimates.column_estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import (
-    LIMIT,
+    MAX_SUM,
     Certificate,
     Observer,
     Relation,
@@ -168,7 +168,7 @@ class Plan:
             for domain in self._domains:
                 _refuse_long(domain)
         rows = MAX_ROWS if self.parties is None else self.parties.rows * self.parties.parties
-        if self.statistic.largest > LIMIT // rows:
+        if self.statistic.largest > MAX_SUM // rows:
             raise PlanRefused(
                 f"Plan refused: one row can add {self.statistic.largest:_} to {self._asks}; {rows:_} rows could exceed "
                 "2**63 - 1.",

@@ -22,7 +22,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Array
+from murmure.core.types import MAX_SUM, Array
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.exact_summation import ExactSummation
@@ -107,7 +107,7 @@ class Sums(CuratorStatistic):
     @property
     def wide(self) -> bool:
         """Whether sums may pass 2**63 - 1: tallies are then arrays of Python's integers."""
-        return self.largest > LIMIT // MAX_INT64_ROWS
+        return self.largest > MAX_SUM // MAX_INT64_ROWS
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

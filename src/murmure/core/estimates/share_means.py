@@ -19,9 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.estimates.estimate import FEWEST, CellEstimator, Estimate, LinearEstimator, on_simplex
+from murmure.core.estimates.estimate import (
+    FEWEST,
+    CellEstimator,
+    Estimate,
+    LinearEstimator,
+    SampledEstimator,
+    on_simplex,
+)
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
-from murmure.core.estimates.sampled_estimator import SampledEstimator
 from murmure.core.types import Floats, Target
 
 
