@@ -81,7 +81,7 @@ OTHERS = {
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
     "Decimals": "murmure.core.domain",
-    "Column": "murmure.core.schema",
+    "Column": "murmure.core.column",
     "Schema": "murmure.core.schema",
     "Random": "murmure.core.random",
     "Estimate": "murmure.core.estimates.estimate",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from murmure.catalogue import load
-from murmure.core.domain import Decimals, Domain, Interval, few_values
+from murmure.core.domain import Decimals, Domain, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
@@ -181,7 +181,7 @@ def advise(
             f"advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {shorten(domain)}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
         )
-    few_values("advise", domain)
+    check_few_values("advise", domain)
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
         raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
     if rank_by not in RANK_KEYS:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.certify.certificate import certify
-from murmure.core.domain import few_values
+from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
@@ -130,7 +130,7 @@ class RecordAdvice:
 
     def legend(self) -> str:
         people = f"{self.people:,}".replace(",", " ")
-        randomised = Schema({name: self.schema.about[name] for name in self.schema.private})
+        randomised = Schema({name: self.schema.column_specs[name] for name in self.schema.private})
         return (
             f"{randomised.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
             "people for a share, of the column's width for a mean), over all figures on average and in the worst "
@@ -235,7 +235,7 @@ def advise_records(
     if not epsilons:
         raise InvalidParameter("advise.epsilon: the list is empty.")
     for name in schema.private:
-        few_values("advise", schema[name])
+        check_few_values("advise", schema[name])
     known = _shares(schema, shares)
     rows: list[dict[str, Any]] = []
     for e in epsilons:

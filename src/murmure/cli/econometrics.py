@@ -437,7 +437,7 @@ def _answer(spec: Spec, result: Any, till: LedgerSession | None, given: dict[str
         print_json(held)
         return
     if given["secure"]:
-        from murmure.core.rehearsal import REHEARSAL_NOTICE
+        from murmure.core.notices import REHEARSAL_NOTICE
 
         click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())

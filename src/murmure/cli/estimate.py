@@ -255,9 +255,9 @@ class Answer:
 
     def each(self, level: float) -> float:
         """The level of one interval, when all that are shown hold at once."""
-        from murmure.core.show import each_at
+        from murmure.core.show import simultaneous_level
 
-        return each_at(level, (f.estimate for f in self.figures))
+        return simultaneous_level(level, (f.estimate for f in self.figures))
 
     @property
     def protects(self) -> str:
@@ -478,7 +478,7 @@ def _show(answer: Answer, said: IntervalOptions) -> None:
 
         out.print(in_order(list(release.estimate.labels)))
     if release.randomised_outside:
-        from murmure.core.outside_randomness import RANDOMISED_OUTSIDE
+        from murmure.core.notices import RANDOMISED_OUTSIDE
 
         out.print(RANDOMISED_OUTSIDE, style="bold")
     if release.seeded:

@@ -250,7 +250,7 @@ class QueryOptions:
             check_column(schema, name)
         self._refuse_words(schema)
         if self.question == "table":
-            two = Schema({name: schema.about[name] for name in self.columns})
+            two = Schema({name: schema.column_specs[name] for name in self.columns})
             asks: Any = load("Pair")(two, *self.columns)
         elif self.question == "quantile":
             asks = load("Quantile")(schema[self.columns[0]], q=_levels(self.at))
@@ -261,7 +261,7 @@ class QueryOptions:
         for condition in self.where:
             asks = load("Where")(asks, **_condition(condition, schema))
         if self.by:
-            asks = load("GroupBy")(asks, by=Schema({name: schema.about[name] for name in self.by}))
+            asks = load("GroupBy")(asks, by=Schema({name: schema.column_specs[name] for name in self.by}))
         return asks
 
     def _refuse_words(self, schema: Schema) -> None:

@@ -28,7 +28,8 @@ from murmure.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from murmure.core.schema import Column, Schema
+    from murmure.core.column import Column
+    from murmure.core.schema import Schema
 
 MOST_LABELS = 1000  # different values of a column that are kept while reading
 FEW = 10  # whole numbers with at most so many values are drafted as categories,
@@ -153,9 +154,9 @@ def _one_line(text: str) -> str:
 def warn(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
     """On standard error, also when JSON goes to standard output."""
     for name in drafted.drafted:
-        click.echo(f"READ OFF THE DATA: column {name!r}: {_said(drafted.about[name])}", err=True)
+        click.echo(f"READ OFF THE DATA: column {name!r}: {_said(drafted.column_specs[name])}", err=True)
     for name in missing:
-        if drafted.about[name].missing == "refuse":
+        if drafted.column_specs[name].missing == "refuse":
             click.echo(
                 f'Missing values: column {name!r} refuses them as it stands; say missing = "constant" and a public '
                 "missing_value, or drop those rows.",
@@ -295,9 +296,9 @@ class Draft:
 
     def column(self) -> Column | str:
         """What to write, or why the column is left out."""
+        from murmure.core.column import MISSING_LABEL, Column
         from murmure.core.domain import Categories, Domain, Integers, Interval
         from murmure.core.errors import MurmureError
-        from murmure.core.schema import LABEL, Column
 
         count = self.rows - self.missing
         if count == 0:
@@ -331,7 +332,7 @@ class Draft:
         if not isinstance(domain, Categories) or not self.missing:
             return Column(domain, from_data=True)
         labels = domain.labels()
-        label = LABEL
+        label = MISSING_LABEL
         while label in labels:
             label = f"no {label}"
         return Column(domain, missing="value", missing_value=label, from_data=True)
@@ -355,7 +356,7 @@ def show(file: Path, as_json: bool) -> None:
     from rich.padding import Padding
 
     out = console()
-    for name, column in held.about.items():
+    for name, column in held.column_specs.items():
         out.print(name, style="bold")
         out.print(Padding("\n".join(_lines(column)), (0, 0, 0, 2)))
     if held.drafted:
@@ -423,7 +424,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
         found = held.inspect(batch)
         for name, one in found.items():
-            masks = (one.refused, one.missing, one.moved, one.dropped)
+            masks = (one.refused, one.missing, one.clamped, one.dropped)
             for what, mask in zip(counts[name], masks, strict=True):
                 counts[name][what] += int(mask.sum())
             if one.first is not None:

@@ -246,7 +246,7 @@ def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
         if target in wanted:
             raise UsageError(f"--features names the target {target!r} too.", "leave it out of --features")
         wanted.append(target)
-    return Schema({name: schema.about[name] for name in wanted})
+    return Schema({name: schema.column_specs[name] for name in wanted})
 
 
 def _settings(made: Learner, settings: Sequence[str]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def ask_class_counts(sums: ClassSums, privacy: SumPrivacy) -> Generator[Plan, An
     """Ask how many people each class has."""
     share = min(0.1, COUNTS * sums.design.g / sums.design.most_l1)
     first, left = privacy.noises([share, 1 - share])
-    question = ClassCounts(Schema({sums.target: sums.domain.about[sums.target]}))
+    question = ClassCounts(Schema({sums.target: sums.domain.column_specs[sums.target]}))
     counted: ClassCountsEstimate = yield privacy.plan(question, first)
     doubt = math.sqrt(len(counted.mean) * counted.noise)  # one deviation, on the safe side
     return OpeningCounts(question, counted, float(counted.mean.sum()) - doubt, left)

@@ -21,8 +21,8 @@ from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.fixed import float_up
+from murmure.core.notices import rehearsed
 from murmure.core.random import random_or_secure
-from murmure.core.rehearsal import rehearsed
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.training_table import (

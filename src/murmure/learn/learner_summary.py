@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import shorten
-from murmure.core.rehearsal import REHEARSAL_NOTICE
+from murmure.core.notices import REHEARSAL_NOTICE
 from murmure.core.show import STYLE
 from murmure.core.types import Certificate
 from murmure.plan.privacy import Local, Privacy, Secure, noise_in

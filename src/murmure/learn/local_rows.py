@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.random import Random
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Release
 from murmure.local.base.oracles import NUMERIC
 from murmure.local.spl import SPL, Plain
@@ -125,7 +126,7 @@ def binned(schema: Schema, target: str, bins: int = BINS) -> Schema:
     """The same columns, numbers in public bins: Interval codes are the bins."""
     columns = {}
     for name in schema.private:
-        about, domain = schema.about[name], schema.about[name].domain
+        about, domain = schema.column_specs[name], schema.column_specs[name].domain
         if isinstance(domain, Integers) and domain.size > bins and name != target:
             domain = Interval(domain.low - 0.5, domain.high + 0.5, bins)
         elif isinstance(domain, Interval) and domain.cells > bins:

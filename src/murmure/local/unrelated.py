@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
-from murmure.core.estimates.estimate import Estimate, Target, check_level, check_target
+from murmure.core.estimates.estimate import Estimate, check_level, check_target
+from murmure.core.types import Target
 from murmure.laws.table import TableChannel
 from murmure.local.base.randomisers import integer_probability
 from murmure.local.warner import YesNo, yes_no_table

@@ -11,7 +11,7 @@ from murmure.certify.certificate import certify
 from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Statistic, Unit
+from murmure.core.types import MAX_SUM, Statistic, Unit
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -111,7 +111,7 @@ def _check_curator(plan: Plan) -> None:
         for domain in _domains(plan):
             _refuse_long_numbers(domain)
     rows = MAX_ROWS if plan.parties is None else plan.parties.rows * plan.parties.parties
-    if plan.statistic.largest > LIMIT // rows:
+    if plan.statistic.largest > MAX_SUM // rows:
         raise PlanRefused(
             f"Plan refused: one row can add {plan.statistic.largest:_} to {type(plan.statistic).__name__}; "
             f"{rows:_} rows could exceed "

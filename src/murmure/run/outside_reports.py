@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
-from murmure.core.outside_randomness import with_assumption
+from murmure.core.notices import with_assumption
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import known_row_count, with_progress
 from murmure.engines.base.task import Task, one_column, unrandomised

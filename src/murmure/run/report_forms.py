@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.parsed_columns import (
-    WIDEN,
+    WIDEN_HINT,
     ParsedColumn,
     add_outside,
     one_column,
     parse_integers,
     parse_numbers,
 )
-from murmure.core.domain import without_stand_ins
+from murmure.core.column import kind_of
+from murmure.core.domain import without_replacements
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
-from murmure.core.schema import kind_of
 from murmure.core.types import Array
 from murmure.laws.bits import pack, packed_words
 from murmure.local.base.randomisers import NumericOracle
@@ -114,14 +114,14 @@ class AnswerForm(ReportForm):
 
     @property
     def kind(self) -> str:
-        return kind_of(without_stand_ins(self.mechanism.domain))
+        return kind_of(without_replacements(self.mechanism.domain))
 
     @property
     def wanted(self) -> str:
         return str(self.mechanism.domain.describe())
 
     def parse(self, values: Any) -> Array:
-        return without_stand_ins(self.mechanism.domain).encode(values)
+        return without_replacements(self.mechanism.domain).encode(values)
 
     def count_codes(self, labels: Sequence[Any]) -> Array:
         return self.parse(list(labels))
@@ -174,7 +174,7 @@ class NumberForm(ReportForm):
         right = np.clip(np.searchsorted(numbers, x), 1, len(numbers) - 1)
         with np.errstate(invalid="ignore"):
             near = np.where(np.abs(x - numbers[right - 1]) <= np.abs(numbers[right] - x), right - 1, right)
-            add_outside(parsed, ~(np.abs(x - numbers[near]) <= close), WIDEN)
+            add_outside(parsed, ~(np.abs(x - numbers[near]) <= close), WIDEN_HINT)
         parsed.codes = order[near]
         return parsed.all_valid(about)
 
@@ -279,7 +279,7 @@ class SetForm(BitForm):
                 raise OutsideDomain.at("Sets", i, f"holds {shorten(row)}; wanted {self.wanted}.", WAY_OUT)
         w = int(self.mechanism.size)
         try:
-            codes = without_stand_ins(self.mechanism.domain).encode([value for row in rows for value in row])
+            codes = without_replacements(self.mechanism.domain).encode([value for row in rows for value in row])
         except OutsideDomain as error:
             if error.row is None:
                 raise

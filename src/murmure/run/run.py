@@ -9,8 +9,8 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
-from murmure.core.rehearsal import rehearsed
 from murmure.core.types import Release
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan

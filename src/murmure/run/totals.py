@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.core.column import kind_of, lenient_kind_of
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, PlanRefused
 from murmure.core.random import Random
-from murmure.core.schema import Schema, kind_of, lenient_kind_of
+from murmure.core.schema import Schema
 from murmure.core.types import Total
 from murmure.engines.base.progress import known_row_count, with_progress
 from murmure.engines.base.task import Task, numbered

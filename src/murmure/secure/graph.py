@@ -19,8 +19,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter
-from murmure.core.types import pluralise
+from murmure.core.errors import InvalidParameter, pluralise
 
 MIN_PARTIES = 3  # with two parties each knows the other's part; with three, two may not collude
 SECURITY_BITS = 41  # bits for each of two bad events, 2**-40 together

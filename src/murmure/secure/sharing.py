@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.types import pluralise
+from murmure.core.errors import InvalidParameter, pluralise, shorten
 from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
 Trust = Literal["curious", "lying"]

@@ -71,9 +71,9 @@ def certificate_table(certificate: Certificate, reports: int | None = None) -> T
     for i, item in enumerate(certificate.public):
         table.add_row("public" if i == 0 else "", item)
     table.add_row("method", certificate.method)
-    if certificate.said is not None:
-        table.add_row("witness", certificate.said[0])
-        table.add_row("", certificate.said[1])
+    if certificate.witness_text is not None:
+        table.add_row("witness", certificate.witness_text[0])
+        table.add_row("", certificate.witness_text[1])
     if certificate.assumption:
         table.add_row("provided", certificate.assumption)
     return table
@@ -84,7 +84,7 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        witness = {"input": a, "other": b, "report": _plain(y), "words": " ".join(certificate.said or ())}
+        witness = {"input": a, "other": b, "report": _plain(y), "words": " ".join(certificate.witness_text or ())}
     return certificate.to_dict() | {
         "witness": witness,
         "asked": certificate.asked,
@@ -123,7 +123,7 @@ def _randomised(domain: Any) -> Any:
     """A schema without its public columns, which no mechanism touches; any other domain as it is."""
     if not getattr(domain, "open", ()):
         return domain
-    return type(domain)({name: domain.about[name] for name in domain.private})
+    return type(domain)({name: domain.column_specs[name] for name in domain.private})
 
 
 def _short(value: Any) -> str:
@@ -157,8 +157,8 @@ def both_certificates(plan: Any, guarantees: Mapping[str, Certificate]) -> Table
         asked = "" if c.asked is None else f" (asked for {c.asked:.10g}{' a row' if rows > 1 else ''})"
         words = Text().append(f"epsilon = {c.epsilon:.10g}", "bold").append(f"{asked}, delta = {c.delta:g}; {c.method}")
         table.add_row(name, words)
-        if c.said is not None:
-            table.add_row("  witness", f"{c.said[0]} {c.said[1]}")
+        if c.witness_text is not None:
+            table.add_row("  witness", f"{c.witness_text[0]} {c.witness_text[1]}")
     table.add_row("relation", f"{record.relation} one person")
     for i, item in enumerate(record.public):
         table.add_row("public" if i == 0 else "", item)

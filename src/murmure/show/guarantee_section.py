@@ -115,7 +115,7 @@ def _witness(story: ReportContent, c: Certificate, w: Language) -> str:
 
 def _said(c: Certificate) -> tuple[str, str]:
     """The two people out of the certificate's own words, which name every column."""
-    words = "" if c.said is None else c.said[1]
+    words = "" if c.witness_text is None else c.witness_text[1]
     found = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
     if found is None:
         return "", ""

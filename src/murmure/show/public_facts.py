@@ -16,7 +16,8 @@ def public(story: ReportContent, c: Certificate, w: Language) -> str:
     items = [_known(item, w) for item in c.public]
     domain = getattr(getattr(story.plan, "statistic", None), "domain", None)
     if isinstance(domain, Schema) and (story.of_records or story.curated):
-        items = [_column(name, domain[name], domain.about[name].public, w) for name in domain.columns] + items[1:]
+        specs = domain.column_specs
+        items = [_column(name, domain[name], specs[name].public, w) for name in domain.columns] + items[1:]
     elif domain is not None and story.curated:
         items[0] = _column(domain.column or w("the question", "la question"), domain, False, w)
     if story.curated:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.counts import check_counts, room_for_cells
-from murmure.core.domain import Categories, Domain, Integers, few_values
+from murmure.core.domain import Categories, Domain, Integers, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, recalled
@@ -57,7 +57,7 @@ class Histogram:
                 f"Histogram.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}.",
                 hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
             )
-        few_values("Histogram.domain", self.domain)
+        check_few_values("Histogram.domain", self.domain)
         room_for_cells("Histogram", self.domain.size)
 
     largest = 1

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.cells.parsed_columns import one_column
 from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
-from murmure.core.domain import Categories, Integers, Interval, few_values
+from murmure.core.domain import Categories, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
 from murmure.core.estimates.noisy_estimators import recalled
@@ -52,7 +52,7 @@ class Marginals:
         if not self.domain.private:
             raise InvalidParameter("Marginals.domain has public columns only: there is nothing to estimate.")
         for name in self.domain.private:
-            few_values("Marginals.domain", self.domain[name])
+            check_few_values("Marginals.domain", self.domain[name])
         if self.weights is not None:
             domain = self.domain[self.weights] if self.weights in self.domain.open else None
             if not isinstance(domain, Integers | Interval) or domain.low < 0:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
-from murmure.core.domain import Decimals, Integers, Interval, few_values
+from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, recalled
@@ -42,7 +42,7 @@ def need_number(owner: str, domain: object) -> None:
             f"{owner}.domain must be Integers, Interval or Decimals, got {shorten(domain)}.",
             hint=f"categories have no {owner.lower()}; ask for their Histogram",
         )
-    few_values(f"{owner}.domain", domain)
+    check_few_values(f"{owner}.domain", domain)
 
 
 def shift_of(r: int) -> int:

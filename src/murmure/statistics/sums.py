@@ -22,7 +22,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Array
+from murmure.core.types import MAX_SUM, Array
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.exact_summation import ExactSummation
@@ -72,7 +72,7 @@ class Sums(CuratorStatistic):
             seen.add(text)
         # the columns that are read: nobody has to hold, or to show, the others
         read = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
         vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
 
@@ -107,7 +107,7 @@ class Sums(CuratorStatistic):
     @property
     def wide(self) -> bool:
         """Whether sums may pass 2**63 - 1: tallies are then arrays of Python's integers."""
-        return self.largest > LIMIT // MAX_INT64_ROWS
+        return self.largest > MAX_SUM // MAX_INT64_ROWS
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

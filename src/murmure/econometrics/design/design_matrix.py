@@ -113,4 +113,4 @@ class Design:
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
     """These columns of a schema, in its own order."""
-    return Schema({name: about for name, about in schema.about.items() if name in names})
+    return Schema({name: about for name, about in schema.column_specs.items() if name in names})

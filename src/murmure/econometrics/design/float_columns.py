@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.batches import check_equal_lengths, encode_column, select_columns
 from murmure.core.cells.parsed_columns import one_column, parse_numbers
 from murmure.core.domain import Categories, with_outside
 from murmure.core.errors import InvalidParameter
-from murmure.core.schema import Schema, check_equal_lengths, select_columns
+from murmure.core.schema import Schema
 from murmure.statistics.expressions.parser import columns_in, read_expression
 from murmure.statistics.expressions.terms import Terms, is_number
 from murmure.statistics.expressions.text import parsed
@@ -67,11 +68,11 @@ def columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[dict[st
 
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
-        codes, outside = schema._read(name, values, strict=True)
+        codes, outside = encode_column(schema.column_specs[name], schema.columns[name], values, strict=True)
         if outside is not None:  # rows that a fit leaves out; a prediction is asked row by row
             with_outside(schema[name], "refuse").encode(values)
         return codes
-    about, domain = schema.about[name], schema[name]
+    about, domain = schema.column_specs[name], schema[name]
     values = one_column(values)
     read = parse_numbers(domain, values).parse(values)
     read.refuse_outside(domain)  # of new rows: what a model says of them is asked one by one, and none is left out

@@ -341,7 +341,7 @@ def _example(outcome: str, *names: str) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
     held = ("Intercept", *names)
     read = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _WARD.about[name] for name in _WARD if name in read})
+    domain = Schema({name: _WARD.column_specs[name] for name in _WARD if name in read})
     formula = f"{outcome} ~ {' + '.join(dict.fromkeys(name.split('[')[0] for name in names))}"
     return Design(domain, formula, outcome, outcome, held, tuple(terms.get(name, name) for name in held))
 

@@ -103,7 +103,7 @@ class IV(OneRound):
 
     @property
     def _schema(self) -> Schema:
-        return Schema({**self.design.domain.about, **self.instruments.domain.about})
+        return Schema({**self.design.domain.column_specs, **self.instruments.domain.column_specs})
 
     @property
     def _asks(self) -> CrossProducts:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from murmure.core.counts import check_counts
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimates.column_estimates import SampledEstimator, no_estimate
-from murmure.core.estimates.estimate import Estimate, Floats, Target, on_simplex
+from murmure.core.estimates.column_estimates import no_estimate
+from murmure.core.estimates.estimate import Estimate, SampledEstimator, on_simplex
 from murmure.core.estimates.intervals import score_line
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Floats, Ints, Target
 from murmure.laws.bits import unpack
 from murmure.laws.records import Records
 from murmure.laws.tallies import BLOCK, histogram

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.counts import check_counts, room_for_cells
-from murmure.core.domain import Decimals, Domain, Integers, Interval, few_values
+from murmure.core.domain import Decimals, Domain, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimates.estimate import CellEstimator, CodeEstimator, Estimate, share_variance
 from murmure.core.estimates.report_means import ReportLaw
@@ -29,7 +29,7 @@ def check_domain(owner: object, domain: object) -> None:
             f"{type(owner).__name__}.domain must be Categories, Integers, Interval or Decimals, got {shorten(domain)}.",
             hint=f"{type(owner).__name__}(Categories(4), epsilon=1.0)",
         )
-    few_values(f"{type(owner).__name__}.domain", domain)
+    check_few_values(f"{type(owner).__name__}.domain", domain)
 
 
 def check_epsilon(owner: object) -> None:
@@ -189,7 +189,7 @@ class NumericRandomiser(Randomiser):
                 f"{type(self).__name__}.domain must be Integers, Interval or Decimals, got {shorten(self.domain)}.",
                 hint="categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
             )
-        few_values(f"{type(self).__name__}.domain", self.domain)
+        check_few_values(f"{type(self).__name__}.domain", self.domain)
         check_epsilon(self)
 
     @property

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from murmure.core.counts import check_counts
-from murmure.core.domain import Domain, few_values
+from murmure.core.domain import Domain, check_few_values
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
-from murmure.core.estimates.column_estimates import Estimates, SampledEstimator, no_estimate, numeric_values
-from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.column_estimates import Estimates, no_estimate, numeric_values
+from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
 from murmure.core.schema import Schema
@@ -53,7 +53,7 @@ class RecordMechanism:
         if not self.domain.private:
             raise InvalidParameter(f"{name}.domain has public columns only: there is nothing to randomise.")
         for column in self.domain.private:
-            few_values(f"{name}.domain", self.domain[column])
+            check_few_values(f"{name}.domain", self.domain[column])
         object.__setattr__(self, "epsilon", positive_epsilon(name, self.epsilon))
 
     @property

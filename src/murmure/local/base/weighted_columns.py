@@ -17,10 +17,10 @@ import numpy as np
 
 from murmure.core.counts import check_counts
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.core.estimates.column_estimates import Estimates, SampledEstimator, no_estimate, numeric_values
-from murmure.core.estimates.estimate import Estimate, Floats, Target, on_simplex, share_variance
+from murmure.core.estimates.column_estimates import Estimates, no_estimate, numeric_values
+from murmure.core.estimates.estimate import Estimate, SampledEstimator, on_simplex, share_variance
 from murmure.core.estimates.intervals import score_line
-from murmure.core.types import Affine, Array, Ints, NoAffine
+from murmure.core.types import Affine, Array, Floats, Ints, NoAffine, Target
 from murmure.laws.bits import unpack
 from murmure.laws.hidden_draw import FakeCode
 from murmure.laws.records import Records

@@ -35,7 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.core.schema import Schema, column_from_toml
+from murmure.core.schema import Schema
+from murmure.core.schema_format import column_from_toml
 from murmure.parties.study.document import DEFAULT_LEAST_ROWS, DEFAULT_RATIO, MAX_RATIO, Study
 from murmure.parties.study.questions import NO_NOISE
 from murmure.parties.study.toml_models import model_from_toml

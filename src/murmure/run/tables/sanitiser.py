@@ -82,7 +82,7 @@ class Sanitiser:
             else:
                 codes, kept = schema.encode_kept(batch, public=schema.drops)
             if self.moved is not None:
-                self.moved.add(schema.moved(batch, kept))
+                self.moved.add(schema.count_clamped(batch, kept))
             if not kept.all():
                 import pyarrow as pa
 

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories, Domain, few_values
+from murmure.core.domain import Categories, Domain, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
@@ -151,7 +151,7 @@ class GridDesign:
                 "diamond and sqrt(d) in the ball",
             )
         for name in self.domain.private:
-            few_values("a regression", self.domain[name])
+            check_few_values("a regression", self.domain[name])
         if self.width > MAX_DESIGN_COLUMNS:
             raise InvalidParameter(f"a regression on {self.width} columns, more than {MAX_DESIGN_COLUMNS}, is refused.")
         self._check_centre()

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from murmure.catalogue import persisted_name
 from murmure.core.blocks import NoisySum
 from murmure.core.cells.lenient_encoding import can_be_nobody, encode_domain_lenient, encode_schema_lenient
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, with_column
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
 
@@ -134,7 +135,7 @@ def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:
 def columns_of(owner: str, domain: Domain | Schema) -> dict[str, Column]:
     """The columns that a question reads, by name."""
     if isinstance(domain, Schema):
-        return {name: domain.about[name] for name in domain.private}
+        return {name: domain.column_specs[name] for name in domain.private}
     if domain.column is None:
         raise InvalidParameter(
             f"{owner} reads several columns, and {shorten(domain, 80)} names none.",

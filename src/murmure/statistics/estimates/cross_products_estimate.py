@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.estimates.estimate import Floats
 from murmure.core.estimates.noisy_estimators import variance_of
+from murmure.core.types import Floats
 from murmure.statistics.estimates.sums_estimate import DelegatesToSums, SumsEstimate
 from murmure.statistics.expressions.factors import Combination
 

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import NoUnbiasedEstimate
-from murmure.core.estimates.estimate import Estimate, Floats, check_level, check_target
-from murmure.core.estimates.noisy_estimators import EXACTLY, each_of, method_name, variance_of
+from murmure.core.estimates.estimate import Estimate, check_level, check_target
+from murmure.core.estimates.intervals import level_of_each, method_name
+from murmure.core.estimates.noisy_estimators import EXACTLY, variance_of
+from murmure.core.types import Floats
 
 OTHERS = "Sum, Mean and Variance answer for the population that people were drawn from"
 
@@ -36,7 +38,7 @@ class SumsEstimator:
 
     def interval(self, level: float, target: str, simultaneous: bool) -> tuple[Floats, str]:
         _ = self.variance(target)
-        each = each_of(level, len(self.sums), simultaneous)
+        each = level_of_each(level, len(self.sums), simultaneous)
         reach = {law: 0 if law is None else law.quantile(1 - each) for law in set(self.laws)}
         far = np.array([float(reach[law]) for law in self.laws]) * self.units
         exact = all(law is None for law in self.laws)

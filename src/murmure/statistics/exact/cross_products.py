@@ -29,7 +29,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Array
+from murmure.core.types import MAX_SUM, Array
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
@@ -85,7 +85,7 @@ class CrossProducts(CuratorStatistic):
         weight = self._weight(terms)
         read = columns_in(terms, [*numbers, *weight]) or self.domain.private[:1]
         # the columns that are read: nobody has to hold, or to show, the others
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
         each, heavy = 0, 0
         if bits is not None:
@@ -170,7 +170,7 @@ class CrossProducts(CuratorStatistic):
     @property
     def wide(self) -> bool:
         """Whether sums may pass 2**63 - 1: tallies are then arrays of Python's integers."""
-        return self.largest > LIMIT // MAX_INT64_ROWS
+        return self.largest > MAX_SUM // MAX_INT64_ROWS
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -116,7 +116,7 @@ class FunctionSums(CuratorStatistic):
                     hint="a smaller power, or log(...)",
                 )
         read = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
+        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
         object.__setattr__(self, "domain", terms.schema)
         vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
-from murmure.core.domain import Decimals, Integers, Interval, few_values
+from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -54,7 +54,7 @@ class Clusters(CuratorStatistic):
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(f"Clusters.domain must be a Schema, got {shorten(self.domain)}.")
         for name in self.domain.private:
-            few_values("Clusters.domain", self.domain[name])
+            check_few_values("Clusters.domain", self.domain[name])
             if not isinstance(self.domain[name], Integers | Interval | Decimals):
                 raise InvalidParameter(
                     f"Clusters takes numbers only; column {name!r} is {self.domain[name]!r}.",
