@@ -8,7 +8,7 @@ Shamir, "How to share a secret", CACM 1979. A secret has 32 bytes; p is the leas
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,11 +63,6 @@ def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
         )
     xs = tuple(sorted(shares)[:threshold])
     return Lagrange.at(xs).secret([shares[x] for x in xs])
-
-
-def join_many(many: Iterable[Mapping[int, bytes]], threshold: int) -> list[bytes]:
-    """The secrets of many parties; those whose shares come from the same xs share their weights."""
-    return [join(shares, threshold) for shares in many]
 
 
 @dataclass(frozen=True)
