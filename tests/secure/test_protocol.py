@@ -266,7 +266,7 @@ def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeyp
         raise TooFewParties("two sums")
 
     play = Play(vanishes=()).until("agree")
-    monkeypatch.setattr(JoinedParties, "hang_together", apart)
+    monkeypatch.setattr(JoinedParties, "check_connected", apart)
     with pytest.raises(TooFewParties, match="two sums"):
         play.listen(0)
     assert play.parties[0].stage == "failed"
