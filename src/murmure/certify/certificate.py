@@ -96,7 +96,7 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
         witness=(labels(x), labels(other), y),
         witness_text=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
         assumption=mechanism.assumption,
-        asked=mechanism.asked_for(unit),
+        asked=mechanism.requested_epsilon(unit),
     )
 
 

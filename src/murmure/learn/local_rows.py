@@ -26,7 +26,7 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Release
-from murmure.local.base.oracles import NUMERIC
+from murmure.local.base.oracle_choice import NUMERIC
 from murmure.local.spl import SPL, Plain
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local

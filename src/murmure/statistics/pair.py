@@ -101,7 +101,7 @@ class Pair:
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads pairs of reports; a mechanism that shows no two real attributes has none."""
-        why = person.no_pairs(*self.places)
+        why = person.why_no_pair(*self.places)
         if why is not None:
             raise PlanRefused(
                 f"Plan refused: {type(person).__name__} cannot answer Pair: {why}.",

@@ -192,7 +192,7 @@ class CoordinatorRunner:
     def _broken_cohort(self) -> bool:
         """In later rounds nobody may be missing: sums over different parties could be subtracted from one another."""
         machine = self._machine
-        return machine.session.round > 1 and machine.stage in FREEZING and bool(machine.gone)
+        return machine.session.round > 1 and machine.stage in FREEZING and bool(machine.absent)
 
     def _close_or_end(self) -> None:
         machine = self._machine
@@ -220,8 +220,8 @@ class CoordinatorRunner:
     def _guard(self, machine: Coordinator) -> None:
         """Before anything leaves that could unmask a sum, and once more before it is unmasked."""
         round, stage = machine.session.round, machine.stage
-        if round > 1 and stage in FREEZING and (machine.waiting or machine.gone):
-            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.gone))
+        if round > 1 and stage in FREEZING and (machine.waiting or machine.absent):
+            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.absent))
             raise TooFewParties(f"{away} took part in the first round and not in round {round}: the cohort is frozen.")
         if stage == "vectors" and machine.can_close:
             self._check_cohort(machine, machine.received)
@@ -357,12 +357,12 @@ class CoordinatorRunner:
     def _foreseen(self) -> int:
         """Bytes of the longest message in the rounds that are known beforehand."""
         encoders = [question.plan.encoder for question in self.study.questions]
-        return max(replace(self._rounds[0].session, encoder=one).largest for one in encoders)
+        return max(replace(self._rounds[0].session, encoder=one).max_message_bytes for one in encoders)
 
     @property
     def longest(self) -> int:
         """Bytes of the longest message that a party can have reason to send, in this round or another."""
-        return max(self._foreseen, *(machine.session.largest for machine in self._rounds))
+        return max(self._foreseen, *(machine.session.max_message_bytes for machine in self._rounds))
 
 
 def _hopeless(machine: Coordinator) -> bool:

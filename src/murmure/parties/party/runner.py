@@ -201,7 +201,7 @@ class RoundRunner:
         """After a restart: the same machine, by what it heard. What it says must be what was written."""
         said = {"keys": self.machine.keys()}
         for raw in kept.heard:
-            answer = self.machine.hear(raw)
+            answer = self.machine.receive(raw)
             if answer is not None:
                 said[SAYS[parse_message(answer).kind]] = answer
             if self.machine.stage == "vector":
@@ -279,7 +279,7 @@ class RoundRunner:
         self.runner.log(f"round {self.number}: {kind.name} heard, {len(raw)} bytes")
         number = self.heard + 1
         with self.store.step(self.study, self.number) as step:
-            answer = self.machine.hear(raw)
+            answer = self.machine.receive(raw)
             if self.machine.ended is not None:
                 raise StudyEnded(f"the coordinator ended the study: {self._why_ended(self.machine.ended)}.")
             for before in self.acknowledged:

@@ -60,7 +60,7 @@ class TableFormat:
     def records(self, batch: Any) -> Records:
         """Back from a table that was written so."""
         parts, rows = [], []
-        counted = self.plan.person._counts_shown
+        counted = self.plan.person.shows_some_columns
         for cells in self.cells:
             reports, shown = cells.read(batch.column(cells.name))
             if shown is not None and not counted:
