@@ -80,7 +80,7 @@ def test_neighbours_are_asked_the_same(kind: str) -> None:
                             return KMeans(2, schema, privacy).fit(table, gate=gate)
                         return made(schema, "y", privacy).fit(table, gate=gate)
                     finally:
-                        levels.add(tuple(len(passed.answer) for passed in gate.asked))
+                        levels.add(tuple(len(passed.answer) for passed in gate.answers))
 
                 found = replay_audit(
                     fit, {name: list(column) for name, column in rows.items()}, more, "add/remove", privacy.cost

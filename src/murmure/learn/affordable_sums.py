@@ -36,12 +36,12 @@ class OpeningCounts:
     question: ClassCounts
     counted: ClassCountsEstimate
     people: float
-    left: Any
+    remaining_noise: Any
 
 
 def ask_class_counts(sums: ClassSums, privacy: SumPrivacy) -> Generator[Plan, Any, OpeningCounts]:
     """Ask how many people each class has."""
-    share = min(0.1, COUNTS * sums.design.g / sums.design.most_l1)
+    share = min(0.1, COUNTS * sums.design.g / sums.design.max_l1)
     first, left = privacy.noises([share, 1 - share])
     question = ClassCounts(Schema({sums.target: sums.domain.about[sums.target]}))
     counted: ClassCountsEstimate = yield privacy.plan(question, first)
@@ -54,7 +54,7 @@ def deviation(privacy: SumPrivacy, question: ClassSums | Scatter, noise: Any) ->
 
     Infinite where so much noise cannot be drawn: then the question is not asked.
     """
-    bound = bound_to(privacy, question, noise)
+    bound = try_bind(privacy, question, noise)
     if bound is None:
         return math.inf
     unit = float(question.design.g)
@@ -64,7 +64,7 @@ def deviation(privacy: SumPrivacy, question: ClassSums | Scatter, noise: Any) ->
     return math.sqrt(float(law.variance)) / unit
 
 
-def bound_to(privacy: SumPrivacy, question: Any, noise: Any) -> Any:
+def try_bind(privacy: SumPrivacy, question: Any, noise: Any) -> Any:
     """The noise of a question; None where so much cannot be drawn."""
     at_curator = noise_in(privacy)
     assert at_curator is not None

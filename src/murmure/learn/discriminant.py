@@ -43,7 +43,7 @@ class ClassMeans:
     people: float
     means: Floats  # (classes, columns)
     centre: Floats  # the mean of all
-    sure: float  # how much of the differences is not noise, from 0 to 1
+    signal_share: float  # how much of the differences is not noise, from 0 to 1
     noise: Floats  # of the means of each class: the variance
 
 
@@ -98,11 +98,11 @@ def scores(found: ClassMeans, total: Floats | None) -> Floats:
     """(classes, 1 + columns): the weights of (1, x - centre); with products, `total` is the covariance of all rows."""
     apart, share = found.means - found.centre, found.shares
     if total is None:
-        slopes = found.sure * apart / TYPICAL
+        slopes = found.signal_share * apart / TYPICAL
     else:
         # S^-1 M' = T^-1 M' P^(1/2) (1 - K)^-1 P^(-1/2),  K = P^(1/2) M T^-1 M' P^(1/2)   (Woodbury)
         root = np.sqrt(share)
-        solved = found.sure * np.linalg.solve(total, apart.T) * root
+        solved = found.signal_share * np.linalg.solve(total, apart.T) * root
         K = (root[:, None] * apart) @ solved
         between, vectors = np.linalg.eigh((K + K.T) / 2)
         within = 1 - np.clip(between, 0.0, BETWEEN)

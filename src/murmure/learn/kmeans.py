@@ -249,7 +249,7 @@ class KMeans(Learner):
         found: ClusterMovesEstimate = yield privacy.plan(ask, first)
         people = max(float(found.counts[0]), found.floor)
         doubt = found.move_noise / people**2 / corner**2
-        mean = np.clip(found.sensitivity[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
+        mean = np.clip(found.offset_sums[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
         steps = self.iterations
         if steps is None:
             known = people if self.n_public is None else float(self.n_public)
@@ -330,7 +330,7 @@ def _moved(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Fl
     """
     enough = found.counts >= found.floor
     people = np.maximum(found.counts, found.floor)[:, None]
-    centres = np.clip(before + found.sensitivity / people, -corner, corner)
+    centres = np.clip(before + found.offset_sums / people, -corner, corner)
     noise = found.move_noise / people**2
     apart, d = centres - mean, len(mean)
     size = float((apart**2 - noise)[enough].sum())

@@ -34,7 +34,7 @@ class LeastSquaresSolution:
     """Weights, and what was done to the matrix; `plain`: nothing was, so error bars are meant as they are."""
 
     weights: Floats
-    said: str
+    post_processing: str
     plain: bool
 
 
@@ -67,7 +67,7 @@ def solve(
     inner = _regularised(A[1:, 1:] - np.outer(s, s) / n, b[1:] - s * b[0] / n, deviation, ridge, trim)
     level = (b[0] - s @ inner.weights) / n
     few = bool(A[0, 0] < clear_of_noise(0, deviation))
-    said = "fewer people than the noise can count; " * few + inner.said
+    said = "fewer people than the noise can count; " * few + inner.post_processing
     return LeastSquaresSolution(np.append(level, inner.weights), said, inner.plain and not few)
 
 

@@ -187,7 +187,7 @@ class LinearRegression(Learner):
             "intercept_": float(params[0] + level),
             "cov_": cov,
             "bse_": None if cov is None else np.sqrt(np.diag(cov)),
-            "post_": solved.said,
+            "post_": solved.post_processing,
             "names_": ("intercept", *design.names[1:]),
             "features_": design.features,
         }

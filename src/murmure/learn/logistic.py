@@ -35,7 +35,7 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, bound_to, deviation
+from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, try_bind, deviation
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
@@ -200,7 +200,7 @@ class LogisticRegression(Learner):
             b = 2 * released.cross[:, c] if len(released.classes) == 1 else 4 * (released.cross[:, c] - A[0] / 2)
             solved = self._solve(released, b)
             out.append(solved.weights)
-            said = solved.said
+            said = solved.post_processing
         return out, said
 
     def _solve(self, released: TaylorEstimate, b: Floats) -> Any:
@@ -226,17 +226,17 @@ class LogisticRegression(Learner):
         sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
         about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
         first = yield from ask_class_counts(sums, privacy)
-        alone = [deviation(privacy, question, first.left) for question in (sums, about)]
+        alone = [deviation(privacy, question, first.remaining_noise) for question in (sums, about)]
         room = affordable_sums(first.people, alone[0], alone[1], classes)
         if not room.means:
-            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
             weights = np.zeros((classes, design.width))
             weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
-        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
+        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.remaining_noise)
         asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
-        if any(bound_to(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
-            room, noises = AffordableSums(True), [first.left]  # so much noise cannot be drawn: less is asked
+        if any(try_bind(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
+            room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
         said = "class means, shrunk by the noise, and a public guess of how columns vary"
@@ -265,7 +265,7 @@ class LogisticRegression(Learner):
                     said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
-        if found.sure == 0 and not room.steps:
+        if found.signal_share == 0 and not room.steps:
             said = NO_DIFFERENCE
         return self._answer(ask, weights, centre, said, room.steps)
 

@@ -147,21 +147,21 @@ class NaiveBayes(Learner):
         assert noise is not None
         sums = ClassSums(ask.domain, ask.target, "diamond" if noise.pure else "ball")
         first = yield from ask_class_counts(sums, privacy)
-        alone = deviation(privacy, sums, first.left)
+        alone = deviation(privacy, sums, first.remaining_noise)
         if first.people >= FOR_MOMENTS * ask.classes * alone:
-            summary: ClassSummary = yield privacy.plan(ask, first.left)
+            summary: ClassSummary = yield privacy.plan(ask, first.remaining_noise)
             return self._learned(summary, ask)
         if first.people < FOR_MEANS * alone:
-            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
             shares, people = shares_of(added_up(first.counted, again))
             centre = np.zeros((1, len(ask.numbers)))
             return self._alike(sums, people * shares, centre, np.full_like(centre, TYPICAL), TOO_FEW)
-        summed: ClassSumsEstimate = yield privacy.plan(sums, first.left)
+        summed: ClassSumsEstimate = yield privacy.plan(sums, first.remaining_noise)
         found = means_of(first.counted, summed)
-        means = found.centre + found.sure * (found.means - found.centre)
-        spread = TYPICAL + found.sure * np.repeat(found.noise[:, None], means.shape[1], axis=1)
+        means = found.centre + found.signal_share * (found.means - found.centre)
+        spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
         said = "class means, shrunk by the noise, and a public guess of the variances"
-        return self._alike(sums, found.people * found.shares, means, spread, said if found.sure else NO_DIFFERENCE)
+        return self._alike(sums, found.people * found.shares, means, spread, said if found.signal_share else NO_DIFFERENCE)
 
     def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, said: str) -> dict[str, Any]:
         """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""

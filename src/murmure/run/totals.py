@@ -40,7 +40,7 @@ def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
         assert out is not None
         return out
     own = _total(plan, frame, engine, rng)
-    return plan.statistic.of_party(own) if hasattr(plan.statistic, "of_party") else own
+    return plan.statistic.party_contribution(own) if hasattr(plan.statistic, "party_contribution") else own
 
 
 def at_party(error: MurmureError, i: int) -> MurmureError:

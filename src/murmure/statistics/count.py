@@ -34,7 +34,7 @@ class Count(CuratorStatistic):
 
     width = 1
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -44,7 +44,7 @@ from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
 
 
-def need_sum(owner: str, statistic: Any) -> None:
+def check_protectable(owner: str, statistic: Any) -> None:
     if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
         raise InvalidParameter(
             f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
@@ -67,7 +67,7 @@ class GroupBy(CuratorStatistic):
         return f"{in_words(self.statistic)} by {names_in(self.by)}"
 
     def __post_init__(self) -> None:
-        need_sum("GroupBy", self.statistic)
+        check_protectable("GroupBy", self.statistic)
         if not isinstance(self.by, Domain | Schema):
             raise InvalidParameter(
                 f"GroupBy.by must be a domain or a Schema, got {shorten(self.by)}.",
@@ -102,7 +102,7 @@ class GroupBy(CuratorStatistic):
     def width(self) -> int:
         return self.groups * int(self.statistic.width)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def largest(self) -> int:
@@ -125,7 +125,7 @@ class GroupBy(CuratorStatistic):
         held = codes_for(x, self.domain, self.by)
         key = joint_codes(held, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(held)
         inner = codes_for(x, self.domain, self.statistic.domain)
-        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        lacking = None if self.statistic.handles_nobody else lacking_rows(self.statistic.domain, inner)
         return (key, inner) if lacking is None else (np.where(lacking, self.groups, key), present(inner, lacking))
 
     def _laid_out(self, groups: Ints) -> Ints:

@@ -61,7 +61,7 @@ class Histogram:
         room_for_cells("Histogram", self.domain.size)
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def width(self) -> int:

@@ -68,7 +68,7 @@ class Marginals:
         domains = [self.domain[name] for name in self.domain.private]
         return tuple(Mean(d, self.left_out) if by_mean(d) else Histogram(d) for d in domains)  # type: ignore[arg-type]
 
-    takes_nobody = True
+    handles_nobody = True
 
     @cached_property
     def _sharing(self) -> tuple[bool, ...]:

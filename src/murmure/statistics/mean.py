@@ -27,7 +27,7 @@ from murmure.core.estimates.estimate import CodeEstimator, Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, recalled
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
+from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_field, left_out_of, lift_count
 from murmure.statistics.base.statistic import DENSE, counts_with_nobody, encode_lenient, people_count
 
 Number = Integers | Interval | Decimals
@@ -36,7 +36,7 @@ CHUNK = 1 << 16
 COUNT, SUM, SQUARE = 3.0, 6.0, 1.0  # weights
 
 
-def need_number(owner: str, domain: object) -> None:
+def check_number(owner: str, domain: object) -> None:
     if not isinstance(domain, Integers | Interval | Decimals):
         raise InvalidParameter(
             f"{owner}.domain must be Integers, Interval or Decimals, got {shorten(domain)}.",
@@ -45,7 +45,7 @@ def need_number(owner: str, domain: object) -> None:
     few_values(f"{owner}.domain", domain)
 
 
-def shift_of(r: int) -> int:
+def square_shift(r: int) -> int:
     """Squares of large numbers lose their last bits: one row adds at most 2**30, and sums do not pass 2**63."""
     return max(0, 2 * r.bit_length() - 30)
 
@@ -54,10 +54,10 @@ def moment_blocks(
     r: int, both: bool, count: float = COUNT, total: float = SUM, square: float = SQUARE
 ) -> tuple[Block, ...]:
     """Count (both: and that of rows that are left out), centred sum, centred squares."""
-    least, most = (2 * (r % 2) - r * r) >> shift_of(r), (r * r) >> shift_of(r)  # u is as odd or even as r
+    least, most = (2 * (r % 2) - r * r) >> square_shift(r), (r * r) >> square_shift(r)  # u is as odd or even as r
     far, apart = max(abs(least), most), max(1, most - least)
     return (
-        count_block(both, count),
+        counts_block(both, count),
         Block("sum", 1, r, r * r, total, 2 * r, 4 * r * r),
         Block("square", 1, far, far**2, square, apart, apart**2),
     )
@@ -67,7 +67,7 @@ def lift_moments(x: Array, size: int, both: bool) -> Ints:
     r, x = size - 1, np.asarray(x).astype(np.int64)
     here = x < size
     u = (2 * x - r) * here
-    return np.stack([*lift_count(x, size, both), u, ((2 * u * u - r * r) >> shift_of(r)) * here], axis=-1)
+    return np.stack([*lift_count(x, size, both), u, ((2 * u * u - r * r) >> square_shift(r)) * here], axis=-1)
 
 
 def moments_from_counts(counts: Ints, both: bool) -> Ints:
@@ -90,7 +90,7 @@ def moments_of(domain: Number, noisy: NoisySum) -> NoisyMoments:
     r = domain.size - 1
     n, s, q = (int(noisy[name][0]) for name in ("count", "sum", "square"))
     laws = (noisy.law("count"), noisy.law("sum"), noisy.law("square"))
-    return NoisyMoments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << shift_of(r))
+    return NoisyMoments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << square_shift(r))
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class Mean:
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
-        need_number("Mean", self.domain)
+        check_number("Mean", self.domain)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def width(self) -> int:
@@ -151,7 +151,7 @@ class Mean:
         low, step, rounding = self.domain.scale()
         r = self.domain.size - 1
         s, q = (int(t) for t in total[-2:])
-        if cut := shift_of(r):
+        if cut := square_shift(r):
             q = (q << cut) + (n << cut) // 2  # half of what each square can have lost
         codes = (s + n * r) // 2  # u = 2 code - r, so both divisions are exact where nothing was lost
         squares = ((q + n * r * r) // 2 + 2 * r * s + n * r * r) // 4

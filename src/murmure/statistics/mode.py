@@ -30,7 +30,7 @@ class Chosen:
     candidates: int
 
     n = None
-    reading = None
+    estimator = None
     target = "fixed"
     unit = "index"
     noisy = True
@@ -87,7 +87,7 @@ class Mode(CuratorStatistic):
             )
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
     score_sensitivity = 1
     choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
 

@@ -49,7 +49,7 @@ class Pair:
             )
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def pair(self) -> tuple[Domain, Domain]:

@@ -29,7 +29,7 @@ from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_with_nobody, people_count
-from murmure.statistics.mean import Number, need_number
+from murmure.statistics.mean import Number, check_number
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Quantile(CuratorStatistic):
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
-        need_number("Quantile", self.domain)
+        check_number("Quantile", self.domain)
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
                 f"Quantile.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.",
@@ -72,7 +72,7 @@ class Quantile(CuratorStatistic):
         object.__setattr__(self, "q", q)
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:

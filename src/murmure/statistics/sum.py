@@ -22,9 +22,9 @@ from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import SumEstimator, recalled
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
+from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_field, left_out_of, lift_count
 from murmure.statistics.base.statistic import DENSE, CuratorStatistic, counts_with_nobody, people_count
-from murmure.statistics.mean import CHUNK, Number, need_number
+from murmure.statistics.mean import CHUNK, Number, check_number
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Sum(CuratorStatistic):
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
-        need_number("Sum", self.domain)
+        check_number("Sum", self.domain)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def width(self) -> int:
@@ -69,7 +69,7 @@ class Sum(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         most, (low, high) = self.largest, self._ends
         return (
-            count_block(counts_left_out(self), 1.0),
+            counts_block(counts_left_out(self), 1.0),
             # An exchanged row moves it by high - low, but a row can also come or go where rows that cannot be read are
             # left out; so never less than one row.
             Block("sum", 1, most, most**2, 9.0, max(most, high - low), max(most, high - low) ** 2),

@@ -65,7 +65,7 @@ class Sums(CuratorStatistic):
         for text, number in zip(said, numbers, strict=True):
             if text in seen:
                 raise InvalidParameter(f"Sums.expressions names {shorten(text)} twice.", hint="each sum is asked once")
-            if terms[number].most == 0:
+            if terms[number].max_abs == 0:
                 raise InvalidParameter(
                     f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out"
                 )
@@ -102,7 +102,7 @@ class Sums(CuratorStatistic):
 
     @cached_property
     def largest(self) -> int:
-        return max(term.most for term in self.figures)
+        return max(term.max_abs for term in self.figures)
 
     @property
     def wide(self) -> bool:
@@ -114,8 +114,8 @@ class Sums(CuratorStatistic):
         out = []
         for text, term in zip(self.expressions, self.figures, strict=True):
             # an exchanged row may be one that adds nothing, so a whole row at least
-            apart = max(term.most, term.high - term.low)
-            out.append(Block(text, 1, term.most, term.most**2, 1.0, apart, apart**2))
+            apart = max(term.max_abs, term.high - term.low)
+            out.append(Block(text, 1, term.max_abs, term.max_abs**2, 1.0, apart, apart**2))
         return tuple(out)
 
     def in_words(self) -> str:

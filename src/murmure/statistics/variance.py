@@ -27,7 +27,7 @@ from murmure.statistics.mean import (
     moment_blocks,
     moments_from_counts,
     moments_of,
-    need_number,
+    check_number,
     tally_moments,
 )
 
@@ -40,9 +40,9 @@ class Variance(CuratorStatistic):
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
-        need_number("Variance", self.domain)
+        check_number("Variance", self.domain)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def width(self) -> int:

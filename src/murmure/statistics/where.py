@@ -32,7 +32,7 @@ from murmure.statistics.base.statistic import (
     take_rows,
 )
 from murmure.statistics.count import Count
-from murmure.statistics.group_by import need_sum
+from murmure.statistics.group_by import check_protectable
 from murmure.statistics.mean import Mean
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
@@ -60,7 +60,7 @@ class Where(CuratorStatistic):
         return f"{in_words(self.statistic)} where {names_in(self.column)} {rows}"
 
     def __post_init__(self) -> None:
-        need_sum("Where", self.statistic)
+        check_protectable("Where", self.statistic)
         one = isinstance(self.column, Schema) and len(self.column.private) == 1
         if not isinstance(self.column, Domain) and not one:
             raise InvalidParameter(
@@ -77,14 +77,14 @@ class Where(CuratorStatistic):
         _ = self.domain, self._matching
 
     @property
-    def _held(self) -> Domain:
+    def _values_domain(self) -> Domain:
         """What the column may hold."""
         return self.column[self.column.private[0]] if isinstance(self.column, Schema) else self.column
 
     @cached_property
     def _matching(self) -> NDArray[np.bool_]:
         """Which codes match; nobody (the last) does not."""
-        held = self._held
+        held = self._values_domain
         if held.size > MOST_VALUES:
             raise InvalidParameter(
                 f"Where.column has {held.size} values, more than {MOST_VALUES}.",
@@ -127,7 +127,7 @@ class Where(CuratorStatistic):
     def width(self) -> int:
         return int(self.statistic.width)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def largest(self) -> int:
@@ -149,7 +149,7 @@ class Where(CuratorStatistic):
         held = codes_for(x, self.domain, self.column)
         codes = held[0] if isinstance(held, tuple) else held
         matches, inner = np.asarray(self._matching.take(codes)), codes_for(x, self.domain, self.statistic.domain)
-        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        lacking = None if self.statistic.handles_nobody else lacking_rows(self.statistic.domain, inner)
         return (matches, inner) if lacking is None else (matches & ~lacking, present(inner, lacking))
 
     def lift(self, x: tuple[Array, ...]) -> Ints:

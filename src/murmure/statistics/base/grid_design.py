@@ -155,7 +155,7 @@ class GridDesign:
         if self.width > MAX_DESIGN_COLUMNS:
             raise InvalidParameter(f"a regression on {self.width} columns, more than {MAX_DESIGN_COLUMNS}, is refused.")
         self._check_centre()
-        if not (self.most_l1 and self.most_squares and all(self.caps)):
+        if not (self.max_l1 and self.max_squares and all(self.caps)):
             raise InvalidParameter(f"radius {radius!r} leaves nothing of a row on a grid of {self.bits} bits.")
 
     def _check_centre(self) -> None:
@@ -235,12 +235,12 @@ class GridDesign:
         |v|_2^2 < R^2 + 1: whole numbers, hence at most L and R^2.
         """
         x = v[: self.width]
-        if self.shape == "diamond" and self.most_l1 < self.box_l1:
+        if self.shape == "diamond" and self.max_l1 < self.box_l1:
             size = np.abs(x).sum(axis=0)
-            limit = float(self.most_l1)
-        elif self.shape == "ball" and self.most_squares < self.box_squares:
+            limit = float(self.max_l1)
+        elif self.shape == "ball" and self.max_squares < self.box_squares:
             size = np.sqrt((x * x).sum(axis=0))
-            limit = math.sqrt(self.most_squares)
+            limit = math.sqrt(self.max_squares)
         else:
             return
         v *= limit / np.maximum(size, limit)
@@ -258,7 +258,7 @@ class GridDesign:
     @property
     def corners(self) -> bool:
         """Whether every corner of the box counts in full."""
-        return self.most_l1 == self.box_l1 and self.most_squares == self.box_squares
+        return self.max_l1 == self.box_l1 and self.max_squares == self.box_squares
 
     @property
     def box_l1(self) -> int:
@@ -277,43 +277,43 @@ class GridDesign:
         return Fraction(d, 4) if self.shape == "ball" else Fraction(3 * d, 8)
 
     @cached_property
-    def most_l1(self) -> int:
+    def max_l1(self) -> int:
         """The largest |v|_1."""
         if self.shape == "diamond":
             return min(self.box_l1, math.floor(self.g * (self.intercept + self.reach)))
         if self.shape == "ball":
-            return min(self.box_l1, most_sum(self.most_squares, len(self.caps)))
+            return min(self.box_l1, max_sum_of(self.max_squares, len(self.caps)))
         return self.box_l1
 
     @cached_property
-    def most_squares(self) -> int:
+    def max_squares(self) -> int:
         """The largest |v|_2^2."""
         if self.shape == "ball":
             return min(self.box_squares, math.floor(self.g**2 * (self.intercept + self.reach)))
         if self.shape == "diamond":
-            return min(self.box_squares, sum(c * c for c in filled(self.most_l1, sorted(self.caps, reverse=True))))
+            return min(self.box_squares, sum(c * c for c in fill_caps(self.max_l1, sorted(self.caps, reverse=True))))
         return self.box_squares
 
     @cached_property
-    def most_fourths(self) -> int:
+    def max_fourths(self) -> int:
         """The largest sum of v_j^4."""
         caps = sorted(self.caps, reverse=True)
         if self.shape == "ball":
-            return sum(s * s for s in filled(self.most_squares, [c * c for c in caps]))
+            return sum(s * s for s in fill_caps(self.max_squares, [c * c for c in caps]))
         if self.shape == "diamond":
-            return sum(c**4 for c in filled(self.most_l1, caps))
+            return sum(c**4 for c in fill_caps(self.max_l1, caps))
         return sum(c**4 for c in caps)
 
     @cached_property
-    def most_of_two(self) -> int:
+    def max_of_two(self) -> int:
         """The largest sum of max(|v_j|, |w_j|) over two rows: indicators of two rows may be different ones."""
         spread = len(self.caps) + sum(axis.indicators for axis in self.axes)
         box = self.box_l1 + sum(axis.largest for axis in self.axes if axis.indicators)
-        out = min(box, 2 * self.most_l1)
-        return min(out, most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
+        out = min(box, 2 * self.max_l1)
+        return min(out, max_sum_of(2 * self.max_squares, spread)) if self.shape == "ball" else out
 
 
-def most_sum(squares: int, count: int) -> int:
+def max_sum_of(squares: int, count: int) -> int:
     """The largest sum of `count` whole numbers whose squares add up to at most `squares`.
 
     The next unit of a number q costs 2q + 1 squares, the more the larger it is: so all are equal, then some one more.
@@ -322,7 +322,7 @@ def most_sum(squares: int, count: int) -> int:
     return count * q + (squares - count * q * q) // (2 * q + 1)
 
 
-def filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
+def fill_caps(budget: int, caps: Sequence[int]) -> Iterator[int]:
     """The budget in as few places as it takes: a convex sum is largest there."""
     for cap in caps:
         yield min(cap, budget)

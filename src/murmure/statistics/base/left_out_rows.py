@@ -45,7 +45,7 @@ def counts_left_out(statistic: Any) -> bool:
     return bool(statistic.left_out) and can_be_nobody(statistic.domain)
 
 
-def count_block(both: bool, weight: float) -> Block:
+def counts_block(both: bool, weight: float) -> Block:
     # The count of everybody is moved by no exchange; one is the least that a block can say.
     return Block("count", 2, 1, 1, weight, 2, 2) if both else Block("count", 1, 1, 1, weight, 1, 1)
 

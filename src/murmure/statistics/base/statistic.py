@@ -33,14 +33,14 @@ class CuratorStatistic:
     read whole rows: one that lacks a number is left out as a whole.
     """
 
-    takes_nobody = False
+    handles_nobody = False
 
     def encode(self: Any, rows: Any) -> Any:
         return self.domain.encode(rows)
 
     def encode_lenient(self: Any, rows: Any) -> Any:
         codes = encode_lenient(self.domain, rows)
-        return codes if self.takes_nobody else complete(self.domain, codes)
+        return codes if self.handles_nobody else complete(self.domain, codes)
 
     def interpret_exact(self: Any, total: Ints, n: int) -> Any:
         return self.interpret(NoisySum.exact(self.blocks, total))

@@ -219,7 +219,7 @@ def _of_groups(statistic: Any) -> Conditions:
 def _of_where(statistic: Any) -> Conditions:
     column = statistic.column
     name = column.private[0] if isinstance(column, Schema) else column.column or ""
-    held, mask = statistic._held, statistic._matching[:-1]
+    held, mask = statistic._values_domain, statistic._matching[:-1]
     text = f"{quoted(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
     text = text or f"{quoted(name)} is {', '.join(map(str, statistic.is_in))}"
     loose = frozenset[str]() if statistic.between and not isinstance(held, Categories) else frozenset([name])
@@ -301,7 +301,7 @@ def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Cond
     found: dict[int, Condition] = {}
     weights = []
     for number, text in zip(wanted, texts, strict=True):
-        for part in terms.needed([number]):
+        for part in terms.dependencies([number]):
             if part not in found and (one := walk.condition(part, text)) is not None:
                 found[part] = one
         weights += [(text, ratio) for ratio in weights_in(terms, number)]
@@ -377,7 +377,7 @@ class _Walk:
         """What a term holds at every combination of its columns; None: there are too many."""
         schema, names = self.terms.schema, self._names(n)
         shape = tuple(schema[name].size for name in names)
-        order = self.terms.needed([n])
+        order = self.terms.dependencies([n])
         points = math.prod(shape)
         self.work += points * len(order) * (points <= most)
         if self.work > MOST_WORK or points > (most >> 4 if any(self.terms[a].wide for a in order) else most):
@@ -400,7 +400,7 @@ class _Walk:
 
     def _folds(self, n: int) -> int:
         """How many different folds a term has: two or more of them can add up to a hat over one value."""
-        return sum(self.terms[a].kind in ("abs", "sqrt", "min", "max", "rounded") for a in self.terms.needed([n]))
+        return sum(self.terms[a].kind in ("abs", "sqrt", "min", "max", "rounded") for a in self.terms.dependencies([n]))
 
     def _mostly(self, n: int) -> tuple[Region, int] | None:
         """Where it differs from the number that it is mostly, and that number."""

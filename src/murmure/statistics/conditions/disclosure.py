@@ -30,7 +30,7 @@ WORD = 64  # bits that one count stands for at most, however wide the columns ar
 def disclosure_counts(statistic: Any) -> list[int]:
     """Of every sum, how many it counts as."""
     if not isinstance(statistic, Sums | CrossProducts):
-        counts = getattr(statistic, "counts", 0)  # of rows or parties, the last figures
+        counts = getattr(statistic, "trailing_counts", 0)  # of rows or parties, the last figures
         return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
     return [times_counted(term, statistic.domain) for term in statistic.figures]
 
@@ -58,7 +58,7 @@ def _bits(name: str, schema: Schema) -> int:
         return max(1, (domain.size - 1).bit_length())
     terms = Terms(schema)
     column = terms[terms.column(name)]
-    return max(1, column.most.bit_length(), (column.high - column.low).bit_length())
+    return max(1, column.max_abs.bit_length(), (column.high - column.low).bit_length())
 
 
 def reader_epsilon(plan: Plan) -> float:

@@ -25,7 +25,7 @@ NOTHING: Key = (frozenset(), ())
 
 def weights_in(terms: Terms, number: int) -> Iterator[Fraction | None]:
     """The ratios of weights in a sum, largest to smallest; None: beyond any bound."""
-    needed = terms.needed([number])
+    needed = terms.dependencies([number])
     if any(_is_condition(terms, n) for n in needed):
         alike: dict[Any, list[Fraction]] = {}
         for (conditions, columns), weight in _parts(terms, number).items():

@@ -165,7 +165,7 @@ class CrossProducts(CuratorStatistic):
 
     @cached_property
     def largest(self) -> int:
-        return max(term.most for term in self.figures)
+        return max(term.max_abs for term in self.figures)
 
     @property
     def wide(self) -> bool:
@@ -177,7 +177,7 @@ class CrossProducts(CuratorStatistic):
         out, at = [], 0
         for width in self._layout.widths or (1,) * self.width:
             term, (a, b) = self.figures[at], self._layout.first[at]
-            most = term.most
+            most = term.max_abs
             # an exchanged row may be one that adds nothing, so a whole row at least
             apart = max(most, term.high - term.low)
             l1, l2 = (apart, apart**2) if width == 1 else (2 * most, max(2 * most**2, apart**2))

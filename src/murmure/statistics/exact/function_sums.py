@@ -84,7 +84,7 @@ class FunctionSums(CuratorStatistic):
 
     largest = 1 << 2 * POINT
     wide = True  # sums are Python's integers
-    counts = 1  # of the figures, the last so many are small whole numbers
+    trailing_counts = 1  # of the figures, the last so many are small whole numbers
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -110,7 +110,7 @@ class FunctionSums(CuratorStatistic):
         terms = Terms(self.domain)
         numbers = tuple(read_expression(text, terms) for text in self.inputs)
         for text, k in zip(self.inputs, numbers, strict=True):
-            if terms[k].most * abs(terms[k].unit) >= BEYOND:
+            if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
                 raise InvalidParameter(
                     f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
                     hint="a smaller power, or log(...)",
@@ -157,7 +157,7 @@ class FunctionSums(CuratorStatistic):
         """Some rows at a time: which are there, what each of them adds, and which were cut."""
         terms: Terms = vars(self)["_terms"]
         numbers: tuple[int, ...] = vars(self)["_numbers"]
-        order, at = terms.needed(numbers), tuple(float(Fraction(text)) for text in self.at)
+        order, at = terms.dependencies(numbers), tuple(float(Fraction(text)) for text in self.at)
         names, rows = self.domain.private, len(x[0])
         step = min(ROWS, max(1 << 8, ENTRIES // self.width))
         for a in range(0, rows, step):

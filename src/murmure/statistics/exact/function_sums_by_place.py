@@ -40,7 +40,7 @@ class FunctionSumsByPlace(CuratorStatistic):
 
     largest = FunctionSums.largest
     wide = True  # sums are Python's integers
-    counts = 1  # the last figure: rows that were cut, or lie at no place
+    trailing_counts = 1  # the last figure: rows that were cut, or lie at no place
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):

@@ -4,14 +4,14 @@
     Scattered   U_ab = u_a u_b,   u = the party's own sum of a function of rows
 
 A party adds up its rows (`tally`: raw sums, raw_width of them), turns them into what is added up between parties
-(`of_party`: width of them), and masks that.
+(`party_contribution`: width of them), and masks that.
 
 What the sums tell about parties. All u of h honest parties, as rows of a matrix, are known by their sum (which is 0 at
 an estimate) and by U, that is up to a rotation that leaves the sum in place, of h - 1 dimensions. Of two honest parties
 nothing is left to choose (both u are known, but not whose is whose), of three one angle, of four three. W tells the
 same about (n, s) as soon as the products S over all rows are known from another question: the difference is the sum of
 s s'/n. Totals are whole numbers, which rules out most rotations of few small parties, and exact sums would rule out
-nearly all: so both are asked of `least_honest` parties or more, are rounded to what errors need, and results and
+nearly all: so both are asked of `min_honest` parties or more, are rounded to what errors need, and results and
 studies say what they reveal.
 
 No noise of a curator fits them: one row moves them by what the other rows are, so they state no blocks.
@@ -60,8 +60,8 @@ class WithinPartyProducts(CuratorStatistic):
     weight: None = None
 
     wide = True
-    counts = 1  # the last figure: parties
-    least_honest = 4
+    trailing_counts = 1  # the last figure: parties
+    min_honest = 4
     reveals = (
         "Sums of products less each party's own means, beside the sums over all rows that another question asks for, "
         "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose.",
@@ -119,7 +119,7 @@ class WithinPartyProducts(CuratorStatistic):
 
     @cached_property
     def largest(self) -> int:
-        most = max(self.raw.figures[self.raw.figure[0][1 + a]].most for a in range(len(self.factors)))
+        most = max(self.raw.figures[self.raw.figure[0][1 + a]].max_abs for a in range(len(self.factors)))
         return most**2 << POINT
 
     @cached_property
@@ -141,7 +141,7 @@ class WithinPartyProducts(CuratorStatistic):
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.raw.tally(x).astype(object)
 
-    def of_party(self, total: Total) -> Total:
+    def party_contribution(self, total: Total) -> Total:
         """S - s s' / n of one party, from its raw sums."""
         if total.n == 0:
             return Total(0, np.zeros(self.width, object))
@@ -177,8 +177,8 @@ class PartyOuterProducts(CuratorStatistic):
     point: int = fixed_point.POINT
 
     wide = True
-    counts = 2  # the last figures: parties, and rows that were cut
-    least_honest = 4
+    trailing_counts = 2  # the last figures: parties, and rows that were cut
+    min_honest = 4
     reveals = (
         "Errors by clusters take the squares of each party's own scores, added up: whoever reads them knows the scores "
         "of the honest parties up to a rotation among them, and not whose is whose.",
@@ -237,7 +237,7 @@ class PartyOuterProducts(CuratorStatistic):
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.of.tally(x)
 
-    def of_party(self, total: Total) -> Total:
+    def party_contribution(self, total: Total) -> Total:
         """u u' of one party, from its sums u."""
         if total.n > self.rows:
             raise InvalidParameter(

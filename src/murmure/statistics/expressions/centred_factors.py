@@ -48,7 +48,7 @@ class Centring:
             if one is None or not self._alone(a):
                 return CentredFactor(number, {})
             half = terms.plus(number, terms.constant(Fraction(1, 2)), -1)
-            return CentredFactor(terms.without_reads(half), {one: Fraction(1, 2)})
+            return CentredFactor(terms.without_columns(half), {one: Fraction(1, 2)})
         rest, lower = self._spread(conditions, others) or (terms.product(_repeated(others)), {})
         least = self.where(conditions)
         if least is not None and not any(self.labelled(base) for base, _ in others):

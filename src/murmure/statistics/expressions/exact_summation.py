@@ -68,12 +68,12 @@ class ExactSummation:
 
     @cached_property
     def order(self) -> list[int]:
-        return self.terms.needed([*self.factors, *self.alone])
+        return self.terms.dependencies([*self.factors, *self.alone])
 
     @cached_property
     def digits(self) -> list[tuple[int, int]]:
         """(term, i): which digit of which factor stands in each line of the matrix."""
-        return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].most.bit_length()) // BITS))]
+        return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].max_abs.bit_length()) // BITS))]
 
     @cached_property
     def _lines_of(self) -> dict[int, list[int]]:
@@ -140,7 +140,7 @@ class ExactSummation:
 
     def rows(self, codes: Sequence[Array]) -> NDArray[Any]:
         """What every row adds to every figure."""
-        order, parts = self.terms.needed(self.wanted), []
+        order, parts = self.terms.dependencies(self.wanted), []
         for n, block in blocks_of(self.terms.schema, codes):
             held, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
             parts.append(np.stack([self._present(a, held[a], nobody, n) for a in self.wanted], axis=1))

@@ -57,7 +57,7 @@ class ProductLayout:
             left = terms.product([*weight, numbers[a]]) if weight else numbers[a]
             for b in range(a, side):
                 whole = terms.product([*weight, numbers[a], numbers[b]])
-                if terms[whole].most == 0:
+                if terms[whole].max_abs == 0:
                     continue
                 assert terms[whole].unit == terms[left].unit * terms[numbers[b]].unit  # v of the product is v_a v_b
                 if whole not in number:
@@ -92,7 +92,7 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
 def read_factor(text: str, terms: Terms) -> int:
     """The term of an expression that is not always 0."""
     number = read_expression(text, terms)
-    if terms[number].most == 0:
+    if terms[number].max_abs == 0:
         raise InvalidParameter(f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out")
     return number
 

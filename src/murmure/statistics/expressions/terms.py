@@ -45,7 +45,7 @@ class Term:
     wide: bool = False  # some number on the way may pass 2**62
 
     @property
-    def most(self) -> int:
+    def max_abs(self) -> int:
         return max(abs(self.low), abs(self.high))
 
     @property
@@ -92,7 +92,7 @@ class Terms:
     def _keep(self, term: Term) -> int:
         if term.low == term.high and not term.is_constant:
             return self.constant(term.unit * term.low)  # whatever a row holds
-        bits = (term.most, term.unit.numerator, term.unit.denominator)
+        bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
         if max(size.bit_length() for size in bits) > MOST_BITS:
             raise InvalidParameter(
                 f"one row could add more than 2**{MOST_BITS}, or needs as many digits.", hint="use smaller powers"
@@ -117,7 +117,7 @@ class Terms:
         a, b = int(first / unit), int(step / unit)
         last = a + b * (domain.size - 1)
         term = Term("column", (), (), unit, a, last, (name, a, b), frozenset([name]))
-        return self._keep(replace(term, wide=term.most >= ROOM))
+        return self._keep(replace(term, wide=term.max_abs >= ROOM))
 
     def label(self, name: str, code: int) -> int:
         """1 where the column holds this label."""
@@ -190,7 +190,7 @@ class Terms:
         parts = self.parts(a)
         conditions = [base for base, _ in parts if self[base].is_condition]
         rest = self.product([base for base, e in parts for _ in range(e) if not self[base].is_condition])
-        most, steps = self[rest].most, 1 << bits
+        most, steps = self[rest].max_abs, 1 << bits
         if most > steps:
             low, high = (nearest(end, steps, most) for end in (self[rest].low, self[rest].high))
             rest = self._made("rounded", (rest,), (1,), self[rest].unit * most / steps, low, high, (steps, most))
@@ -200,7 +200,7 @@ class Terms:
         """Of the bounds."""
         return self[a].unit * (self[a].low + self[a].high) / 2
 
-    def without_reads(self, a: int) -> int:
+    def without_columns(self, a: int) -> int:
         """The same numbers for everybody: a row whose label is not listed is not set to 0."""
         return self._keep(replace(self[a], columns=frozenset()))
 
@@ -227,7 +227,7 @@ class Terms:
 
     def absolute(self, a: int) -> int:
         least = 0 if self[a].low < 0 < self[a].high else min(abs(self[a].low), abs(self[a].high))
-        return self._made("abs", (a,), (1,), self[a].unit, least, self[a].most)
+        return self._made("abs", (a,), (1,), self[a].unit, least, self[a].max_abs)
 
     def extreme(self, kind: str, of: Sequence[int]) -> int:
         """The least or the largest ("min", "max") of several."""
@@ -255,7 +255,7 @@ class Terms:
         """A unit that they share, and how many of it each one's unit is."""
         moving = [self[a].unit for a in of if self[a].low or self[a].high] or [Fraction(1)]
         unit = common_unit(moving)
-        return unit, tuple(int(self[a].unit / unit) if self[a].most else 1 for a in of)
+        return unit, tuple(int(self[a].unit / unit) if self[a].max_abs else 1 for a in of)
 
     def _made(
         self,
@@ -268,12 +268,12 @@ class Terms:
         detail: Any = None,
     ) -> int:
         reads = frozenset[str]().union(*(self[a].columns for a in of))
-        most = max(abs(low), abs(high), *(abs(k) * self[a].most for a, k in zip(of, times, strict=True)))
+        most = max(abs(low), abs(high), *(abs(k) * self[a].max_abs for a, k in zip(of, times, strict=True)))
         return self._keep(Term(kind, of, times, unit, low, high, detail, reads, most >= ROOM))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def needed(self, wanted: Sequence[int]) -> list[int]:
+    def dependencies(self, wanted: Sequence[int]) -> list[int]:
         """The terms that these are made of, and these, in order."""
         out, waiting = set(), list(wanted)
         while waiting:

@@ -137,11 +137,11 @@ class ClassSums(CuratorStatistic):
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        L, S = self.design.most_l1, self.design.most_squares
+        L, S = self.design.max_l1, self.design.max_squares
         return (Block("sums", self.width, min(L, math.isqrt(self.width * S)), S),)
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid attain the bounds exactly."""
         return self.design.corners
 

@@ -26,7 +26,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.kernel_loader import kernels_for
-from murmure.statistics.base.grid_design import filled, most_sum
+from murmure.statistics.base.grid_design import fill_caps, max_sum_of
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.learning.clusters import EXACT, ROWS, Clusters
 
@@ -83,11 +83,11 @@ class ClusterMoves(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         k, far = len(self.centres), self._far
         if self.norm == "l1":
-            longest = list(filled(self.reach, sorted(far, reverse=True)))
+            longest = list(fill_caps(self.reach, sorted(far, reverse=True)))
             l1, l2 = sum(longest), sum(r * r for r in longest)
         else:
             l2 = min(self.reach**2, sum(r * r for r in far))
-            l1 = min(most_sum(l2, len(far)), sum(far))
+            l1 = min(max_sum_of(l2, len(far)), sum(far))
         share = self.count_share
         return (Block("counts", k, 1, 1, share), Block("moves", k * len(far), l1, l2, 1 - share))
 
@@ -176,7 +176,7 @@ class ClusterMovesEstimate:
     """How many people each cluster holds, and the sum of their offsets; a release."""
 
     counts: Floats  # (clusters,), as they came: noise makes some negative
-    sensitivity: Floats  # (clusters, columns), in scaled coordinates
+    offset_sums: Floats  # (clusters, columns), in scaled coordinates
     count_noise: float  # the variance in each
     move_noise: float
     labels: list[str] = field(repr=False)
@@ -188,10 +188,10 @@ class ClusterMovesEstimate:
 
     @property
     def mean(self) -> Floats:
-        return np.concatenate([self.counts, self.sensitivity.reshape(-1)])
+        return np.concatenate([self.counts, self.offset_sums.reshape(-1)])
 
     def variance(self, target: str = "fixed") -> Floats:
-        return np.append(np.full(len(self.counts), self.count_noise), np.full(self.sensitivity.size, self.move_noise))
+        return np.append(np.full(len(self.counts), self.count_noise), np.full(self.offset_sums.size, self.move_noise))
 
 
 _PLANE = Schema({"x": Integers(0, 10), "y": Interval(-1.0, 1.0, cells=16)})

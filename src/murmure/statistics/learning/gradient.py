@@ -112,7 +112,7 @@ class Gradient(CuratorStatistic):
         return max(Q * far, H // 4 * far**2 if self.curvature else 0)
 
     @cached_property
-    def most_residual(self) -> int:
+    def max_residual(self) -> int:
         """R: no row of the box has a larger |r|. z is cut to the table's ends as every row's is."""
         weights, largest = iter(self.at[1:]), self.design.caps
         far = [max(abs(next(weights)) for _ in range(axis.width)) for axis in self.design.axes]
@@ -122,7 +122,7 @@ class Gradient(CuratorStatistic):
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        L, S, p, R = self.design.most_l1, self.design.most_squares, self.design.width, self.most_residual
+        L, S, p, R = self.design.max_l1, self.design.max_squares, self.design.width, self.max_residual
         out = (Block("slope", p, R * L, R**2 * S),)
         if not self.curvature:
             return out
@@ -130,7 +130,7 @@ class Gradient(CuratorStatistic):
         return (*out, product_block("curvature", most, most, self.design, p * (p + 1) // 2))
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid can attain the bounds exactly: the point must be far enough out, too."""
         return self.design.corners and not self.curvature and abs(self.at[0]) == MAX_GRID_WEIGHT
 

@@ -119,7 +119,7 @@ class Gram(CuratorStatistic):
         return (product_block("products", a, b, self.design, self.width, y),)
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid attain the bounds exactly; in other shapes cutting may leave them a little below."""
         return self.design.corners
 
@@ -164,8 +164,8 @@ def product_block(
     name: str, a: int, b: int, design: GridDesign, width: int, outcome: int = 0, weight: float = 1.0
 ) -> Block:
     """The bounds of (a z_j^2, b z_j z_k) for z = (1, x), or (1, x, y) with |y| <= outcome."""
-    L, S = design.most_l1 + outcome, design.most_squares + outcome**2
-    Q, M = design.most_fourths + outcome**4, design.most_of_two + outcome
+    L, S = design.max_l1 + outcome, design.max_squares + outcome**2
+    Q, M = design.max_fourths + outcome**4, design.max_of_two + outcome
     groups = len(design.caps) + (outcome > 0)
     # doubled, so that all numbers are whole; both parts are bounded on their own, and 2a >= b
     l1 = _half_up((2 * a - b) * S + b * L * L)

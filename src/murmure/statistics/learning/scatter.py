@@ -71,7 +71,7 @@ class Scatter(CuratorStatistic):
         return (product_block("products", *FACTORS[self.norm], self.design, self.width),)
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid attain the bounds exactly."""
         return self.design.corners
 

@@ -107,7 +107,7 @@ class Taylor(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         a, b = FACTORS[self.norm]
         squares, crosses = self._widths
-        L, S, y = self.design.most_l1, self.design.most_squares, self.outcome.largest
+        L, S, y = self.design.max_l1, self.design.max_squares, self.outcome.largest
         if self.norm == "l1":
             weights = L**2 / 8, L * y / 2
         else:  # rho is spent in proportion to squares: (1/8)^2 |v|^4 and (1/2)^2 |v|^2 y^2
@@ -118,7 +118,7 @@ class Taylor(CuratorStatistic):
         )
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid attain the bounds exactly."""
         return self.design.corners
 
