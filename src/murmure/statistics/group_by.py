@@ -30,6 +30,7 @@ from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     MAX_JOINT_CELLS,
     CuratorStatistic,
+    check_protectable,
     codes_for,
     in_words,
     joint_codes,
@@ -42,14 +43,6 @@ from murmure.statistics.base.statistic import (
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-
-
-def check_protectable(owner: str, statistic: Any) -> None:
-    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
-        raise InvalidParameter(
-            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
-            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
-        )
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,15 @@ from murmure.core.estimates.noisy_estimators import recalled
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
-from murmure.statistics.base.statistic import encode_lenient
+from murmure.statistics.base.statistic import BaseStatistic
 from murmure.statistics.histogram import Histogram
-from murmure.statistics.mean import COUNT, SQUARE, SUM, Mean
+from murmure.statistics.mean import Mean
 
 GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 
 @dataclass(frozen=True)
-class Marginals:
+class Marginals(BaseStatistic):
     """Shares of every category and of whole numbers with few values; the mean of every other number."""
 
     domain: Schema
@@ -88,9 +88,9 @@ class Marginals:
         for name, part, shared in zip(self.domain.private, self.parts, self._sharing, strict=True):
             for block in part.blocks:
                 if shared and block.name == "count":
-                    count = replace(block, weight=COUNT * sum(self._sharing) ** (1 / 3))
+                    count = replace(block, weight=block.weight * sum(self._sharing) ** (1 / 3))
                     continue
-                weight = COUNT + SUM + SQUARE if block.name == "cells" else block.weight
+                weight = sum(Mean.budget_shares) if block.name == "cells" else block.weight
                 out.append(replace(block, name=f"{name}: {block.name}", weight=weight))
         return (*out, count) if count is not None else tuple(out)
 
@@ -114,12 +114,6 @@ class Marginals:
     def tallier(self, person: Any) -> Any:
         """What adds up and reads reports: the mechanism itself, or its weighted view."""
         return person if self.weights is None else person.weighted()
-
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def encode_lenient(self, batch: Any) -> tuple[Array, ...]:
-        return encode_lenient(self.domain, batch)
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         lifted = [part.lift(xi) for part, xi in zip(self.parts, x, strict=True)]
@@ -166,9 +160,6 @@ class Marginals:
     def why_unanswerable(self, affine: Any) -> str | None:
         """Any map of a record can be read: columns without an unbiased figure say so themselves."""
         return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
-
-    def finish(self, estimates: Estimates) -> Estimates:
-        return estimates
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         return np.concatenate([part.reference(xi) for part, xi in zip(self.parts, x, strict=True)])

@@ -28,8 +28,8 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, recalled, variance_of
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
+from murmure.statistics.base.moments import Number, check_number
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_with_nobody, people_count
-from murmure.statistics.mean import Number, check_number
 
 Floats = NDArray[np.float64]
 

@@ -23,6 +23,7 @@ from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     DENSE,
     CuratorStatistic,
+    check_protectable,
     codes_for,
     in_words,
     lacking_rows,
@@ -32,7 +33,6 @@ from murmure.statistics.base.statistic import (
     take_rows,
 )
 from murmure.statistics.count import Count
-from murmure.statistics.group_by import check_protectable
 from murmure.statistics.mean import Mean
 
 MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table

@@ -26,11 +26,11 @@ MAX_JOINT_CELLS = 1 << 20
 CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
 
 
-class CuratorStatistic:
-    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are.
+class BaseStatistic:
+    """What all statistics share: the domain turns rows into codes, and an estimate is released as it is.
 
-    takes_nobody: it reads each column by itself, and adds up rows whose number is missing in its own way. The others
-    read whole rows: one that lacks a number is left out as a whole.
+    handles_nobody: the statistic reads each column separately, and decides what a row without a value adds. The others
+    read whole rows: a row that lacks a number is left out as a whole.
     """
 
     handles_nobody = False
@@ -39,17 +39,33 @@ class CuratorStatistic:
         return self.domain.encode(rows)
 
     def encode_lenient(self: Any, rows: Any) -> Any:
-        codes = encode_lenient(self.domain, rows)
-        return codes if self.handles_nobody else complete(self.domain, codes)
+        """Codes for every row, whatever it holds."""
+        if not isinstance(self.domain, Schema):
+            return encode_domain_lenient(self.domain, rows)
+        codes = encode_schema_lenient(self.domain, rows)
+        return codes if self.handles_nobody else complete_rows(self.domain, codes)
+
+    def finish(self, released: Any) -> Any:
+        return released
+
+
+class CuratorStatistic(BaseStatistic):
+    """A statistic that only a curator can answer. Exact sums are interpreted as noisy sums whose noise is zero."""
 
     def interpret_exact(self: Any, total: Ints, n: int) -> Any:
         return self.interpret(NoisySum.exact(self.blocks, total))
 
-    def why_unanswerable(self, affine: object) -> str | None:
+    def why_unanswerable(self, affine: Any) -> str | None:
         return CURATOR_ONLY
 
-    def finish(self, released: Any) -> Any:
-        return released
+
+def check_protectable(owner: str, statistic: Any) -> None:
+    """Refuse an inner question that noise cannot protect."""
+    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
+        raise InvalidParameter(
+            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
+            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
+        )
 
 
 def in_words(statistic: Any) -> str:
@@ -79,7 +95,7 @@ def counts_with_nobody(x: Array, size: int) -> Ints:
     return histogram(x, size + 1)
 
 
-def complete(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
+def complete_rows(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
     """The rows that lack nothing that a whole row needs."""
     lacking = lacking_rows(domain, codes)
     return codes if lacking is None else tuple(column[~lacking] for column in codes)
@@ -110,11 +126,6 @@ def present(codes: Any, lacking: NDArray[np.bool_]) -> Any:
 def one_hot(x: Array, size: int) -> Ints:
     """The indicators of 0 .. size-1; nobody has none."""
     return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
-
-
-def encode_lenient(domain: Domain | Schema, rows: Any) -> Any:
-    """Codes for every row, whatever it holds."""
-    return encode_schema_lenient(domain, rows) if isinstance(domain, Schema) else encode_domain_lenient(domain, rows)
 
 
 def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:

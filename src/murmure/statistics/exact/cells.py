@@ -28,11 +28,11 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, joint_codes, one_hot
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.terms import grid_of, is_number
-from murmure.statistics.histogram import one_hot_block
 
 CUT = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,80}/\d{1,80}")
 

@@ -22,8 +22,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.grid_design import Axis, Floats, GridDesign
+from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import CuratorStatistic, counts_of, one_hot
-from murmure.statistics.histogram import one_hot_block
 from murmure.statistics.learning.taylor import check_classes
 
 
