@@ -18,8 +18,8 @@ from murmure.core.schema import Schema
 from murmure.learn.base import SumPrivacy
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import noise_in
+from murmure.statistics.base.design_sums import FACTORS
 from murmure.statistics.learning.class_sums import ClassCounts, ClassCountsEstimate, ClassSums
-from murmure.statistics.learning.gram import FACTORS
 from murmure.statistics.learning.scatter import Scatter
 
 # people for every deviation of the noise: in class sums, in sums of squares, and twice in class sums again

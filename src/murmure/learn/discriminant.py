@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSumsEstimate
-from murmure.statistics.learning.scatter import ScatterEstimate
+from murmure.statistics.learning.gram import GramEstimate
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def means_of(counted: ClassCountsEstimate, summed: ClassSumsEstimate) -> ClassMe
     return ClassMeans(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0, v / rows**2)
 
 
-def covariance(spread: ScatterEstimate, people: float, off: Floats) -> tuple[Floats, float]:
+def covariance(spread: GramEstimate, people: float, off: Floats) -> tuple[Floats, float]:
     """The total covariance, and how much of what differs from one variance is kept; off: the mean, from the centre."""
     d = len(off)
     noise = spread.noise / people**2

@@ -35,7 +35,7 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, try_bind, deviation
+from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
@@ -44,8 +44,8 @@ from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, noise_in
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
-from murmure.statistics.learning.gram import Gram
-from murmure.statistics.learning.scatter import Scatter, ScatterEstimate
+from murmure.statistics.learning.gram import Gram, GramEstimate
+from murmure.statistics.learning.scatter import Scatter
 from murmure.statistics.learning.taylor import Taylor, TaylorEstimate
 
 METHODS = ("auto", "taylor", "gradient")
@@ -247,7 +247,7 @@ class LogisticRegression(Learner):
             whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
             whole = tuple((1 + room.curvature) * c for c in whole)
             about = replace(about, centre=whole)
-            spread: ScatterEstimate = yield privacy.plan(about, noises[1])
+            spread: GramEstimate = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
             off = found.centre - centre
             total, _ = covariance(spread, found.people, off)

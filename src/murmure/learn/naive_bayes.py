@@ -161,7 +161,9 @@ class NaiveBayes(Learner):
         means = found.centre + found.signal_share * (found.means - found.centre)
         spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
         said = "class means, shrunk by the noise, and a public guess of the variances"
-        return self._alike(sums, found.people * found.shares, means, spread, said if found.signal_share else NO_DIFFERENCE)
+        return self._alike(
+            sums, found.people * found.shares, means, spread, said if found.signal_share else NO_DIFFERENCE
+        )
 
     def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, said: str) -> dict[str, Any]:
         """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""

@@ -21,10 +21,10 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.grid_design import Axis, Floats, GridDesign
+from murmure.statistics.base.design_sums import DesignStatistic, check_classes
+from murmure.statistics.base.grid_design import Floats
 from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import CuratorStatistic, counts_of, one_hot
-from murmure.statistics.learning.taylor import check_classes
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class ClassSumsEstimate:
 
 
 @dataclass(frozen=True)
-class ClassSums(CuratorStatistic):
+class ClassSums(DesignStatistic):
     """Sums of the constant and the columns, for every class of `target`."""
 
     domain: Schema
@@ -114,14 +114,6 @@ class ClassSums(CuratorStatistic):
     def __post_init__(self) -> None:
         check_classes("ClassSums", self.domain, self.target)
         _ = self.design
-
-    @cached_property
-    def design(self) -> GridDesign:
-        return GridDesign(self.domain, self.target, True, self.shape, self.radius, self.bits)
-
-    @cached_property
-    def outcome(self) -> Axis:
-        return Axis(self.domain[self.target], self.design.g, baseline=False)
 
     @property
     def classes(self) -> int:
@@ -139,11 +131,6 @@ class ClassSums(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         L, S = self.design.max_l1, self.design.max_squares
         return (Block("sums", self.width, min(L, math.isqrt(self.width * S)), S),)
-
-    @property
-    def bounds_attained(self) -> bool:
-        """Whether rows on the grid attain the bounds exactly."""
-        return self.design.corners
 
     def _own(self, x: tuple[Array, ...]) -> Array:
         return np.asarray(x[self.domain.private.index(self.target)])
@@ -174,8 +161,7 @@ class ClassSums(CuratorStatistic):
         return ClassSumsEstimate(tuple(self.design.names), classes, sums, noisy.variance("sums") / g**2)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
-        p, g, own = self.design.width, self.design.g, self._own(x)
-        z = np.concatenate([part / g for part in map(np.copy, self.design.blocks(x, self.outcome))], axis=1)[:p]
+        z, own = self._half_ranges(x)[: self.design.width], self._own(x)
         return np.concatenate([z[:, own == c].sum(axis=1) for c in range(self.classes)])
 
 

@@ -23,10 +23,8 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.grid_design import Axis, Floats, GridDesign
-from murmure.statistics.base.statistic import CuratorStatistic
-from murmure.statistics.learning.gram import product_block, symmetric, upper_of
-from murmure.statistics.learning.taylor import check_classes
+from murmure.statistics.base.design_sums import DesignStatistic, check_classes, product_block, symmetric, upper_of
+from murmure.statistics.base.grid_design import Floats
 
 FINE = 16  # bits of a weight below one
 MAX_GRID_WEIGHT = 1 << 24  # |w| <= 256
@@ -72,7 +70,7 @@ class GradientEstimate:
 
 
 @dataclass(frozen=True)
-class Gradient(CuratorStatistic):
+class Gradient(DesignStatistic):
     """The slope of the loss at w = at / 2**16, for the class numbered `positive` against the rest."""
 
     domain: Schema
@@ -96,10 +94,6 @@ class Gradient(CuratorStatistic):
             )
         if not 0 <= self.positive < self.domain[self.target].size:
             raise InvalidParameter(f"Gradient.positive must be the code of a class, got {shorten(self.positive)}.")
-
-    @cached_property
-    def design(self) -> GridDesign:
-        return GridDesign(self.domain, self.target, True, self.shape, self.radius, self.bits, self.centre)
 
     @property
     def width(self) -> int:
@@ -138,9 +132,8 @@ class Gradient(CuratorStatistic):
         """Of a few rows at a time: the weighed grid vectors, r and h."""
         p, weights = self.design.width, np.array(self.at, np.float64)
         sigma, bend = _sigma()
-        classes = Axis(self.domain[self.target], self.design.g, baseline=False)
-        two = classes.width == 1
-        for z in self.design.blocks(x, classes, weighed=False):
+        two = self.outcome.width == 1
+        for z in self.design.blocks(x, self.outcome, weighed=False):
             v = z[:p]
             hit = (z[p] > 0) == bool(self.positive) if two else z[p + self.positive] > 0
             # |w.v| <= 2**11 columns x 2**24 x 2**17 = 2**52: exact in any order; powers of two scale exactly
@@ -171,9 +164,10 @@ class Gradient(CuratorStatistic):
         p, g = self.design.width, float(self.design.g)
         curvature, bend_noise = None, 0.0
         if self.curvature:
-            half = np.zeros((p, p))
-            half[upper_of(p)] = noisy["curvature"] / (H * g * g)
-            curvature, bend_noise = symmetric(half), noisy.variance("curvature") / (H * g * g) ** 2
+            curvature, bend_noise = (
+                symmetric(noisy["curvature"] / (H * g * g), p),
+                noisy.variance("curvature") / (H * g * g) ** 2,
+            )
         noise = noisy.variance("slope") / (Q * g) ** 2
         return GradientEstimate(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature, bend_noise)
 
