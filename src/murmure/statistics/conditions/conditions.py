@@ -124,8 +124,8 @@ def _of_text(text: str, schema: Schema) -> Conditions:
 def _of_statistic(statistic: Any) -> Conditions:
     kind = persisted_name(statistic)
     maker: Callable[[Any], Conditions] | None = {
-        "Sums": lambda s: _of_terms(vars(s)["_terms"], vars(s)["_numbers"], s.expressions),
-        "CrossProducts": lambda s: _of_terms(s._layout.terms, s._layout.wanted, s.labels),
+        "Sums": lambda s: _of_terms(s.terms, s.wanted, s.expressions),
+        "CrossProducts": lambda s: _of_terms(s.terms, s.wanted, s.labels),
         "Within": lambda s: _of_statistic(s.raw),
         "Scattered": lambda s: _of_statistic(s.of),
         "Evaluated": _of_evaluated,
@@ -164,8 +164,7 @@ def _of_columns(statistic: Any) -> Conditions:
 
 def _of_evaluated(statistic: Any) -> Conditions:
     """Functions of rows multiply their inputs with one another."""
-    terms, numbers = vars(statistic)["_terms"], vars(statistic)["_numbers"]
-    found = _of_terms(terms, numbers, statistic.inputs)
+    found = _of_terms(statistic.terms, statistic.wanted, statistic.inputs)
     if statistic.function == "nearest":
         return replace(found, conditions=(*found.conditions, _nearest(int(statistic.settings[0]))))
     return replace(found, conditions=(*found.conditions, *_pairs(_picked(statistic))))
@@ -173,8 +172,8 @@ def _of_evaluated(statistic: Any) -> Conditions:
 
 def _picked(statistic: Any) -> list[Condition]:
     """Of every input that is 0 somewhere, where it is not."""
-    walk = _Walk(vars(statistic)["_terms"])
-    found = (walk.picks(n, text) for n, text in zip(vars(statistic)["_numbers"], statistic.inputs, strict=True))
+    walk = _Walk(statistic.terms)
+    found = (walk.picks(n, text) for n, text in zip(statistic.wanted, statistic.inputs, strict=True))
     return [one for one in found if one is not None]
 
 
@@ -192,8 +191,8 @@ def _of_placed(statistic: Any) -> Conditions:
     """Each place, with each input of the function."""
     of = statistic.of
     found = _of_evaluated(of)
-    terms, first = vars(of)["_terms"], vars(of)["_numbers"][0]
-    at, places = terms[first], statistic.places
+    terms, places = of.terms, statistic.places
+    at = terms[of.wanted[0]]
     if at.kind == "column":
         name = at.detail[0]
         cuts = [Fraction(t) for t in of.settings[-places:]][:-1]

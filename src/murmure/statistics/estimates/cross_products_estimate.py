@@ -9,12 +9,12 @@ from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Floats
 from murmure.core.estimates.noisy_estimators import variance_of
-from murmure.statistics.estimates.sums_estimate import DelegatesToSums, SumsEstimate
+from murmure.statistics.estimates.sums_estimate import SumsEstimate, SumsInterface
 from murmure.statistics.expressions.factors import Combination
 
 
 @dataclass(frozen=True, eq=False)
-class CrossProductsEstimate(DelegatesToSums):
+class CrossProductsEstimate(SumsInterface):
     """sum_i w_i f_a(x_i) f_b(x_i) for all a, b. `summed` are the figures themselves, each once, with their error bars.
 
     Two entries that are one sum share one noise: figure[a][b] is the number of the sum, -1 where the entry is 0

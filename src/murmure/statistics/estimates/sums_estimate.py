@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,55 @@ class SumsEstimator:
         return np.stack([self.sums - far, self.sums + far], axis=1), method
 
 
+class SumsInterface:
+    """What sums and the answers that are made of them have in common: error bars, rows, a picture.
+
+    summed: the sums themselves; of a SumsEstimate, that estimate.
+    """
+
+    summed: Any
+
+    @property
+    def estimator(self) -> Any:
+        return self.summed.estimator
+
+    @property
+    def reason(self) -> str | None:
+        return self.summed.reason
+
+    @property
+    def _estimate(self) -> Estimate:
+        summed = self.summed
+        return Estimate(summed.labels, summed.mean, summed.n or 0, "value", summed.estimator, summed.reason)
+
+    def variance(self, target: Any = "fixed") -> Floats:
+        """Of the noise in every figure."""
+        return self._estimate.variance(target)
+
+    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
+        return self._estimate.interval(level, target, simultaneous)
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        check_level(level)
+        check_target(target)
+        return self._estimate.interval_and_method(level, target, simultaneous)
+
+    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
+        return self.rows_and_method(level, target)[0]
+
+    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
+        """One dictionary per figure; "exact" is the fraction itself, as text."""
+        rows, method = self._estimate.rows_and_method(level, target)
+        return [row | {"exact": str(v)} for row, v in zip(rows, self.summed.sums, strict=True)], method
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        return self._estimate.plot(ax, level, truth)
+
+
 @dataclass(frozen=True, eq=False)
-class SumsEstimate:
+class SumsEstimate(SumsInterface):
     """The sums of expressions. `sums` are exact fractions; with noise, they are those of the noisy whole numbers."""
 
     labels: tuple[str, ...]
@@ -76,6 +123,10 @@ class SumsEstimate:
         return cls(labels, whole, units, reading, n, grid, any(law is not None for law in laws))
 
     @property
+    def summed(self) -> Self:  # type: ignore[override]
+        return self
+
+    @property
     def sums(self) -> tuple[Fraction, ...]:
         return tuple(v * unit for v, unit in zip(self.whole, self.units, strict=True))
 
@@ -87,35 +138,6 @@ class SumsEstimate:
     def mean(self) -> NDArray[np.float64]:
         """The sums as floats."""
         return np.array([float(v) for v in self.sums])
-
-    @property
-    def _estimate(self) -> Estimate:
-        return Estimate(self.labels, self.mean, self.n or 0, "value", self.estimator, self.reason)
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        """Of the noise in every sum."""
-        return self._estimate.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self._estimate.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        check_level(level)
-        check_target(target)
-        return self._estimate.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.rows_and_method(level, target)[0]
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        """One dictionary per sum; "exact" is the fraction itself, as text."""
-        rows, method = self._estimate.rows_and_method(level, target)
-        return [row | {"exact": str(v)} for row, v in zip(rows, self.sums, strict=True)], method
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self._estimate.plot(ax, level, truth)
 
     @property
     def _note(self) -> str:
@@ -149,41 +171,6 @@ class SumsEstimate:
         rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in body[:20])
         more = f"; {len(body) - 20} more" if len(body) > 20 else ""
         return f"<table><tr>{cells}</tr>{rows}</table><p>{html.escape(self._note + more)}</p>"
-
-
-class DelegatesToSums:
-    """What an answer that holds its sums (`summed`) has in common with them: error bars, rows, a picture."""
-
-    summed: Any
-
-    @property
-    def estimator(self) -> Any:
-        return self.summed.estimator
-
-    @property
-    def reason(self) -> str | None:
-        return self.summed.reason
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        """Of the noise in every figure."""
-        return self.summed.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self.summed.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        return self.summed.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.summed.to_rows(level, target)
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        return self.summed.rows_and_method(level, target)
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self.summed.plot(ax, level, truth)
 
 
 def _said(v: Fraction) -> str:

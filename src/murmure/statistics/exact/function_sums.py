@@ -31,7 +31,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.exact_sums import TermsStatistic
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.double_double import lows_of
 from murmure.statistics.expressions.factors import rounded_columns
@@ -46,7 +46,7 @@ from murmure.statistics.expressions.fixed_point import (
     sums_of,
     whole_of,
 )
-from murmure.statistics.expressions.parser import columns_in, labelled, read_expression
+from murmure.statistics.expressions.parser import labelled, read_expression
 from murmure.statistics.expressions.real_functions import floats_of
 from murmure.statistics.expressions.row_functions import RowFunction, function_of
 from murmure.statistics.expressions.terms import Terms
@@ -68,7 +68,7 @@ class FunctionSumsEstimate(SumsEstimate):
 
 
 @dataclass(frozen=True)
-class FunctionSums(CuratorStatistic):
+class FunctionSums(TermsStatistic):
     """`Evaluated(schema, "residuals", ("stay", "1", "age"), at=("2.5", "1/30"), settings=("scores",))`.
 
     function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,
@@ -115,10 +115,8 @@ class FunctionSums(CuratorStatistic):
                     f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
                     hint="a smaller power, or log(...)",
                 )
-        read = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.about[name] for name in read})
-        object.__setattr__(self, "domain", terms.schema)
-        vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
+        self._keep_columns_read(terms, numbers)
+        self._set_terms(terms, numbers)
 
     @cached_property
     def _function(self) -> RowFunction:
@@ -155,8 +153,7 @@ class FunctionSums(CuratorStatistic):
 
     def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
         """Some rows at a time: which are there, what each of them adds, and which were cut."""
-        terms: Terms = vars(self)["_terms"]
-        numbers: tuple[int, ...] = vars(self)["_numbers"]
+        terms, numbers = self.terms, self.wanted
         order, at = terms.dependencies(numbers), tuple(float(Fraction(text)) for text in self.at)
         names, rows = self.domain.private, len(x[0])
         step = min(ROWS, max(1 << 8, ENTRIES // self.width))

@@ -83,15 +83,12 @@ class WithinPartyProducts(CuratorStatistic):
                     f"Within.factors: {shorten(text)} is the same in every row, and less its mean 0.",
                     hint="leave it out",
                 )
-        raw = CrossProducts(self.domain, ("1", *said))
-        object.__setattr__(self, "domain", raw.domain)
-        vars(self)["_raw"] = raw
+        object.__setattr__(self, "domain", self.raw.domain)
 
-    @property
+    @cached_property
     def raw(self) -> CrossProducts:
         """What a party adds up."""
-        held: CrossProducts = vars(self)["_raw"]
-        return held
+        return CrossProducts(self.domain, ("1", *self.factors))
 
     @property
     def raw_width(self) -> int:

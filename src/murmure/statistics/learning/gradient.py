@@ -164,10 +164,8 @@ class Gradient(DesignStatistic):
         p, g = self.design.width, float(self.design.g)
         curvature, bend_noise = None, 0.0
         if self.curvature:
-            curvature, bend_noise = (
-                symmetric(noisy["curvature"] / (H * g * g), p),
-                noisy.variance("curvature") / (H * g * g) ** 2,
-            )
+            curvature = symmetric(noisy["curvature"] / (H * g * g), p)
+            bend_noise = noisy.variance("curvature") / (H * g * g) ** 2
         noise = noisy.variance("slope") / (Q * g) ** 2
         return GradientEstimate(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature, bend_noise)
 
