@@ -16,15 +16,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
+from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.fixed import float_up
 from murmure.core.random import random_or_secure
 from murmure.core.rehearsal import rehearsed
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.learn.summary_table import SummaryTable
 from murmure.learn.training_table import (
     TrainingTable,
     array_of,
@@ -77,7 +82,8 @@ class NotFitted(MurmureError, ValueError, AttributeError):
 class Learner:
     """The base of learners. Their parameters are those of their constructor, and nothing happens before `fit`."""
 
-    kind: ClassVar[str] = "classifier"  # as scikit-learn says it: classifier, regressor, clusterer
+    kind: ClassVar[str] = "classifier"  # scikit-learn's words: classifier, regressor, clusterer
+    _counts_people: ClassVar[bool] = False  # whether noisy numbers of people are among what it learned
     schema: Any
     privacy: Any
     engine: Any
@@ -106,8 +112,6 @@ class Learner:
             learned = self._learn(rows, privacy, gate)
         self.schema_, self.n_features_in_ = rows.schema, len(rows.features)
         if rows.named:
-            import numpy as np
-
             self.feature_names_in_ = np.array(rows.features, object)
         for name, value in learned.items():
             setattr(self, name, value)
@@ -259,6 +263,18 @@ class Learner:
             kind = NotFitted if known is None else type("NotFitted", (NotFitted, known.NotFittedError), {})
             raise kind(f"This {type(self).__name__} instance is not fitted yet.", hint="call fit(table) first")
 
+    def _summary_tables(self) -> list[SummaryTable]:
+        """What was learned, as the summary shows it."""
+        return []
+
+    def _post_processing(self) -> str:
+        """What was done to the sums after the noise, in words; empty where nothing was."""
+        return str(getattr(self, "post_", ""))
+
+    def _why_no_errors(self) -> str | None:
+        """Why there are no standard errors; None: there are some, or nobody expects them."""
+        return None
+
     def summary(self) -> str:
         """What was learned and what it cost, as text."""
         from murmure.learn.learner_summary import summary
@@ -316,3 +332,24 @@ class Learner:
 
             shown["privacy"] = privacy_text(self)
         return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in shown.items())})"
+
+
+class Classifier(Learner):
+    """A learner of the classes that the schema lists for the target."""
+
+    classes_: NDArray[Any]  # the labels of the target, from the schema
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of rows whose class is predicted; y may stand in the table."""
+        self._require_fitted()
+        truth = X[self._target] if y is None else y
+        return float(np.mean(self.predict(X) == np.asarray(truth)))
+
+
+def labels_of(classes: Domain) -> NDArray[Any]:
+    """The labels of a target as Python has them; classes without names are numbered."""
+    assert isinstance(classes, Categories)
+    return np.array(range(classes.size) if isinstance(classes.values, int) else classes.values)

@@ -41,6 +41,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, noise_in
@@ -101,6 +102,7 @@ class KMeans(Learner):
     """
 
     kind = "clusterer"
+    _counts_people = True
     cluster_centers_: Floats  # in the units of the columns
     cluster_sizes_: Floats  # how many rows each has: noisy numbers, of the last step
     n_iter_: int  # steps taken
@@ -282,6 +284,15 @@ class KMeans(Learner):
         fitted = KMeans(**said).fit(table)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
         return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        clusters = enumerate(zip(self.cluster_centers_, self.cluster_sizes_, strict=True))
+        rows = [(f"cluster {i}", format_people(size), *map(format_number, centre)) for i, (centre, size) in clusters]
+        return [SummaryTable(("", "people", *self.schema_.private), rows)]
+
+    def _post_processing(self) -> str:
+        clipped = "" if noise_in(self.privacy) is None else "sizes below zero are shown as 0"
+        return super()._post_processing() or clipped
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

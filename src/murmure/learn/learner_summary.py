@@ -10,15 +10,14 @@ import inspect
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
-
-import numpy as np
 
 from murmure.core.errors import shorten
 from murmure.core.rehearsal import REHEARSAL_NOTICE
 from murmure.core.show import STYLE
 from murmure.core.types import Certificate
+from murmure.learn.summary_table import SummaryTable
 from murmure.plan.privacy import Local, Privacy, Secure, noise_in
 
 MOST_ROWS = 24  # of a table
@@ -27,80 +26,10 @@ WIDTH = 100  # letters of a line
 SEEDED = "Seeded randomness: an experiment, not for real people."
 
 
-@dataclass(frozen=True)
-class SummaryTable:
-    """A small table: the first cell of a row names it."""
-
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-
-
-# -- what was learned -------------------------------------------------------------------------------------------------
-
-
-def tables_of(learner: Any) -> Iterator[SummaryTable]:
-    """Whatever of coefficients, classes and centres there is."""
-    if hasattr(learner, "cluster_centers_"):
-        yield _centres(learner)
-    if hasattr(learner, "theta_"):
-        yield _classes(learner)
-    if hasattr(learner, "coef_"):
-        yield _weights(learner) if hasattr(learner, "classes_") else _coefficients(learner)
-
-
-def _coefficients(learner: Any) -> SummaryTable:
-    """intercept and coef, with standard errors and 95 % intervals (normal) where there are any."""
-    values, errors = np.append(learner.intercept_, learner.coef_), learner.bse_
-    names = list(learner.names_)
-    kept = [i for i, name in enumerate(names) if learner.fit_intercept or i]
-    if errors is None:
-        return SummaryTable(("", "coef"), [(names[i], _number(values[i])) for i in kept])
-    rows = [
-        (names[i], *map(_number, (values[i], errors[i], values[i] - 1.96 * errors[i], values[i] + 1.96 * errors[i])))
-        for i in kept
-    ]
-    return SummaryTable(("", "coef", "std err", "[0.025", "0.975]"), rows)
-
-
-def _weights(learner: Any) -> SummaryTable:
-    """Log-odds: of the second class against the first, or of each against the rest."""
-    classes = [str(c) for c in learner.classes_]
-    one = len(learner.coef_) == 1
-    head = (f"{classes[1]} against {classes[0]}",) if one else tuple(classes)
-    columns = np.column_stack([learner.intercept_, learner.coef_])
-    names = ("intercept", *learner.names_)
-    return SummaryTable(("log-odds", *head), [(name, *map(_number, columns[:, i])) for i, name in enumerate(names)])
-
-
-def _classes(learner: Any) -> SummaryTable:
-    """A column for every class: people, share, the mean and deviation of numbers, the shares of labels."""
-    rows = [
-        ("people", *map(_people, learner.class_count_)),
-        ("share", *(f"{share:.4f}" for share in learner.class_prior_)),
-    ]
-    for j, name in enumerate(learner.numbers_):
-        rows.append((f"{name}: mean", *map(_number, learner.theta_[:, j])))
-        rows.append((f"{name}: sd", *(_number(math.sqrt(v)) for v in learner.var_[:, j])))
-    for name in learner.categories_:
-        for i, label in enumerate(learner.schema_[name].labels()):
-            rows.append((f"{name} = {label}", *(f"{p:.4f}" for p in learner.category_prob_[name][:, i])))
-    return SummaryTable(("", *(str(c) for c in learner.classes_)), rows)
-
-
-def _centres(learner: Any) -> SummaryTable:
-    rows = [
-        (f"cluster {i}", _people(size), *map(_number, centre))
-        for i, (centre, size) in enumerate(zip(learner.cluster_centers_, learner.cluster_sizes_, strict=True))
-    ]
-    return SummaryTable(("", "people", *learner.schema_.private), rows)
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
-
-
-def _people(value: float) -> str:
-    return f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"
+def tables_of(learner: Any) -> list[SummaryTable]:
+    """What was learned: every learner says what it shows."""
+    tables: list[SummaryTable] = learner._summary_tables()
+    return tables
 
 
 # -- what is said about it --------------------------------------------------------------------------------------------
@@ -144,14 +73,13 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
         yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, in one process"
     if isinstance(learner.privacy, Local):
         yield "rows", "randomised at the person, before anybody learned from them"
-    elif noisy and (hasattr(learner, "class_count_") or hasattr(learner, "cluster_sizes_")):
+    elif noisy and learner._counts_people:
         yield "people", "their numbers are noisy too"
-    done = _done(learner)
-    if done:
+    if done := learner._post_processing():
         free = noisy and not done.startswith("none")
         yield "post-processing", f"{done} (of what was released: it costs nothing)" if free else done
-    if getattr(learner, "bse_", 0) is None:
-        yield "std err", f"none: {_no_errors(learner)}"
+    if why := learner._why_no_errors():
+        yield "std err", f"none: {why}"
     spent = getattr(learner, "spent_", None)
     if noise is not None and spent is not None:
         yield "cost", f"epsilon = {spent.epsilon:.6g}" if noise.pure else f"rho = {spent.rho:.6g}"
@@ -162,32 +90,6 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
         held.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
     for observers, certificate in held.values():
         yield " and ".join(observers), _guarantee(certificate)
-
-
-def _done(learner: Any) -> str:
-    if hasattr(learner, "post_"):
-        return str(learner.post_)
-    if not getattr(learner.privacy, "debias", noise_in(learner.privacy) is not None):
-        return ""  # nobody knows of noise in these sums
-    if getattr(learner, "shrink", False):
-        return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
-    return "sizes below zero are shown as 0" if hasattr(learner, "cluster_sizes_") else ""
-
-
-def _no_errors(learner: Any) -> str:
-    """Why a regression has no standard errors."""
-    if isinstance(learner.privacy, Local):
-        return "products of randomised columns vary together in ways that sums do not tell"
-    biased = "the coefficients are biased towards zero, so no standard errors are given"
-    if noise_in(learner.privacy) is None:
-        return "some columns do not vary, or repeat others: other coefficients would fit as well"
-    if learner.ridge != "auto":
-        return f"ridge={learner.ridge:g} was asked for, whatever the noise is: {biased}"
-    if learner.method in ("adassp", "lecture") and "ridge" in learner.post_:
-        return f"method={learner.method!r} adds a ridge: {biased}"
-    if "ridge" in learner.post_:
-        return f"a ridge was added because the noise is large compared with the data: {biased}"
-    return "the noise is large compared with the number of people, so no standard errors can be told"
 
 
 def _guarantee(c: Certificate) -> str:

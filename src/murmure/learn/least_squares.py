@@ -12,17 +12,13 @@ both, the ridge with four deviations whatever d is.)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Schema
-from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
 
 Floats = NDArray[np.float64]
 
@@ -135,16 +131,3 @@ def weight_covariance(sums: Floats, noise: Floats, rows: Floats, outcome: Floats
     if freedom <= 0:
         return None
     return np.asarray(left / freedom * inverse + inverse @ C @ inverse)
-
-
-def rows_to_predict(owner: str, schema: Schema, columns: Mapping[str, Any], features: Sequence[str]) -> Floats:
-    """Numbers as they are, labels as indicators with the first of them left out: (rows, columns of the design)."""
-    parts = []
-    for name in features:
-        domain = schema[name]
-        if isinstance(domain, Categories):
-            codes = categories_to_predict(schema, columns, name)
-            parts.append((codes[:, None] == np.arange(1, domain.size)).astype(np.float64))
-        else:
-            parts.append(numbers_to_predict(owner, schema, columns, [name], clip=False))
-    return np.concatenate(parts, axis=1)

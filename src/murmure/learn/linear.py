@@ -27,8 +27,9 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
-from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, weight_covariance
-from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.least_squares import Floats, check_ridge, product_variance, solve, weight_covariance
+from murmure.learn.prediction_columns import numbers_to_predict, rows_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, noise_in
@@ -191,6 +192,32 @@ class LinearRegression(Learner):
             "names_": ("intercept", *design.names[1:]),
             "features_": design.features,
         }
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """intercept and coef, with standard errors and 95 % intervals (normal) where there are any."""
+        values, errors = np.append(self.intercept_, self.coef_), self.bse_
+        kept = [i for i in range(len(self.names_)) if self.fit_intercept or i]
+        if errors is None:
+            return [SummaryTable(("", "coef"), [(self.names_[i], format_number(values[i])) for i in kept])]
+        columns = np.stack([values, errors, values - 1.96 * errors, values + 1.96 * errors])
+        rows = [(self.names_[i], *map(format_number, columns[:, i])) for i in kept]
+        return [SummaryTable(("", "coef", "std err", "[0.025", "0.975]"), rows)]
+
+    def _why_no_errors(self) -> str | None:
+        if self.bse_ is not None:
+            return None
+        if isinstance(self.privacy, Local):
+            return "products of randomised columns vary together in ways that sums do not tell"
+        if noise_in(self.privacy) is None:
+            return "some columns do not vary, or repeat others: other coefficients would fit as well"
+        biased = "the coefficients are biased towards zero, so no standard errors are given"
+        if self.ridge != "auto":
+            return f"ridge={self.ridge:g} was asked for, whatever the noise is: {biased}"
+        if self.method in ("adassp", "lecture") and "ridge" in self.post_:
+            return f"method={self.method!r} adds a ridge: {biased}"
+        if "ridge" in self.post_:
+            return f"a ridge was added because the noise is large compared with the data: {biased}"
+        return "the noise is large compared with the number of people, so no standard errors can be told"
 
     # -- predicting -----------------------------------------------------------------------------------------------
 

@@ -36,9 +36,11 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
-from murmure.learn.base import Learner, SumPrivacy
+from murmure.learn.base import Classifier, SumPrivacy, labels_of
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
-from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
+from murmure.learn.least_squares import Floats, check_ridge, solve
+from murmure.learn.prediction_columns import rows_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, noise_in
@@ -56,7 +58,7 @@ SETTLED = 2.0**-14
 LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
 
 
-class LogisticRegression(Learner):
+class LogisticRegression(Classifier):
     """Classes from a weighted sum of the columns.
 
     target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius: as in
@@ -67,8 +69,6 @@ class LogisticRegression(Learner):
     against its first label.
     """
 
-    kind = "classifier"
-    classes_: NDArray[Any]  # the labels of the target, from the schema
     coef_: Floats  # one row for two classes, else one for each
     intercept_: Floats  # one for each row of coef_
     post_: str  # what was done to the noisy sums, in words
@@ -313,12 +313,10 @@ class LogisticRegression(Learner):
         return {**self._learned(ask, rows, said, softmax=True), "n_iter_": np.array([steps] * len(rows))}
 
     def _learned(self, ask: Taylor, weights: list[Floats], said: str, softmax: bool = False) -> dict[str, Any]:
-        classes, design = ask.domain[ask.target], ask.design
-        assert isinstance(classes, Categories)
-        w = np.stack(weights)
+        design, w = ask.design, np.stack(weights)
         coef = w[:, 1:] / design.units
         return {
-            "classes_": np.array(range(classes.size) if isinstance(classes.values, int) else classes.values),
+            "classes_": labels_of(ask.domain[ask.target]),
             "coef_": coef,
             "intercept_": w[:, 0] - coef @ design.middles,
             "post_": said,
@@ -326,6 +324,14 @@ class LogisticRegression(Learner):
             "features_": design.features,
             "softmax_": softmax,
         }
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """Log-odds: of the second class against the first, or of each against the rest."""
+        classes = [str(c) for c in self.classes_]
+        head = (f"{classes[1]} against {classes[0]}",) if len(self.coef_) == 1 else tuple(classes)
+        columns = np.column_stack([self.intercept_, self.coef_])
+        rows = [(name, *map(format_number, columns[:, i])) for i, name in enumerate(("intercept", *self.names_))]
+        return [SummaryTable(("log-odds", *head), rows)]
 
     # -- predicting -----------------------------------------------------------------------------------------------
 
@@ -352,12 +358,6 @@ class LogisticRegression(Learner):
         """The likeliest class of every row."""
         z = self.decision_function(X)
         return np.asarray(self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)])
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The share of rows whose class is predicted; y may stand in the table."""
-        self._require_fitted()
-        truth = X[self._target] if y is None else y
-        return float(np.mean(self.predict(X) == np.asarray(truth)))
 
 
 def _step(slope: GradientEstimate, z2: float, solve_for: Any) -> Floats:
