@@ -337,8 +337,6 @@ class Learner:
 class Classifier(Learner):
     """A learner of the classes that the schema lists for the target."""
 
-    classes_: NDArray[Any]  # the labels of the target, from the schema
-
     def predict(self, X: Any) -> NDArray[Any]:
         raise NotImplementedError
 

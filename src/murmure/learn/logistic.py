@@ -69,6 +69,7 @@ class LogisticRegression(Classifier):
     against its first label.
     """
 
+    classes_: NDArray[Any]  # the labels of the target, from the schema
     coef_: Floats  # one row for two classes, else one for each
     intercept_: Floats  # one for each row of coef_
     post_: str  # what was done to the noisy sums, in words

@@ -68,6 +68,7 @@ class NaiveBayes(Classifier):
     """
 
     _counts_people = True
+    classes_: NDArray[Any]  # the labels of the target, from the schema
     class_count_: Floats  # how many people each class has: a noisy number, which may lie below 0
     class_prior_: Floats  # their shares, made positive
     theta_: Floats  # the mean of every number in every class
