@@ -295,9 +295,9 @@ def test_public_mistakes_are_found_before_anything_is_asked() -> None:
 
 
 def test_two_counts_without_noise_are_one() -> None:
-    from murmure.learn.discriminant import added_up
+    from murmure.learn.discriminant import combined_counts
     from murmure.statistics.learning.class_sums import ClassCountsEstimate
 
     one = ClassCountsEstimate(("a", "b"), np.array([3.0, 4.0]), 0.0)
 
-    assert added_up(one, one).mean.tolist() == [3.0, 4.0]
+    assert combined_counts(one, one).mean.tolist() == [3.0, 4.0]

@@ -26,7 +26,7 @@ from murmure.statistics.learning.scatter import Scatter
 FOR_MEANS, FOR_SQUARES, FOR_STEPS = 6.0, 42.0, (500.0, 2000.0, 4000.0)
 FOR_NEWTON = 16_000.0  # in sums of squares: there is then room for the curvature of the loss itself
 FOR_MOMENTS = 175.0  # in each class
-COUNTS = 0.3  # over the largest |v|_1, at most a tenth: the share of the class counts
+COUNTS_SHARE = 0.3  # over the largest |v|_1, at most a tenth: the share of the class counts
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class OpeningCounts:
 
 def ask_class_counts(sums: ClassSums, privacy: SumPrivacy) -> Generator[Plan, Any, OpeningCounts]:
     """Ask how many people each class has."""
-    share = min(0.1, COUNTS * sums.design.g / sums.design.max_l1)
+    share = min(0.1, COUNTS_SHARE * sums.design.g / sums.design.max_l1)
     first, left = privacy.noises([share, 1 - share])
     question = ClassCounts(Schema({sums.target: sums.domain.about[sums.target]}))
     counted: ClassCountsEstimate = yield privacy.plan(question, first)

@@ -57,7 +57,7 @@ EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
-def _noted(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
+def _recording_plans(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
     """The same generator; the plans that it asks for are kept, exact ones too."""
     asked.clear()  # it is asked again where somebody else paid for the same answers
     heard = None
@@ -70,7 +70,7 @@ def _noted(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Pla
         heard = yield plan
 
 
-def _said(value: Any) -> str:
+def _full_text(value: Any) -> str:
     """A parameter in full: NumPy's own text leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
 
@@ -182,7 +182,7 @@ class Learner:
             fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
         asked: list[Plan] = []
         heard = drive(
-            lambda: _noted(self._steps(rows.schema, privacy), asked),
+            lambda: _recording_plans(self._steps(rows.schema, privacy), asked),
             rows.frame,
             self.engine,
             fit,
@@ -221,7 +221,7 @@ class Learner:
     def _digest(self, schema: Schema, privacy: Privacy) -> str:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
-        said = {n: _said(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
+        said = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
         held = {"learner": type(self).__name__, "said": said, "schema": schema.to_dict()}
         return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
 

@@ -51,21 +51,21 @@ from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, C
 Floats = NDArray[np.float64]
 
 SPLITS = ("clipped", "best", "halves")
-STEPS, FEWEST, MOST = 5, 2, 7
+DEFAULT_STEPS, MIN_STEPS, MAX_STEPS = 5, 2, 7
 STEPS_FOR = (25.0, 75.0, 250.0, 250.0, 1000.0, 1000.0)  # people for every cluster and deviation: 2, 3, 5, 7 steps
-MEAN = 0.15  # the share of the first question: how many rows, and where
-WIDE = 0.5  # of the box: how far centres start from the mean
+MEAN_SHARE = 0.15  # the share of the first question: how many rows, and where
+START_WIDTH = 0.5  # of the box: how far centres start from the mean
 TYPICAL = 1 / 9  # variance of a mean about the middle, in half ranges: what is expected before anything is asked
-FINE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
-PATIENCE = 300  # steps in the clear, where nothing is spent
-FINEST = 1 << 22  # how far the box reaches in whole numbers
+MAX_CLIPPED_COORDINATE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
+MAX_CLEAR_STEPS = 300  # steps in the clear, where nothing is spent
+MAX_COORDINATE = 1 << 22  # how far the box reaches in whole numbers
 AS_THEY_ARE = (
     "none: learned from randomised rows as they are, not debiased; centres lean to the middle, and sizes to one another"
 )
-START = 2016  # the public seed of the start
+START_SEED = 2016  # the public seed of the start
 
 
-def spread_start(k: int, d: int, seed: int = START) -> Floats:
+def spread_start(k: int, d: int, seed: int = START_SEED) -> Floats:
     """k points of the box from -1 to 1, away from its walls and from one another: no data, the same for everybody.
 
     Spheres of one radius that do not overlap; the radius shrinks until k of 100 k random points have room (Su et al.).
@@ -90,7 +90,7 @@ def _spread(k: int, d: int, seed: int) -> Floats:
 def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
     """The rule of Su et al.: as many steps as the noise leaves room for."""
     least = math.sqrt(500 * k**3 / n**2 * (d + (4 * d * RHO**2) ** (1 / 3)) ** 3)
-    return max(FEWEST, min(MOST, int(epsilon / least)))
+    return max(MIN_STEPS, min(MAX_STEPS, int(epsilon / least)))
 
 
 class KMeans(Learner):
@@ -160,7 +160,7 @@ class KMeans(Learner):
         if noise is not None and self.split == "clipped":
             self._moves(rows.schema, noise.pure, np.zeros((1, len(rows.schema.private))))
             if self.iterations is not None and isinstance(self.privacy, Central):
-                _, left = self.privacy.noises([MEAN, 1 - MEAN])  # so little for each step is refused now
+                _, left = self.privacy.noises([MEAN_SHARE, 1 - MEAN_SHARE])  # so little for each step is refused now
                 self.privacy.noises([1.0] * int(self.iterations), left)
 
     @staticmethod
@@ -170,7 +170,7 @@ class KMeans(Learner):
         half = np.array([domain.scale()[1] * (domain.size - 1) / 2 for domain in domains])
         return np.array([domain.scale()[0] for domain in domains]) + half, half
 
-    def _scales(self, schema: Schema, finest: int = FINEST) -> tuple[int, ...]:
+    def _scales(self, schema: Schema, finest: int = MAX_COORDINATE) -> tuple[int, ...]:
         """Whole numbers that make distances of one unit out of codes: as large as exact sums allow."""
         tops = np.array([schema[name].size - 1 for name in schema.private], float)
         room = min(finest, math.isqrt(EXACT // (4 * len(tops))))
@@ -206,7 +206,7 @@ class KMeans(Learner):
 
     def _moves(self, schema: Schema, pure: bool, centres: Floats) -> ClusterMoves:
         """The question about offsets from these centres, in scaled coordinates: whole numbers."""
-        scales = self._scales(schema, FINE)
+        scales = self._scales(schema, MAX_CLIPPED_COORDINATE)
         corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)
         reach = 3 / 8 * corner.sum() if pure else math.sqrt((corner**2).sum()) / 2
         share = min(0.25, max(0.05, 0.3 * float(corner.max()) / reach))
@@ -218,9 +218,9 @@ class KMeans(Learner):
             return int(self.iterations)
         noise = noise_in(privacy)
         if noise is None:
-            return PATIENCE
+            return MAX_CLEAR_STEPS
         if self.n_public is None:
-            return STEPS
+            return DEFAULT_STEPS
         return steps_for(noise.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
@@ -245,7 +245,7 @@ class KMeans(Learner):
         """The mean of all rows, then steps about the centres; coordinates are those that distances are measured in."""
         k, d, at_curator = int(self.n_clusters), len(schema.private), noise_in(privacy)
         assert at_curator is not None
-        first, left = privacy.noises([MEAN, 1 - MEAN])
+        first, left = privacy.noises([MEAN_SHARE, 1 - MEAN_SHARE])
         ask = self._moves(schema, at_curator.pure, np.zeros((1, d)))
         corner = np.array(ask.clusters.corner, float)
         found: ClusterMovesEstimate = yield privacy.plan(ask, first)
@@ -259,12 +259,12 @@ class KMeans(Learner):
             laws = cast(Any, left).bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
             alone = math.sqrt(float(laws[1].variance)) / float(corner.max())
             steps = 1 + sum(known >= few * k * alone for few in STEPS_FOR)
-        start = spread_start(k, d) * WIDE * corner + mean if self.init is None else self._start(schema) * corner
+        start = spread_start(k, d) * START_WIDTH * corner + mean if self.init is None else self._start(schema) * corner
         centres = np.clip(start, -corner, corner)
         for taken, noise in enumerate(privacy.noises([1.0] * int(steps), left), 1):
             centres = np.rint(centres)
             found = yield privacy.plan(self._moves(schema, at_curator.pure, centres), noise)
-            centres = _moved(found, centres, mean, corner, last=taken == steps)
+            centres = _next_centres(found, centres, mean, corner, last=taken == steps)
         middle, half = self._box(schema)
         return {
             "cluster_centers_": middle + half * centres / corner,
@@ -332,7 +332,7 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
-def _moved(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+def _next_centres(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
     """The next centres: a function of noisy answers, and free.
 
     Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first

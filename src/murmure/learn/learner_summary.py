@@ -20,8 +20,8 @@ from murmure.core.types import Certificate
 from murmure.learn.summary_table import SummaryTable
 from murmure.plan.privacy import Local, Privacy, Secure, noise_in
 
-MOST_ROWS = 24  # of a table
-MOST_NAMED = 8  # columns of a schema
+MAX_SHOWN_ROWS = 24  # of a table
+MAX_NAMED_COLUMNS = 8  # columns of a schema
 WIDTH = 100  # letters of a line
 SEEDED = "Seeded randomness: an experiment, not for real people."
 
@@ -37,12 +37,12 @@ def tables_of(learner: Any) -> list[SummaryTable]:
 
 def title_of(learner: Any) -> str:
     """The learner with the parameters that are not their defaults; the schema's columns are said below."""
-    return _call(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
+    return _call_text(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
 
 
-def _call(held: Any, parameters: dict[str, Any]) -> str:
+def _call_text(held: Any, parameters: dict[str, Any]) -> str:
     defaults = {name: p.default for name, p in inspect.signature(type(held).__init__).parameters.items()}
-    said = {n: v for n, v in parameters.items() if v is not defaults[n] and not _same(v, defaults[n])}
+    said = {n: v for n, v in parameters.items() if v is not defaults[n] and not _is_default(v, defaults[n])}
     parts = [f"{n}={privacy_text(held) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in said.items()]
     return f"{type(held).__name__}({', '.join(parts)})"
 
@@ -52,10 +52,10 @@ def privacy_text(learner: Any) -> str:
     privacy = learner.privacy
     if isinstance(privacy, Secure) and hasattr(learner, "parties_"):
         privacy = privacy.for_parties(learner.parties_)
-    return _call(privacy, asdict(privacy))
+    return _call_text(privacy, asdict(privacy))
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return type(value) is type(default) and not hasattr(value, "shape") and bool(value == default)
 
 
@@ -64,8 +64,8 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     schema, noise = learner.schema_, noise_in(learner.privacy)
     noisy = noise is not None or isinstance(learner.privacy, Local)
     names = [f"{name} ({schema[name].describe()})" for name in schema.private]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    yield "columns", ", ".join(names[:MOST_NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED_COLUMNS} more" if len(names) > MAX_NAMED_COLUMNS else ""
+    yield "columns", ", ".join(names[:MAX_NAMED_COLUMNS]) + more
     if hasattr(learner, "parties_"):
         gone = learner.parties_ - learner.present_
         vanished = f", of which {gone} vanished" if gone else ""
@@ -89,10 +89,10 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     for observer, certificate in getattr(learner, "guarantees_", {}).items():
         held.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
     for observers, certificate in held.values():
-        yield " and ".join(observers), _guarantee(certificate)
+        yield " and ".join(observers), _guarantee_text(certificate)
 
 
-def _guarantee(c: Certificate) -> str:
+def _guarantee_text(c: Certificate) -> str:
     hidden = f"; hidden: {c.hides}" if c.hides else ""
     if math.isinf(c.epsilon):
         provided = f"; provided {c.assumption}" if c.hides and c.assumption else ""
@@ -110,20 +110,20 @@ def summary(learner: Any) -> str:
     parts = [textwrap.fill(title_of(learner), WIDTH, subsequent_indent="  ")]
     if learner.seeded_:
         parts.append(SEEDED.upper())
-    parts += [_text(table) for table in tables_of(learner)]
+    parts += [_table_text(table) for table in tables_of(learner)]
     notes = list(notes_of(learner))
     wide = max(len(name) for name, _ in notes)
     lines = [textwrap.fill(f"{name:{wide}}  {said}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, said in notes]
     return "\n\n".join([*parts, "\n".join(lines)])
 
 
-def _text(table: SummaryTable) -> str:
-    shown = [table.head, *table.rows[:MOST_ROWS]]
+def _table_text(table: SummaryTable) -> str:
+    shown = [table.head, *table.rows[:MAX_SHOWN_ROWS]]
     cells = [[_cut(row[0], 40), *(_cut(cell, 24) for cell in row[1:])] for row in shown]
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]) for row in cells]
-    if len(table.rows) > MOST_ROWS:
-        lines.append(f"{len(table.rows) - MOST_ROWS} more rows not shown")
+    if len(table.rows) > MAX_SHOWN_ROWS:
+        lines.append(f"{len(table.rows) - MAX_SHOWN_ROWS} more rows not shown")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -137,18 +137,18 @@ def learner_html(learner: Any) -> str:
     if not learner.__sklearn_is_fitted__():
         return f"{STYLE}<div class='murmure'>{said}<p class='note'>Not fitted yet.</p></div>"
     warn = f"<p class='warn'>{SEEDED}</p>" if learner.seeded_ else ""
-    tables = "".join(_html(table) for table in tables_of(learner))
+    tables = "".join(_table_html(table) for table in tables_of(learner))
     notes = "".join(
         f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(said)}</p>" for name, said in notes_of(learner)
     )
     return f"{STYLE}<div class='murmure'>{said}{warn}{tables}{notes}</div>"
 
 
-def _html(table: SummaryTable) -> str:
+def _table_html(table: SummaryTable) -> str:
     def line(cells: Sequence[str], tag: str) -> str:
         first = f"<{tag} class='name'>{html.escape(cells[0])}</{tag}>"
         return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
 
-    left = len(table.rows) - MOST_ROWS
+    left = len(table.rows) - MAX_SHOWN_ROWS
     more = f"<p class='note'>{left} more rows not shown</p>" if left > 0 else ""
-    return f"<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in table.rows[:MOST_ROWS])}</table>{more}"
+    return f"<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in table.rows[:MAX_SHOWN_ROWS])}</table>{more}"

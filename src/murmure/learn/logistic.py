@@ -37,7 +37,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
-from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, combined_counts, covariance, means_of, scores, shares_of
 from murmure.learn.least_squares import Floats, check_ridge, solve
 from murmure.learn.prediction_columns import rows_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number
@@ -51,11 +51,11 @@ from murmure.statistics.learning.scatter import Scatter
 from murmure.statistics.learning.taylor import Taylor, TaylorEstimate
 
 METHODS = ("auto", "taylor", "gradient")
-SQUARES = 0.75  # of what the class sums get
+SQUARES_SHARE = 0.75  # of what the class sums get
 CLEAR_BITS = 16
-LONGEST = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
-SETTLED = 2.0**-14
-LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
+MAX_NEWTON_STEP = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
+MIN_NEWTON_STEP = 2.0**-14
+LEARNED_ATTRIBUTES = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
 
 
 class LogisticRegression(Classifier):
@@ -160,7 +160,7 @@ class LogisticRegression(Classifier):
             table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
             said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
             fitted = type(self)(**said).fit(table)
-            learned = {name: getattr(fitted, name) for name in LEARNED}
+            learned = {name: getattr(fitted, name) for name in LEARNED_ATTRIBUTES}
             lean = "none: learned from randomised rows as they are, which leans to 0"
             return {"guarantees_": guarantees, **learned, "post_": lean}
         from murmure.learn.local_sums import unbiased_products
@@ -188,8 +188,8 @@ class LogisticRegression(Classifier):
                 slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, positive, curvature=True))
                 assert slope.curvature is not None
                 step = solve(slope.curvature, -slope.gradient, 0.0).weights
-                step *= min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
-                w, number, settled = _on_grid(w + step), number + 1, bool(np.abs(step).max() < SETTLED)
+                step *= min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
+                w, number, settled = _on_grid(w + step), number + 1, bool(np.abs(step).max() < MIN_NEWTON_STEP)
             out.append(w)
             taken.append(number)
         return out, taken
@@ -232,9 +232,9 @@ class LogisticRegression(Classifier):
         if not room.means:
             again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
             weights = np.zeros((classes, design.width))
-            weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
+            weights[:, 0] = np.log(shares_of(combined_counts(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
-        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.remaining_noise)
+        noises = privacy.noises([1.0] + [SQUARES_SHARE] * room.squares + [1.0] * room.steps, first.remaining_noise)
         asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
         if any(try_bind(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
             room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
@@ -303,7 +303,7 @@ class LogisticRegression(Classifier):
             values, vectors = np.linalg.eigh(slope.curvature)
             least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
             step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
-            w = w + step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
+            w = w + step * min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
         return w
 
     def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:

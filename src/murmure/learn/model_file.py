@@ -32,10 +32,10 @@ from murmure.plan.privacy import Central, Clear, Local, Secure
 
 VERSION = 1
 PRIVACY = {"Clear": Clear, "Central": Central, "Secure": Secure, "Local": Local}
-MOST_BYTES = 1 << 26  # of a file
+MAX_MODEL_BYTES = 1 << 26  # of a file
 MAX_ARRAY_CELLS = 1 << 22  # of an array, of its text, and of the labels of a schema
-OURS = b'"murmure-model"'
-KINDS: dict[str, Any] = {
+MODEL_MARK = b'"murmure-model"'
+ARRAY_TYPES: dict[str, Any] = {
     "f": np.float64,
     "i": np.int64,
     "u": np.uint64,
@@ -43,7 +43,7 @@ KINDS: dict[str, Any] = {
     "U": np.str_,
     "O": np.object_,
 }
-LEFT_OUT = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_"}
+NOT_SAVED = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_"}
 
 
 def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
@@ -58,7 +58,7 @@ def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
     if path.suffix.lower() != ".json":
         raise CannotWrite(f"a model is a file whose name ends in .json, got {path.name!r}.", hint="model.json")
     text = json.dumps(learner_to_dict(learner), indent=1, allow_nan=False) + "\n"
-    refuse_to_replace(path, lambda start: OURS in start, "a model")
+    refuse_to_replace(path, lambda start: MODEL_MARK in start, "a model")
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
@@ -72,13 +72,13 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
     what = repr(str(path))
     try:
         with Path(path).open("rb") as file:
-            held = file.read(MOST_BYTES + 1)
+            held = file.read(MAX_MODEL_BYTES + 1)
         text = held.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
         raise InvalidParameter(f"cannot read the model {what}: {why}.", hint="save_model writes one") from None
-    if len(held) > MOST_BYTES:
-        raise InvalidParameter(f"{what} is no model: it has more than {MOST_BYTES:_} bytes.")
+    if len(held) > MAX_MODEL_BYTES:
+        raise InvalidParameter(f"{what} is no model: it has more than {MAX_MODEL_BYTES:_} bytes.")
     return learner_from_json(text, what)
 
 
@@ -88,18 +88,20 @@ def learner_to_dict(learner: Learner) -> dict[str, Any]:
     parameters = {
         n: v for n, v in learner.get_params(deep=False).items() if n not in (*EXECUTION_PARAMETERS, "schema", "privacy")
     }
-    learned = {n: v for n, v in vars(learner).items() if n.endswith("_") and n not in LEFT_OUT}
+    learned = {n: v for n, v in vars(learner).items() if n.endswith("_") and n not in NOT_SAVED}
     guarantees: Mapping[str, Certificate] = getattr(learner, "guarantees_", {})
     spent = getattr(learner, "spent_", None)
     return {
         "murmure-model": VERSION,
         "learner": type(learner).__name__,
-        "parameters": {name: _written(value) for name, value in parameters.items()},
+        "parameters": {name: _to_json(value) for name, value in parameters.items()},
         "privacy": {"type": type(learner.privacy).__name__, **asdict(learner.privacy)},
         "schema": learner.schema_.to_dict(),
-        "learned": {name: _written(value) for name, value in learned.items()},
+        "learned": {name: _to_json(value) for name, value in learned.items()},
         "guarantees": {observer: c.to_dict() for observer, c in guarantees.items()},
-        "spent": None if spent is None else {"epsilon": _number(spent.epsilon), "rho": _number(spent.rho)},
+        "spent": None
+        if spent is None
+        else {"epsilon": _number_to_json(spent.epsilon), "rho": _number_to_json(spent.rho)},
         "plans": list(getattr(learner, "plans_", ())),
         "seeded": bool(getattr(learner, "seeded_", False)),
     }
@@ -119,15 +121,15 @@ def learner_from_dict(held: Any, what: str = "this") -> Learner:
             raise InvalidParameter(f"{what} holds an unknown learner {shorten(name)}.")
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & held["parameters"].keys():
             raise KeyError("parameters")
-        made: Learner = learner_named(name)(**{n: _read(v) for n, v in held["parameters"].items()})
+        made: Learner = learner_named(name)(**{n: _from_json(v) for n, v in held["parameters"].items()})
         made.privacy = PRIVACY[privacy.pop("type")](**privacy)
-        made.schema = made.schema_ = _schema(held["schema"])
+        made.schema = made.schema_ = _parse_schema(held["schema"])
         for attribute, value in held["learned"].items():
-            if not attribute.endswith("_") or attribute.startswith("_") or attribute in LEFT_OUT:
+            if not attribute.endswith("_") or attribute.startswith("_") or attribute in NOT_SAVED:
                 raise KeyError(attribute)
-            setattr(made, attribute, _read(value))
-        _paid(made, held)
-        _try(made)
+            setattr(made, attribute, _from_json(value))
+        _set_costs(made, held)
+        _try_out(made)
     except (Exception, MemoryError) as error:  # whatever a hostile file makes of our own code, it is the file's fault
         if isinstance(error, InvalidParameter):
             raise
@@ -135,29 +137,29 @@ def learner_from_dict(held: Any, what: str = "this") -> Learner:
     return made
 
 
-def _schema(held: Any) -> Schema:
+def _parse_schema(held: Any) -> Schema:
     schema = Schema.from_dict(held)
     if sum(schema[name].size for name in schema if isinstance(schema[name], Categories)) > MAX_ARRAY_CELLS:
         raise ValueError("labels")
     return schema
 
 
-def _paid(made: Any, held: dict[str, Any]) -> None:
+def _set_costs(made: Any, held: dict[str, Any]) -> None:
     """What it cost, as the file says it; observers that share a certificate share it again."""
     known: dict[str, Certificate] = {}
     made.guarantees_ = {
-        observer: known.setdefault(json.dumps(c, sort_keys=True), _certificate(c))
+        observer: known.setdefault(json.dumps(c, sort_keys=True), _parse_certificate(c))
         for observer, c in held["guarantees"].items()
     }
     spent = held["spent"]
-    made.spent_ = None if spent is None else Cost(_read(spent["epsilon"]), _read(spent["rho"]))
-    made.plans_ = tuple(map(_text, held["plans"]))
+    made.spent_ = None if spent is None else Cost(_from_json(spent["epsilon"]), _from_json(spent["rho"]))
+    made.plans_ = tuple(map(_check_text, held["plans"]))
     if not isinstance(held["seeded"], bool):
         raise TypeError("seeded")
     made.seeded_ = held["seeded"]
 
 
-def _certificate(held: dict[str, Any]) -> Certificate:
+def _parse_certificate(held: dict[str, Any]) -> Certificate:
     if held["relation"] not in ("add/remove", "replace") or held["unit"] not in ("record", "attribute"):
         raise ValueError("certificate")
     return Certificate(
@@ -165,27 +167,29 @@ def _certificate(held: dict[str, Any]) -> Certificate:
         delta=float(held["delta"]),
         relation=held["relation"],
         unit=held["unit"],
-        public=tuple(map(_text, held["public"])),
-        method=_text(held["method"]),
-        assumption=None if held["assumption"] is None else _text(held["assumption"]),
-        hides=None if held.get("hides") is None else _text(held["hides"]),
+        public=tuple(map(_check_text, held["public"])),
+        method=_check_text(held["method"]),
+        assumption=None if held["assumption"] is None else _check_text(held["assumption"]),
+        hides=None if held.get("hides") is None else _check_text(held["hides"]),
     )
 
 
-def _text(held: Any) -> str:
+def _check_text(held: Any) -> str:
     if not isinstance(held, str):
         raise TypeError("text")
     return held
 
 
-def _try(made: Any) -> None:
+def _try_out(made: Any) -> None:
     """One row of its schema is predicted, and the summary made: shapes and types that do not fit show here."""
     with np.errstate(all="ignore"):
-        made.predict({name: [_first(made.schema_[name])] for name in made.schema_.private if name != made._target})
+        made.predict(
+            {name: [_first_value(made.schema_[name])] for name in made.schema_.private if name != made._target}
+        )
         made.summary()
 
 
-def _first(domain: Domain) -> Any:
+def _first_value(domain: Domain) -> Any:
     if isinstance(domain, Categories):
         return 0 if isinstance(domain.values, int) else domain.values[0]
     return float(domain.low)  # type: ignore[attr-defined]
@@ -199,43 +203,43 @@ def learner_from_json(text: str, what: str = "this") -> Learner:
     return learner_from_dict(held, what)
 
 
-def _number(value: float) -> Any:
+def _number_to_json(value: float) -> Any:
     return value if math.isfinite(value) else {"float": str(value)}
 
 
-def _written(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return {"array": [_written(v) for v in value.tolist()], "type": value.dtype.kind}
+        return {"array": [_to_json(v) for v in value.tolist()], "type": value.dtype.kind}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return _number(value)
+        return _number_to_json(value)
     if isinstance(value, tuple | list):
-        return {"tuple" if isinstance(value, tuple) else "list": [_written(v) for v in value]}
+        return {"tuple" if isinstance(value, tuple) else "list": [_to_json(v) for v in value]}
     if isinstance(value, Mapping):
-        return {"map": {str(k): _written(v) for k, v in value.items()}}
+        return {"map": {str(k): _to_json(v) for k, v in value.items()}}
     if is_dataclass(value) or not (value is None or isinstance(value, bool | int | str)):
         return None  # an estimate, a law: read again from the ledger
     return value
 
 
-def _read(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if isinstance(value, list):  # within an array
-        return [_read(v) for v in value]
+        return [_from_json(v) for v in value]
     if not isinstance(value, dict):
         return value
     ((kind, held), *rest) = value.items()
     if kind == "float":
         return float(held)
     if kind == "array":
-        return _array(_read_nested(held), KINDS[rest[0][1]])
+        return _make_array(_nested_from_json(held), ARRAY_TYPES[rest[0][1]])
     if kind == "map":
-        return {k: _read(v) for k, v in held.items()}
-    parts = [_read(v) for v in held]
+        return {k: _from_json(v) for k, v in held.items()}
+    parts = [_from_json(v) for v in held]
     return tuple(parts) if kind == "tuple" else parts
 
 
-def _array(cells: Any, kind: Any) -> Any:
+def _make_array(cells: Any, kind: Any) -> Any:
     """Within bounds before it is made: one long text would make every cell of an array as long."""
     flat = np.array(cells, object)
     if any(isinstance(cell, list | tuple | dict) for cell in flat.flat):
@@ -248,10 +252,10 @@ def _array(cells: Any, kind: Any) -> Any:
     return flat.astype(kind)
 
 
-def _read_nested(value: Any) -> Any:
+def _nested_from_json(value: Any) -> Any:
     """tolist() nests lists, which are written as lists of lists."""
     if isinstance(value, dict) and "list" in value:
-        return [_read_nested(v) for v in value["list"]]
+        return [_nested_from_json(v) for v in value["list"]]
     if isinstance(value, list):
-        return [_read_nested(v) for v in value]
-    return _read(value)
+        return [_nested_from_json(v) for v in value]
+    return _from_json(value)

@@ -35,7 +35,7 @@ from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_counts, deviation
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
-from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, added_up, means_of, shares_of
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, combined_counts, means_of, shares_of
 from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
@@ -54,7 +54,7 @@ def vaidya_cost(nominal: float, categories: int, numbers: int) -> float:
     return float_up(exact)
 
 
-def _fits(ask: ClassMoments) -> bool:
+def _can_ask_class_sums(ask: ClassMoments) -> bool:
     """Whether class sums can be asked first: of numbers, and of as many as a design takes."""
     return not ask.categories and len(ask.numbers) < MAX_DESIGN_COLUMNS
 
@@ -136,7 +136,7 @@ class NaiveBayes(Classifier):
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
-        if noise_in(privacy) is not None and self.split == "best" and self.shrink and _fits(ask):
+        if noise_in(privacy) is not None and self.split == "best" and self.shrink and _can_ask_class_sums(ask):
             return (yield from self._by_room(ask, privacy))
         summary: ClassSummary = yield privacy.plan(ask)
         learned = self._learned(summary, ask)
@@ -154,7 +154,7 @@ class NaiveBayes(Classifier):
             return self._learned(summary, ask)
         if first.people < FOR_MEANS * alone:
             again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
-            shares, people = shares_of(added_up(first.counted, again))
+            shares, people = shares_of(combined_counts(first.counted, again))
             centre = np.zeros((1, len(ask.numbers)))
             return self._alike(sums, people * shares, centre, np.full_like(centre, TYPICAL), TOO_FEW)
         summed: ClassSumsEstimate = yield privacy.plan(sums, first.remaining_noise)

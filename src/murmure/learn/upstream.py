@@ -40,10 +40,10 @@ def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | 
             "pass a table with named columns" if not steps else "leave scalers out: the schema's bounds do their work"
         )
         message = f"{owner}: {' '.join(parts)}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged"
-        warnings.warn(message, SchemaWarning, stacklevel=_levels())
+        warnings.warn(message, SchemaWarning, stacklevel=_stack_level())
 
 
-def _levels() -> int:
+def _stack_level() -> int:
     """How far up the call came from: the first frame that is not of this package."""
     frame, levels = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("murmure."):

@@ -22,7 +22,7 @@ from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-MOST_EXPRESSIONS = 1 << 16
+MAX_EXPRESSIONS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Sums(ExactSums):
                 f"Sums.expressions must be a tuple of expressions, got {shorten(self.expressions)}.",
                 hint='Sums(schema, ("age", "age * stay")); one alone is ("age",)',
             )
-        if len(self.expressions) > MOST_EXPRESSIONS:
-            raise InvalidParameter(f"Sums takes at most {MOST_EXPRESSIONS} expressions, got {len(self.expressions)}.")
+        if len(self.expressions) > MAX_EXPRESSIONS:
+            raise InvalidParameter(f"Sums takes at most {MAX_EXPRESSIONS} expressions, got {len(self.expressions)}.")
         said = tuple(e.strip() if isinstance(e, str) else e for e in self.expressions)
         object.__setattr__(self, "expressions", said)
         terms = Terms(self.domain)

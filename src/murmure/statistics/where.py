@@ -35,7 +35,7 @@ from murmure.statistics.base.statistic import (
 from murmure.statistics.count import Count
 from murmure.statistics.mean import Mean
 
-MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
+MAX_CONDITION_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class Where(CuratorStatistic):
     def _matching(self) -> NDArray[np.bool_]:
         """Which codes match; nobody (the last) does not."""
         held = self._values_domain
-        if held.size > MOST_VALUES:
+        if held.size > MAX_CONDITION_VALUES:
             raise InvalidParameter(
-                f"Where.column has {held.size} values, more than {MOST_VALUES}.",
+                f"Where.column has {held.size} values, more than {MAX_CONDITION_VALUES}.",
                 hint="use an Interval with fewer cells, or Decimals with fewer places",
             )
         out = np.zeros(held.size + 1, bool)

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 SHAPES = ("box", "unit", "ball", "diamond")
 BLOCK = 1 << 13  # rows that stay in the cache while they are scaled and multiplied
-MOST_BITS = 16
+MAX_GRID_BITS = 16
 MAX_DESIGN_COLUMNS = 1 << 11  # of a design; products grow with the square
 
 
@@ -139,8 +139,8 @@ class GridDesign:
         if self.shape not in SHAPES:
             raise InvalidParameter(f"shape must be one of {', '.join(SHAPES)}, got {shorten(self.shape)}.")
         whole = isinstance(self.bits, int) and not isinstance(self.bits, bool)
-        if not whole or not 1 <= self.bits <= MOST_BITS:
-            raise InvalidParameter(f"bits must be a whole number from 1 to {MOST_BITS}, got {shorten(self.bits)}.")
+        if not whole or not 1 <= self.bits <= MAX_GRID_BITS:
+            raise InvalidParameter(f"bits must be a whole number from 1 to {MAX_GRID_BITS}, got {shorten(self.bits)}.")
         radius = self.radius
         if radius is not None and (
             isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 < radius < math.inf

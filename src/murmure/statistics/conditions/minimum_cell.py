@@ -24,10 +24,10 @@ import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Domain, Integers
 from murmure.statistics.conditions.conditions import Condition, Conditions
-from murmure.statistics.conditions.regions import Box, intersection_share, moved
+from murmure.statistics.conditions.regions import Box, intersection_share, translate_region
 
 MINIMUM_CELL = 5
-JUDGED = 2  # the least minimum_cell: at 1, a sum over one row is allowed, and nothing is judged
+MIN_JUDGED_CELL = 2  # the least minimum_cell: at 1, a sum over one row is allowed, and nothing is judged
 # Weights that people choose (prices, points, shares) span three powers of ten. To lift some rows above the digits of
 # the others takes a weight larger than what all the others add, which is beyond that for any sum over many rows.
 MAX_WEIGHT = 1000
@@ -65,7 +65,7 @@ def first_problem(
 
     rows: the fewest of a party. before: what earlier studies asked for, which is compared and not judged again.
     """
-    if minimum < JUDGED:
+    if minimum < MIN_JUDGED_CELL:
         return None
     for number, one in asked:
         for text, ratio in one.weights:
@@ -77,28 +77,28 @@ def first_problem(
         domains |= one.domains
         for condition in one.conditions:
             held = replace(condition, question=number)
-            problem = _alone(held, one.domains, rows, minimum)
+            problem = _check_alone(held, one.domains, rows, minimum)
             if problem is not None:
                 return problem
             if held.region is not None and held.share not in (0, 1):
                 distinct.setdefault(held.region.key, held)
     new = list(distinct.values())
-    old = _earlier(before, domains, distinct)
-    return _differences(new, old, rows, minimum)
+    old = _earlier_conditions(before, domains, distinct)
+    return _check_differences(new, old, rows, minimum)
 
 
 def rarest_condition(asked: Sequence[tuple[int, Conditions]]) -> Condition | None:
     """The condition of the smallest share, or with the smallest rest."""
     found = [replace(c, question=number) for number, one in asked for c in one.conditions if c.share not in (None, 0)]
-    return min(found, key=lambda c: _smaller(c.share or Fraction(1)), default=None)
+    return min(found, key=lambda c: _smaller_side(c.share or Fraction(1)), default=None)
 
 
-def _smaller(share: Fraction) -> Fraction:
+def _smaller_side(share: Fraction) -> Fraction:
     """Of a part and the rest, where there is one."""
     return min(share, 1 - share) or share
 
 
-def _earlier(
+def _earlier_conditions(
     before: Sequence[Conditions], domains: Mapping[str, Domain], known: Mapping[Any, Condition]
 ) -> list[Condition]:
     """Conditions of earlier studies that share a column with this one, in its public values; each once."""
@@ -107,13 +107,13 @@ def _earlier(
         for condition in one.conditions:
             if condition.region is None or not condition.columns & domains.keys():
                 continue
-            held = moved(condition.region, one.domains, domains)
+            held = translate_region(condition.region, one.domains, domains)
             if held.share not in (0, 1) and held.key not in known:
                 out.setdefault(held.key, replace(condition, region=held, question=-number))
     return list(out.values())
 
 
-def _alone(one: Condition, domains: Mapping[str, Domain], rows: int, minimum: int) -> Problem | None:
+def _check_alone(one: Condition, domains: Mapping[str, Domain], rows: int, minimum: int) -> Problem | None:
     for name in sorted(one.columns - one.cut):
         size = domains[name].size if name in domains else 0
         if size >= rows and _like_id(domains[name], name in one.loose):
@@ -137,21 +137,21 @@ def _like_id(domain: Any, loose: bool) -> bool:
     return whole or loose
 
 
-def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int) -> Problem | None:
+def _check_differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int) -> Problem | None:
     """Two conditions that differ in few values, or that leave few values between them."""
     boxes = [one for one in (*new, *old) if isinstance(one.region, Box)]
     clouds = [one for one in (*new, *old) if not isinstance(one.region, Box)]
     if len(clouds) > MAX_LISTED:
         return Problem("many", clouds[0].question, clouds[0].text, size=len(clouds))
     fresh = set(map(id, new))
-    near = _near(boxes, Fraction(minimum, rows))
+    near = _near_pairs(boxes, Fraction(minimum, rows))
     if near is None:
         return Problem("many", new[0].question, new[0].text, size=len(boxes))
     listed = [(a, b) for i, a in enumerate(clouds) for b in (*clouds[:i], *boxes)]
     for a, b in (*near, *listed):
         if id(a) not in fresh and id(b) not in fresh:
             continue
-        problem = _pair(a, b, rows, minimum)
+        problem = _check_pair(a, b, rows, minimum)
         if problem is not None:
             first, second = (a, b) if id(a) in fresh else (b, a)
             return replace(
@@ -164,7 +164,7 @@ def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, 
     return None
 
 
-def _pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None:
+def _check_pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None:
     assert a.region is not None and b.region is not None
     met = intersection_share(a.region, b.region)
     if met is None:  # at least so much apart, whatever they share
@@ -180,7 +180,7 @@ def _pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None
     return Problem("difference", 0, "", "", apart * rows, rows, minimum, enough=-(-minimum // apart))
 
 
-def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]] | None:
+def _near_pairs(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]] | None:
     """Pairs that may differ in less than `least`: by floats, to be looked at again. None: too many to compare.
 
     Only pairs that share a column: independent parts p, q <= 1/2 differ in p (1 - q) + q (1 - p) >= max(p, q), which
@@ -198,7 +198,7 @@ def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, 
             if len(some) * len(others) > MAX_PAIRS:
                 return None
             for at in range(0, len(some), BLOCK):
-                for a, b in _close(some[at : at + BLOCK], others, float(least)):
+                for a, b in _close_pairs(some[at : at + BLOCK], others, float(least)):
                     out.setdefault((min(id(a), id(b)), max(id(a), id(b))), (a, b))
     return list(out.values())
 
@@ -208,7 +208,9 @@ def _masks(one: Condition) -> Mapping[str, Any]:
     return one.region.masks
 
 
-def _close(some: Sequence[Condition], others: Sequence[Condition], least: float) -> list[tuple[Condition, Condition]]:
+def _close_pairs(
+    some: Sequence[Condition], others: Sequence[Condition], least: float
+) -> list[tuple[Condition, Condition]]:
     met = np.ones((len(some), len(others)))
     for name in sorted({name for one in (*some, *others) for name in _masks(one)}):
         left, right = ([_masks(one).get(name) for one in held] for held in (some, others))

@@ -24,7 +24,7 @@ from murmure.statistics.expressions.terms import grid_of
 
 Mask = NDArray[np.bool_]
 MAX_POINTS = 1 << 20  # combinations that are listed one by one
-MOST_PAIRED = 1 << 24  # combinations of two clouds' columns
+MAX_PAIRED_POINTS = 1 << 24  # combinations of two clouds' columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +84,12 @@ def _share(mask: Mask) -> Fraction:
     return Fraction(int(np.count_nonzero(mask)), mask.size)
 
 
-def box(masks: Mapping[str, Mask]) -> Box:
+def make_box(masks: Mapping[str, Mask]) -> Box:
     """Without the columns of which every value is in."""
     return Box({name: mask for name, mask in masks.items() if not mask.all()})
 
 
-def region(columns: Sequence[str], mask: Mask) -> Region:
+def make_region(columns: Sequence[str], mask: Mask) -> Region:
     """A set of combinations, as a box where it is one; columns that do not matter are dropped."""
     axes = range(mask.ndim)
     some = [np.asarray(mask.any(axis=tuple(j for j in axes if j != i)), bool) for i in axes]
@@ -97,7 +97,7 @@ def region(columns: Sequence[str], mask: Mask) -> Region:
     for i, side in enumerate(some):
         boxed = boxed & side.reshape([-1 if j == i else 1 for j in range(mask.ndim)])
     if mask.ndim == 1 or bool((boxed == mask).all()):
-        return box(dict(zip(columns, some, strict=True)))
+        return make_box(dict(zip(columns, some, strict=True)))
     order = np.argsort(np.array(columns))
     mask, names = mask.transpose(order), [columns[i] for i in order]
     for i in reversed(range(mask.ndim)):  # the same whatever this column holds
@@ -113,13 +113,13 @@ def intersection(a: Region, b: Region) -> Region | None:
         out = dict(a.masks)
         for name, mask in b.masks.items():
             out[name] = out[name] & mask if name in out else mask
-        return box(out)
+        return make_box(out)
     names = tuple(sorted({*a.columns, *b.columns}))
     sizes = {**_sizes(a), **_sizes(b)}
     if math.prod(sizes[name] for name in names) > MAX_POINTS:
         return None
     shape = tuple(sizes[name] for name in names)
-    return region(names, np.broadcast_to(_spread(a, names) & _spread(b, names), shape))
+    return make_region(names, np.broadcast_to(_spread(a, names) & _spread(b, names), shape))
 
 
 def intersection_share(a: Region, b: Region) -> Fraction | None:
@@ -130,7 +130,7 @@ def intersection_share(a: Region, b: Region) -> Fraction | None:
         return intersection(a, b).share  # type: ignore[union-attr]
     names = tuple(sorted({*a.columns, *b.columns}))
     sizes = {**_sizes(a), **_sizes(b)}
-    if math.prod(sizes[name] for name in names) > MOST_PAIRED:
+    if math.prod(sizes[name] for name in names) > MAX_PAIRED_POINTS:
         return None
     met = np.broadcast_to(_spread(a, names) & _spread(b, names), tuple(sizes[name] for name in names))
     return _share(met)
@@ -155,7 +155,7 @@ def _spread(one: Region, names: Sequence[str]) -> Mask:
     return out
 
 
-def moved(one: Region, old: Mapping[str, Domain], new: Mapping[str, Domain]) -> Region:
+def translate_region(one: Region, old: Mapping[str, Domain], new: Mapping[str, Domain]) -> Region:
     """The same part where columns have other public values: by value, and by label."""
     changed = [name for name in one.columns if name in new and new[name] != old[name]]
     if not changed:
@@ -164,13 +164,13 @@ def moved(one: Region, old: Mapping[str, Domain], new: Mapping[str, Domain]) -> 
         masks = dict(one.masks)
         for name in changed:
             masks[name] = np.append(masks[name], False)[_places(old[name], new[name])]
-        return box(masks)
+        return make_box(masks)
     mask = one.mask
     for axis, name in enumerate(one.columns):
         if name in changed:
             padded = np.pad(mask, [(0, int(i == axis)) for i in range(mask.ndim)])
             mask = padded.take(_places(old[name], new[name]), axis=axis)
-    return region(one.columns, mask)
+    return make_region(one.columns, mask)
 
 
 def _places(old: Domain, new: Domain) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from murmure.core.errors import NoUnbiasedEstimate
 from murmure.core.estimates.estimate import Estimate, Floats, check_level, check_target
 from murmure.core.estimates.noisy_estimators import EXACTLY, each_of, method_name, variance_of
 
-OTHERS = "Sum, Mean and Variance answer for the population that people were drawn from"
+POPULATION_HINT = "Sum, Mean and Variance answer for the population that people were drawn from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,9 @@ class SumsEstimator:
 
     def variance(self, target: str) -> Floats:
         if target != "fixed":
-            raise NoUnbiasedEstimate("these sums are about the rows that were added up, and no others.", hint=OTHERS)
+            raise NoUnbiasedEstimate(
+                "these sums are about the rows that were added up, and no others.", hint=POPULATION_HINT
+            )
         return np.array([variance_of(law) for law in self.laws]) * self.units**2
 
     def covariance(self, target: str) -> Floats:
@@ -150,9 +152,9 @@ class SumsEstimate(SumsInterface):
 
     def _lines(self) -> list[tuple[str, ...]]:
         if not self.noisy or self.estimator is None:
-            return [("", "sum"), *((label, _said(v)) for label, v in zip(self.labels, self.sums, strict=True))]
+            return [("", "sum"), *((label, _format_sum(v)) for label, v in zip(self.labels, self.sums, strict=True))]
         rows = zip(self.labels, self.mean, self.interval(), strict=True)
-        return [("", "sum", "low", "high"), *((label, *map(_short, (v, *ends))) for label, v, ends in rows)]
+        return [("", "sum", "low", "high"), *((label, *map(_format_short, (v, *ends))) for label, v, ends in rows)]
 
     def __repr__(self) -> str:
         lines = self._lines()
@@ -173,7 +175,7 @@ class SumsEstimate(SumsInterface):
         return f"<table><tr>{cells}</tr>{rows}</table><p>{html.escape(self._note + more)}</p>"
 
 
-def _said(v: Fraction) -> str:
+def _format_sum(v: Fraction) -> str:
     """Whole numbers and short decimals exactly; others to ten digits."""
     if v.denominator == 1:
         return f"{v.numerator:,}".replace(",", " ")
@@ -182,5 +184,5 @@ def _said(v: Fraction) -> str:
     return f"{float(v):.10g}"
 
 
-def _short(v: float) -> str:
+def _format_short(v: float) -> str:
     return f"{v:,.0f}".replace(",", " ") if 1e4 <= abs(v) < 1e15 else f"{v:.6g}"

@@ -34,7 +34,7 @@ from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.terms import grid_of, is_number
 
-CUT = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,80}/\d{1,80}")
+CUT_PATTERN = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,80}/\d{1,80}")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Cells(CuratorStatistic):
             )
         said = tuple(cut.strip() if isinstance(cut, str) else repr(cut) for cut in cuts)
         for text in said:
-            if CUT.fullmatch(text) is None or re.search("/0+$", text):
+            if CUT_PATTERN.fullmatch(text) is None or re.search("/0+$", text):
                 raise InvalidParameter(f"Cells.cuts of column {name!r}: {shorten(text)} is no decimal.")
         if any(Fraction(a) >= Fraction(b) for a, b in pairwise(said)):
             raise InvalidParameter(f"Cells.cuts of column {name!r} must increase, got {shorten(said, 120)}.")
@@ -102,7 +102,9 @@ class Cells(CuratorStatistic):
     def axes(self) -> tuple[tuple[str, ...], ...]:
         """The labels of every column's cells."""
         columns = zip(self.domain.private, self.cuts, strict=True)
-        return tuple(tuple(self.domain[name].labels()) if cuts is None else _between(cuts) for name, cuts in columns)
+        return tuple(
+            tuple(self.domain[name].labels()) if cuts is None else _interval_labels(cuts) for name, cuts in columns
+        )
 
     @cached_property
     def _firsts(self) -> tuple[Ints | None, ...]:
@@ -160,7 +162,7 @@ class Cells(CuratorStatistic):
         return np.array([np.count_nonzero(held == cell) for cell in range(self.width)], np.float64)
 
 
-def _between(cuts: tuple[str, ...]) -> tuple[str, ...]:
+def _interval_labels(cuts: tuple[str, ...]) -> tuple[str, ...]:
     inner = [f"({a}, {b}]" for a, b in pairwise(cuts)]
     return (f"<= {cuts[0]}", *inner, f"> {cuts[-1]}")
 

@@ -38,8 +38,8 @@ from murmure.statistics.expressions.factors import (
 )
 from murmure.statistics.expressions.terms import Terms
 
-FINEST = 30  # bits of a factor under noise
-SQUARES = 0.5  # of what a product gets of the budget
+MAX_FACTOR_BITS = 30  # bits of a factor under noise
+SQUARES_SHARE = 0.5  # of what a product gets of the budget
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,11 @@ class CrossProducts(ExactSums):
         said = check_factors(type(self).__name__, self.domain, self.factors)
         object.__setattr__(self, "factors", said)
         bits = self.bits
-        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= FINEST):
+        if bits is not None and (
+            isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_FACTOR_BITS
+        ):
             raise InvalidParameter(
-                f"CrossProducts.bits must be a whole number from 1 to {FINEST}, or None, got {shorten(bits)}.",
+                f"CrossProducts.bits must be a whole number from 1 to {MAX_FACTOR_BITS}, or None, got {shorten(bits)}.",
                 hint="14 leaves room for 2**32 rows under noise",
             )
         if not isinstance(self.centred, bool) or (self.centred and bits is None):
@@ -140,7 +142,7 @@ class CrossProducts(ExactSums):
             apart = max(most, term.high - term.low)
             l1, l2 = (apart, apart**2) if width == 1 else (2 * most, max(2 * most**2, apart**2))
             square = self.centred and a == b and not term.is_constant and not term.is_condition
-            share = SQUARES if square else 1.0
+            share = SQUARES_SHARE if square else 1.0
             out.append(Block(self.labels[at], width, most, most**2, share, l1, l2))
             at += width
         return tuple(out)

@@ -27,7 +27,7 @@ from murmure.statistics.exact.function_sums import FunctionSums, FunctionSumsEst
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, join_parts, split_parts, whole_of
 
-MOST = 1 << 16  # figures
+MAX_FIGURES = 1 << 16  # figures
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class FunctionSumsByPlace(CuratorStatistic):
                 raise InvalidParameter(
                     f"Placed.{name} must be a whole number of at least {least}, got {shorten(held)}."
                 )
-        if self._each < 1 or self.width > MOST:
+        if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(
                 f"Placed: {self.places} places and {len(self.of.labels)} figures are {self.width - 1} sums; "
-                f"1 to {MOST - 1}.",
+                f"1 to {MAX_FIGURES - 1}.",
                 hint="fewer places",
             )
 

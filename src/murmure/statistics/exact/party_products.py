@@ -41,8 +41,8 @@ from murmure.statistics.expressions import fixed_point
 from murmure.statistics.expressions.factors import check_factors, rounded_columns
 
 POINT = 32  # bits behind the point of a product less the means: s_a s_b / n is no whole number of units
-FINEST = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
-MOST_ROWS = 1 << 40
+MAX_POINT = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
+MAX_PARTY_ROWS = 1 << 40
 PARTIES = "parties that have rows"  # the last figure: 1 of each
 
 
@@ -151,7 +151,7 @@ class WithinPartyProducts(CuratorStatistic):
 
     def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> CrossProductsEstimate:
         """The sums over all parties of what each made of its own."""
-        return crossed(self.factors, total, self.units, self.labels, n, self.domain)
+        return symmetric_estimate(self.factors, total, self.units, self.labels, n, self.domain)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         lifted, single = self.raw.lift(x).astype(object), self.raw.figure[0][1:]
@@ -187,11 +187,11 @@ class PartyOuterProducts(CuratorStatistic):
         if not isinstance(self.of, FunctionSums):
             raise InvalidParameter(f"Scattered.of must be an Evaluated, got {shorten(self.of)}.")
         rows = self.rows
-        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_PARTY_ROWS:
             raise InvalidParameter(f"Scattered.rows must be a whole number from 1 to 2**40, got {shorten(rows)}.")
-        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= FINEST:
+        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= MAX_POINT:
             raise InvalidParameter(
-                f"Scattered.point must be a whole number from 0 to {FINEST}, got {shorten(self.point)}."
+                f"Scattered.point must be a whole number from 0 to {MAX_POINT}, got {shorten(self.point)}."
             )
 
     @property
@@ -209,7 +209,7 @@ class PartyOuterProducts(CuratorStatistic):
 
     @property
     def largest(self) -> int:
-        return self.rows << self.point + FINEST
+        return self.rows << self.point + MAX_POINT
 
     @property
     def units(self) -> tuple[Fraction, ...]:
@@ -242,21 +242,21 @@ class PartyOuterProducts(CuratorStatistic):
                 hint="agree on a larger bound: Scattered(..., rows=...)",
             )
         *u, beyond = (int(v) for v in total.sum)
-        step = 1 << FINEST - self.point
+        step = 1 << MAX_POINT - self.point
         products = (_nearest(Fraction(v * w, step)) for i, v in enumerate(u) for w in u[i:])
         return Total(total.n, np.array([*products, int(total.n > 0), beyond], object))
 
     def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> CrossProductsEstimate:
         """The sums over all parties of u u'; refused where a row was cut."""
         check_beyond(self.of, int(total[-1]))
-        return crossed(self.of.labels, total[:-1], self.units[:-1], self.labels, n, self.domain)
+        return symmetric_estimate(self.of.labels, total[:-1], self.units[:-1], self.labels, n, self.domain)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         u = [int(v) * fixed_point.UNIT for v in self.of.lift(x).sum(axis=0)[:-1]]
         return np.array([*(float(v * w) for i, v in enumerate(u) for w in u[i:]), 1.0])
 
 
-def crossed(
+def symmetric_estimate(
     factors: tuple[str, ...],
     total: Sequence[int] | NDArray[Any],
     units: tuple[Fraction, ...],

@@ -14,7 +14,7 @@ from murmure.core.schema import Schema
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-MOST_FACTORS = 2048
+MAX_FACTORS = 2048
 
 Combination = Mapping[int, Fraction]  # of a combination of sums: how often each
 
@@ -80,8 +80,8 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
             f"{owner}.factors must be a tuple of expressions, got {shorten(factors)}.",
             hint=f'{owner}(schema, ("1", "age", "stay"))',
         )
-    if len(factors) > MOST_FACTORS:
-        raise InvalidParameter(f"{owner} takes at most {MOST_FACTORS} factors, got {len(factors)}.")
+    if len(factors) > MAX_FACTORS:
+        raise InvalidParameter(f"{owner} takes at most {MAX_FACTORS} factors, got {len(factors)}.")
     said = tuple(text.strip() if isinstance(text, str) else text for text in factors)
     for i, text in enumerate(said):
         if text in said[:i]:

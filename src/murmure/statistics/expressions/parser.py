@@ -134,7 +134,7 @@ class _Reader:
             known = [column for column in self.schema if near and column.lower() == near[0]]
             raise self.refuse(
                 f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
-                f"did you mean {_quote(known[0])}?" if known else 'a label stands in quotes: smoker == "yes"',
+                f"did you mean {quote_name(known[0])}?" if known else 'a label stands in quotes: smoker == "yes"',
             )
         if name not in self.schema.private:
             raise self.refuse(
@@ -149,7 +149,7 @@ class _Reader:
         if not is_number(self.schema, name):
             raise self.refuse(
                 f"column {name!r} holds labels, and no numbers: {self.schema[name].describe()}.",
-                f"compare it with one of them: {_quote(name)} == {_label(self.schema[name])}",
+                f"compare it with one of them: {quote_name(name)} == {_first_label(self.schema[name])}",
             )
         return self.terms.column(name)
 
@@ -223,11 +223,11 @@ class _Reader:
             raise self.refuse(f"the labels of column {name!r} have no order.", "compare by == or !=")
         label = self._literal(other)
         labels = range(domain.values) if isinstance(domain.values, int) else domain.values
-        codes = [code for code, known in enumerate(labels) if label is not None and _same(known, label)]
+        codes = [code for code, known in enumerate(labels) if label is not None and _is_label(known, label)]
         if not codes:
             raise self.refuse(
                 f"column {name!r} has no label {self._said(other)}; it is {domain.describe()}.",
-                f"such as {_quote(name)} == {_label(domain)}",
+                f"such as {quote_name(name)} == {_first_label(domain)}",
             )
         held = self.terms.label(name, codes[0])
         return held if sign == "==" else self.terms.plus(self.terms.constant(Fraction(1)), held, -1)
@@ -249,7 +249,7 @@ class _Reader:
         return self.terms.absolute(parts[0]) if name == "abs" else self.terms.extreme(name, parts)
 
 
-def _same(known: Any, label: Fraction | str | bool) -> bool:
+def _is_label(known: Any, label: Fraction | str | bool) -> bool:
     """Whether a label of a domain is the one that was written: True is no 1, and 0.1 is a tenth."""
     if isinstance(known, bool) or isinstance(label, bool):
         return isinstance(known, bool) and known is label
@@ -258,13 +258,13 @@ def _same(known: Any, label: Fraction | str | bool) -> bool:
     return math.isfinite(known) and Fraction(repr(known)) == label
 
 
-def _label(domain: Any) -> str:
+def _first_label(domain: Any) -> str:
     """The first label, as it is written in an expression."""
     first = 0 if isinstance(domain.values, int) else domain.values[0]
     return f'"{first}"' if isinstance(first, str) else repr(first)
 
 
-def _quote(name: str) -> str:
+def quote_name(name: str) -> str:
     word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name)
     return name if word else f"`{name}`"
 

@@ -24,7 +24,7 @@ from murmure.core.types import Array
 from murmure.statistics.expressions.real_functions import FUNCTIONS, grid_of_function, on_grid
 
 ROOM = 1 << 62  # int64 holds what stays below, and the difference of two such numbers
-MOST_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
+MAX_TERM_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
 ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 EQUALS = {"==": np.equal, "!=": np.not_equal}
 COMPARISONS: dict[str, Any] = {**ORDERS, **EQUALS}
@@ -93,9 +93,9 @@ class Terms:
         if term.low == term.high and not term.is_constant:
             return self.constant(term.unit * term.low)  # whatever a row holds
         bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
-        if max(size.bit_length() for size in bits) > MOST_BITS:
+        if max(size.bit_length() for size in bits) > MAX_TERM_BITS:
             raise InvalidParameter(
-                f"one row could add more than 2**{MOST_BITS}, or needs as many digits.", hint="use smaller powers"
+                f"one row could add more than 2**{MAX_TERM_BITS}, or needs as many digits.", hint="use smaller powers"
             )
         if term not in self._number:
             self._number[term] = len(self.steps)
@@ -304,9 +304,9 @@ class Terms:
             v = codes[name].astype(object if term.wide else np.int64)
             v = v if times == 1 else times * v
             return v if first == 0 else first + v
-        parts = [_as(held[a], term.wide) for a in term.of]
+        parts = [_widened(held[a], term.wide) for a in term.of]
         parts = [part if k == 1 else k * part for part, k in zip(parts, term.times, strict=True)]
-        out = _combined(term, parts)
+        out = _combine(term, parts)
         return out.astype(object if term.wide and term.kind not in COMPARISONS else np.int64)
 
 
@@ -324,13 +324,13 @@ def nearest(v: Any, steps: int, most: int) -> Any:
     return near + (left >= 2 * most) - (left < 0)
 
 
-def _as(v: Any, wide: bool) -> Any:
+def _widened(v: Any, wide: bool) -> Any:
     if isinstance(v, int):
         return v
     return v.astype(object) if wide else v
 
 
-def _combined(term: Term, parts: list[Any]) -> Any:
+def _combine(term: Term, parts: list[Any]) -> Any:
     if term.kind == "plus":
         return sum(parts[1:], parts[0])
     if term.kind == "times":

@@ -38,8 +38,8 @@ from murmure.statistics.base.statistic import CuratorStatistic
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
 
-MOST_VALUES = 1 << 20  # of a number: bounds are found by looking at each of them
-MOST_BITS = 30  # of a square: finer ones lose their last bits, so that sums of 2**32 rows stay below 2**63
+MAX_MOMENT_VALUES = 1 << 20  # of a number: bounds are found by looking at each of them
+MAX_SQUARE_BITS = 30  # of a square: finer ones lose their last bits, so that sums of 2**32 rows stay below 2**63
 ROWS = 1 << 16  # that are added at a time
 FEW_CELLS = 1 << 16  # of a table of class and value
 NOISE_RATIO = 0.7  # x = b2 / b1: near the least log-odds error, with a little more for the means
@@ -75,9 +75,9 @@ class ClassMoments(CuratorStatistic):
         if not self.attributes:
             raise InvalidParameter(f"ClassMoments: the schema has no attribute beside the target {self.target!r}.")
         for name in self.numbers:
-            if self.domain[name].size > MOST_VALUES:
+            if self.domain[name].size > MAX_MOMENT_VALUES:
                 raise InvalidParameter(
-                    f"ClassMoments: {name!r} has {self.domain[name].size} values, more than {MOST_VALUES}.",
+                    f"ClassMoments: {name!r} has {self.domain[name].size} values, more than {MAX_MOMENT_VALUES}.",
                     hint="put it on a coarser grid: Interval(low, high, cells=1024)",
                 )
         if self.split not in ("best", "equal"):
@@ -282,7 +282,7 @@ class MomentCoding:
 
     @property
     def shift(self) -> int:
-        return max(0, 2 * self.top.bit_length() - MOST_BITS)
+        return max(0, 2 * self.top.bit_length() - MAX_SQUARE_BITS)
 
     def of(self, codes: Array) -> tuple[Ints, Ints]:
         A, B, M = self.factors

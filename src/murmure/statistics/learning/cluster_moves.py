@@ -32,7 +32,7 @@ from murmure.statistics.learning.clusters import EXACT, ROWS, Clusters
 
 Floats = NDArray[np.float64]
 
-MOST = {"l1": 1 << 44, "l2": 1 << 24}  # R: floats then tell lengths well enough to cut them (see `_shortened`)
+MAX_REACH = {"l1": 1 << 44, "l2": 1 << 24}  # R: floats then tell lengths well enough to cut them (see `_shortened`)
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class ClusterMoves(CuratorStatistic):
         held = Clusters(self.domain, self.centres, self.scales)  # refuses what does not fit together
         object.__setattr__(self, "centres", held.centres)
         object.__setattr__(self, "scales", held.scales)
-        if self.norm not in MOST:
+        if self.norm not in MAX_REACH:
             raise InvalidParameter(f'ClusterMoves.norm must be "l1" or "l2", got {shorten(self.norm)}.')
         whole = isinstance(self.reach, int) and not isinstance(self.reach, bool)
-        if not whole or not 1 <= self.reach <= MOST[self.norm]:
+        if not whole or not 1 <= self.reach <= MAX_REACH[self.norm]:
             raise InvalidParameter(
-                f"ClusterMoves.reach must be a whole number from 1 to {MOST[self.norm]}, got {shorten(self.reach)}.",
+                f"ClusterMoves.reach must be a whole number from 1 to {MAX_REACH[self.norm]}, got {shorten(self.reach)}.",
                 hint="a coarser grid: fewer cells, or wider steps",
             )
         if self.norm == "l2" and sum(far * far for far in self._far) >= EXACT:
