@@ -57,17 +57,17 @@ EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
-def _recording_plans(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
+def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Generator[Plan, Any, Any]:
     """The same generator; the plans that it asks for are kept, exact ones too."""
-    asked.clear()  # it is asked again where somebody else paid for the same answers
-    heard = None
+    plans.clear()  # it is asked again where somebody else paid for the same answers
+    answer = None
     while True:
         try:
-            plan = steps.send(heard)
+            plan = steps.send(answer)
         except StopIteration as end:
             return end.value
-        asked.append(plan)
-        heard = yield plan
+        plans.append(plan)
+        answer = yield plan
 
 
 def _full_text(value: Any) -> str:
@@ -180,9 +180,9 @@ class Learner:
         noise, ledger = noise_in(privacy), None
         if noise is not None:
             fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
-        asked: list[Plan] = []
-        heard = drive(
-            lambda: _recording_plans(self._steps(rows.schema, privacy), asked),
+        plans_asked: list[Plan] = []
+        driven = drive(
+            lambda: _recording_plans(self._steps(rows.schema, privacy), plans_asked),
             rows.frame,
             self.engine,
             fit,
@@ -190,14 +190,14 @@ class Learner:
             gate,
             rules_of(privacy),
         )
-        spent = sequential([plan.bound.cost for plan in heard.plans])
-        plans = tuple(asked) if isinstance(privacy, Secure) else heard.plans
+        spent = sequential([plan.bound.cost for plan in driven.plans])
+        plans = tuple(plans_asked) if isinstance(privacy, Secure) else driven.plans
         return {
             "guarantees_": self._guarantees(plans, privacy),
             "spent_": Cost(math.inf, math.inf) if noise is None else spent,
-            "answers_": heard.answers,
+            "answers_": driven.answers,
             "plans_": tuple(plan.digest for plan in plans),
-            **heard.result,
+            **driven.result,
         }
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
@@ -221,9 +221,9 @@ class Learner:
     def _digest(self, schema: Schema, privacy: Privacy) -> str:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
-        said = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
-        held = {"learner": type(self).__name__, "said": said, "schema": schema.to_dict()}
-        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+        parameters = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
+        content = {"learner": type(self).__name__, "said": parameters, "schema": schema.to_dict()}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     # -- what it has learned ----------------------------------------------------------------------
 
@@ -239,8 +239,8 @@ class Learner:
                     f"{type(self).__name__}: The feature names should match those that were passed during fit: "
                     f"missing {shorten(wrong, 120)}."
                 )
-            held = columns_by_name(X)
-            return {name: held[name] for name in features}
+            columns = columns_by_name(X)
+            return {name: columns[name] for name in features}
         if isinstance(X, str):
             from murmure.engines.sources.tables import open_table
 
@@ -325,8 +325,8 @@ class Learner:
 
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
-        said = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
-        shown = {n: shorten(v, 60) for n, v in said.items()}
+        changed = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
+        shown = {n: shorten(v, 60) for n, v in changed.items()}
         if isinstance(self.privacy, Secure):  # in short, and with the number of parties once it is known
             from murmure.learn.learner_summary import privacy_text
 

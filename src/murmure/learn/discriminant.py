@@ -104,7 +104,7 @@ def scores(found: ClassMeans, total: Floats | None) -> Floats:
         root = np.sqrt(share)
         solved = found.signal_share * np.linalg.solve(total, apart.T) * root
         K = (root[:, None] * apart) @ solved
-        between, vectors = np.linalg.eigh((K + K.T) / 2)
-        within = 1 - np.clip(between, 0.0, MAX_BETWEEN_SHARE)
+        between_values, vectors = np.linalg.eigh((K + K.T) / 2)
+        within = 1 - np.clip(between_values, 0.0, MAX_BETWEEN_SHARE)
         slopes = (((solved @ vectors) / within) @ vectors.T / root).T
     return np.column_stack([np.log(share) - (slopes * apart).sum(axis=1) / 2, slopes])

@@ -78,13 +78,13 @@ def _spread(k: int, d: int, seed: int) -> Floats:
     rng, radius = Random.seeded(seed), 1.0
     while True:
         radius *= 0.9
-        left = (rng.words(100 * k * d).astype(np.float64) / 2.0**63 - 1).reshape(-1, d) * (1 - radius)
-        held: list[Floats] = []
-        while len(left):  # the first point that has room, and those that still have some beside it
-            held.append(left[0])
-            if len(held) == k:
-                return np.array(held)
-            left = left[((left - left[0]) ** 2).sum(axis=1) >= 4 * radius * radius]
+        candidates = (rng.words(100 * k * d).astype(np.float64) / 2.0**63 - 1).reshape(-1, d) * (1 - radius)
+        points: list[Floats] = []
+        while len(candidates):  # the first point that has room, and those that still have some beside it
+            points.append(candidates[0])
+            if len(points) == k:
+                return np.array(points)
+            candidates = candidates[((candidates - candidates[0]) ** 2).sum(axis=1) >= 4 * radius * radius]
 
 
 def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
@@ -231,8 +231,8 @@ class KMeans(Learner):
         for noise in privacy.noises([1.0] * steps):
             found: ClustersEstimate = yield privacy.plan(self._clusters(schema, centres), noise)
             taken += 1
-            before, centres = centres, found.centres(centres, last=taken == steps)
-            if noise_in(privacy) is None and (centres == before).all():  # never where it would tell
+            previous, centres = centres, found.centres(centres, last=taken == steps)
+            if noise_in(privacy) is None and (centres == previous).all():  # never where it would tell
                 break
         middle, half = self._box(schema)
         return {
@@ -280,8 +280,8 @@ class KMeans(Learner):
         from murmure.learn.local_rows import sanitised_rows
 
         table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-        said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-        fitted = KMeans(**said).fit(table)
+        parameters = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
+        fitted = KMeans(**parameters).fit(table)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
         return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
 
@@ -332,7 +332,7 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
-def _next_centres(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+def _next_centres(found: ClusterMovesEstimate, previous: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
     """The next centres: a function of noisy answers, and free.
 
     Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first
@@ -341,16 +341,16 @@ def _next_centres(found: ClusterMovesEstimate, before: Floats, mean: Floats, cor
     """
     enough = found.counts >= found.floor
     people = np.maximum(found.counts, found.floor)[:, None]
-    centres = np.clip(before + found.offset_sums / people, -corner, corner)
+    centres = np.clip(previous + found.offset_sums / people, -corner, corner)
     noise = found.move_noise / people**2
     apart, d = centres - mean, len(mean)
     size = float((apart**2 - noise)[enough].sum())
     tau2 = max(0.0, size) / (max(int(enough.sum()), 1) * d)
     centres = mean + tau2 / (tau2 + noise) * apart
     if last or not enough.any():
-        return np.where(enough[:, None], centres, mean if last else before)
+        return np.where(enough[:, None], centres, mean if last else previous)
     largest = centres[np.argmax(found.counts)]
-    return np.where(enough[:, None], centres, before + NEARER * (largest - before))
+    return np.where(enough[:, None], centres, previous + NEARER * (largest - previous))
 
 
 _PLANE = Schema({"x": Integers(0, 20), "y": Interval(-1.0, 1.0, cells=32)})

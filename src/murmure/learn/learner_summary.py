@@ -40,11 +40,11 @@ def title_of(learner: Any) -> str:
     return _call_text(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
 
 
-def _call_text(held: Any, parameters: dict[str, Any]) -> str:
-    defaults = {name: p.default for name, p in inspect.signature(type(held).__init__).parameters.items()}
-    said = {n: v for n, v in parameters.items() if v is not defaults[n] and not _is_default(v, defaults[n])}
-    parts = [f"{n}={privacy_text(held) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in said.items()]
-    return f"{type(held).__name__}({', '.join(parts)})"
+def _call_text(owner: Any, parameters: dict[str, Any]) -> str:
+    defaults = {name: p.default for name, p in inspect.signature(type(owner).__init__).parameters.items()}
+    changed = {n: v for n, v in parameters.items() if v is not defaults[n] and not _is_default(v, defaults[n])}
+    parts = [f"{n}={privacy_text(owner) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in changed.items()]
+    return f"{type(owner).__name__}({', '.join(parts)})"
 
 
 def privacy_text(learner: Any) -> str:
@@ -85,10 +85,10 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
         yield "cost", f"epsilon = {spent.epsilon:.6g}" if noise.pure else f"rho = {spent.rho:.6g}"
     if hasattr(learner, "nominal_epsilon_"):
         yield "nominal", f"its source calls this epsilon = {learner.nominal_epsilon_:.6g}; what it costs stands above"
-    held: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
+    groups: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
     for observer, certificate in getattr(learner, "guarantees_", {}).items():
-        held.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
-    for observers, certificate in held.values():
+        groups.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
+    for observers, certificate in groups.values():
         yield " and ".join(observers), _guarantee_text(certificate)
 
 
@@ -97,8 +97,10 @@ def _guarantee_text(c: Certificate) -> str:
     if math.isinf(c.epsilon):
         provided = f"; provided {c.assumption}" if c.hides and c.assumption else ""
         return f"no differential privacy; {c.method}{hidden}{provided}"
-    said = f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
-    return said + hidden + (f"; provided {c.assumption}" if c.assumption else "")
+    promise = (
+        f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
+    )
+    return promise + hidden + (f"; provided {c.assumption}" if c.assumption else "")
 
 
 # -- as text and as HTML ----------------------------------------------------------------------------------------------
@@ -113,7 +115,7 @@ def summary(learner: Any) -> str:
     parts += [_table_text(table) for table in tables_of(learner)]
     notes = list(notes_of(learner))
     wide = max(len(name) for name, _ in notes)
-    lines = [textwrap.fill(f"{name:{wide}}  {said}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, said in notes]
+    lines = [textwrap.fill(f"{name:{wide}}  {text}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, text in notes]
     return "\n\n".join([*parts, "\n".join(lines)])
 
 
@@ -133,15 +135,15 @@ def _cut(text: str, width: int) -> str:
 
 def learner_html(learner: Any) -> str:
     """For notebooks; before `fit`, its parameters alone."""
-    said = f"<p><b>{html.escape(title_of(learner))}</b></p>"
+    title = f"<p><b>{html.escape(title_of(learner))}</b></p>"
     if not learner.__sklearn_is_fitted__():
-        return f"{STYLE}<div class='murmure'>{said}<p class='note'>Not fitted yet.</p></div>"
+        return f"{STYLE}<div class='murmure'>{title}<p class='note'>Not fitted yet.</p></div>"
     warn = f"<p class='warn'>{SEEDED}</p>" if learner.seeded_ else ""
     tables = "".join(_table_html(table) for table in tables_of(learner))
     notes = "".join(
-        f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(said)}</p>" for name, said in notes_of(learner)
+        f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(text)}</p>" for name, text in notes_of(learner)
     )
-    return f"{STYLE}<div class='murmure'>{said}{warn}{tables}{notes}</div>"
+    return f"{STYLE}<div class='murmure'>{title}{warn}{tables}{notes}</div>"
 
 
 def _table_html(table: SummaryTable) -> str:
@@ -151,4 +153,5 @@ def _table_html(table: SummaryTable) -> str:
 
     left = len(table.rows) - MAX_SHOWN_ROWS
     more = f"<p class='note'>{left} more rows not shown</p>" if left > 0 else ""
-    return f"<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in table.rows[:MAX_SHOWN_ROWS])}</table>{more}"
+    rows = "".join(line(row, "td") for row in table.rows[:MAX_SHOWN_ROWS])
+    return f"<table>{line(table.head, 'th')}{rows}</table>{more}"

@@ -170,8 +170,8 @@ class LinearRegression(Learner):
         deviation = math.sqrt(max(product_variance(row, released.noise) for row in rows))
         ridge: float | str = self.ridge
         if ridge == "auto":
-            own: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
-            ridge = own.get(self.method, "auto")
+            method_ridge: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
+            ridge = method_ridge.get(self.method, "auto")
         solved = solve(rows @ Z @ rows.T, rows @ Z @ outcome, deviation, ridge, self.trim, self.fit_intercept)
         cov = weight_covariance(Z, released.noise, rows, outcome, solved.weights) if solved.plain else None
         # y = middle + unit (w0 + sum_j w_j (x_j - middle_j) / unit_j)

@@ -113,8 +113,8 @@ def _clip_to_bounds(table: Any, schema: Schema, mechanism: Plain) -> Any:
     columns = {name: table.column(name) for name in table.column_names}
     for name in beyond:
         domain: Any = schema[name]
-        held = np.clip(np.asarray(columns[name], float), float(domain.low), float(domain.high))
-        columns[name] = pa.array(np.rint(held).astype(np.int64) if isinstance(domain, Integers) else held)
+        clipped = np.clip(np.asarray(columns[name], float), float(domain.low), float(domain.high))
+        columns[name] = pa.array(np.rint(clipped).astype(np.int64) if isinstance(domain, Integers) else clipped)
     return pa.table(columns)
 
 
@@ -178,8 +178,8 @@ def _by_pairs(
     codes = dict(zip(schema.private, _encode_all(schema, frame), strict=True))
     names = {name: f"{ask.target} and {name}" for name in ask.attributes}
     pairs = Schema({names[name]: Categories(ask.classes * schema[name].size) for name in ask.attributes})
-    own = codes[ask.target].astype(np.int64)
-    rows = {names[name]: own * schema[name].size + codes[name] for name in ask.attributes}
+    class_codes = codes[ask.target].astype(np.int64)
+    rows = {names[name]: class_codes * schema[name].size + codes[name] for name in ask.attributes}
     return run(Plan(Marginals(pairs), person=SMP(pairs, privacy.epsilon)), rows, rng=rng), names
 
 

@@ -146,10 +146,13 @@ class LogisticRegression(Classifier):
             return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
             released: TaylorEstimate = yield privacy.plan(ask)
-            weights, said = self._least(released)
+            weights, post_processing = self._least(released)
         else:
-            weights, said = yield from self._descent(ask, privacy)
-        return {**self._learned(ask, weights, said), "n_iter_": np.array([self.steps * (self.method == "gradient")])}
+            weights, post_processing = yield from self._descent(ask, privacy)
+        return {
+            **self._learned(ask, weights, post_processing),
+            "n_iter_": np.array([self.steps * (self.method == "gradient")]),
+        }
 
     def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         """The parabola of unbiased sums; or the loss itself, on the randomised rows as they are."""
@@ -158,8 +161,14 @@ class LogisticRegression(Classifier):
             from murmure.learn.local_rows import sanitised_rows
 
             table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-            said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-            fitted = type(self)(**said).fit(table)
+            parameters = {
+                **self.get_params(),
+                "schema": rows.schema,
+                "privacy": Clear(),
+                "ledger": None,
+                "rng": gate.rng,
+            }
+            fitted = type(self)(**parameters).fit(table)
             learned = {name: getattr(fitted, name) for name in LEARNED_ATTRIBUTES}
             lean = "none: learned from randomised rows as they are, which leans to 0"
             return {"guarantees_": guarantees, **learned, "post_": lean}
@@ -196,13 +205,13 @@ class LogisticRegression(Classifier):
 
     def _least(self, released: TaylorEstimate) -> tuple[list[Floats], str]:
         """The minimum of the parabola: A w = 2 sum v y for y = -1 or 1, and 4 sum v (y - 1/2) for an indicator y."""
-        A, said, out = released.design, "", []
+        A, post_processing, out = released.design, "", []
         for c in range(released.cross.shape[1]):
             b = 2 * released.cross[:, c] if len(released.classes) == 1 else 4 * (released.cross[:, c] - A[0] / 2)
             solved = self._solve(released, b)
             out.append(solved.weights)
-            said = solved.post_processing
-        return out, said
+            post_processing = solved.post_processing
+        return out, post_processing
 
     def _solve(self, released: TaylorEstimate, b: Floats) -> Any:
         deviation = float(np.sqrt(released.design_noise.max()))
@@ -211,13 +220,13 @@ class LogisticRegression(Classifier):
     def _descent(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], str]]:
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
         released: TaylorEstimate = yield privacy.plan(ask, first)
-        [w], said = self._least(released)
+        [w], post_processing = self._least(released)
         for noise in rest:
             w = _on_grid(w)
             slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, 1), noise)
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
             w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
-        return [w], said
+        return [w], post_processing
 
     # -- auto -----------------------------------------------------------------------------------------------------
 
@@ -240,7 +249,7 @@ class LogisticRegression(Classifier):
             room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
-        said = "class means, shrunk by the noise, and a public guess of how columns vary"
+        post_processing = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
             weights, centre = scores(found, None), found.centre
         else:
@@ -253,22 +262,22 @@ class LogisticRegression(Classifier):
             off = found.centre - centre
             total, _ = covariance(spread, found.people, off)
             weights = scores(found, total)
-            said = "class means and covariances, shrunk by the noise"
+            post_processing = "class means and covariances, shrunk by the noise"
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
                 bend = _curvature(found.people, off, total)
                 if room.curvature:
                     weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
-                    said += f"; {room.steps} noisy steps of Newton's method"
+                    post_processing += f"; {room.steps} noisy steps of Newton's method"
                 else:
                     weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
-                    said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+                    post_processing += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
         if found.signal_share == 0 and not room.steps:
-            said = NO_DIFFERENCE
-        return self._answer(ask, weights, centre, said, room.steps)
+            post_processing = NO_DIFFERENCE
+        return self._answer(ask, weights, centre, post_processing, room.steps)
 
     def _first_gradient(self, ask: Taylor) -> Gradient:
         """The gradient at 0, on the finest grid that steps take."""
@@ -306,21 +315,23 @@ class LogisticRegression(Classifier):
             w = w + step * min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
         return w
 
-    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:
+    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, post_processing: str, steps: int) -> dict[str, Any]:
         """Weights of (1, x - centre), one row for each class, as coefficients of x."""
         weights = weights.copy()
         weights[:, 0] -= weights[:, 1:] @ centre
         rows = [weights[1] - weights[0]] if len(weights) == 2 else list(weights)
-        return {**self._learned(ask, rows, said, softmax=True), "n_iter_": np.array([steps] * len(rows))}
+        return {**self._learned(ask, rows, post_processing, softmax=True), "n_iter_": np.array([steps] * len(rows))}
 
-    def _learned(self, ask: Taylor, weights: list[Floats], said: str, softmax: bool = False) -> dict[str, Any]:
+    def _learned(
+        self, ask: Taylor, weights: list[Floats], post_processing: str, softmax: bool = False
+    ) -> dict[str, Any]:
         design, w = ask.design, np.stack(weights)
         coef = w[:, 1:] / design.units
         return {
             "classes_": labels_of(ask.domain[ask.target]),
             "coef_": coef,
             "intercept_": w[:, 0] - coef @ design.middles,
-            "post_": said,
+            "post_": post_processing,
             "names_": tuple(design.names[1:]),
             "features_": design.features,
             "softmax_": softmax,

@@ -72,12 +72,12 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
     what = repr(str(path))
     try:
         with Path(path).open("rb") as file:
-            held = file.read(MAX_MODEL_BYTES + 1)
-        text = held.decode("utf-8")
+            raw = file.read(MAX_MODEL_BYTES + 1)
+        text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
         raise InvalidParameter(f"cannot read the model {what}: {why}.", hint="save_model writes one") from None
-    if len(held) > MAX_MODEL_BYTES:
+    if len(raw) > MAX_MODEL_BYTES:
         raise InvalidParameter(f"{what} is no model: it has more than {MAX_MODEL_BYTES:_} bytes.")
     return learner_from_json(text, what)
 
@@ -107,86 +107,86 @@ def learner_to_dict(learner: Learner) -> dict[str, Any]:
     }
 
 
-def learner_from_dict(held: Any, what: str = "this") -> Learner:
+def learner_from_dict(document: Any, what: str = "this") -> Learner:
     """The learner again: it predicts as it did."""
-    version = held.get("murmure-model") if isinstance(held, dict) else None
+    version = document.get("murmure-model") if isinstance(document, dict) else None
     if version != VERSION or isinstance(version, bool):
         raise InvalidParameter(
             f"{what} is no model that this version can read (murmure-model = {shorten(version)}).",
             hint="save_model and murmure train write models",
         )
     try:
-        name, privacy = held["learner"], dict(held["privacy"])
+        name, privacy = document["learner"], dict(document["privacy"])
         if not isinstance(name, str) or name not in LEARNERS:
             raise InvalidParameter(f"{what} holds an unknown learner {shorten(name)}.")
-        if {*EXECUTION_PARAMETERS, "schema", "privacy"} & held["parameters"].keys():
+        if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
-        made: Learner = learner_named(name)(**{n: _from_json(v) for n, v in held["parameters"].items()})
-        made.privacy = PRIVACY[privacy.pop("type")](**privacy)
-        made.schema = made.schema_ = _parse_schema(held["schema"])
-        for attribute, value in held["learned"].items():
+        learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
+        learner.privacy = PRIVACY[privacy.pop("type")](**privacy)
+        learner.schema = learner.schema_ = _parse_schema(document["schema"])
+        for attribute, value in document["learned"].items():
             if not attribute.endswith("_") or attribute.startswith("_") or attribute in NOT_SAVED:
                 raise KeyError(attribute)
-            setattr(made, attribute, _from_json(value))
-        _set_costs(made, held)
-        _try_out(made)
+            setattr(learner, attribute, _from_json(value))
+        _set_costs(learner, document)
+        _try_out(learner)
     except (Exception, MemoryError) as error:  # whatever a hostile file makes of our own code, it is the file's fault
         if isinstance(error, InvalidParameter):
             raise
         raise InvalidParameter(f"{what} is a damaged model ({type(error).__name__}).", hint="train it again") from None
-    return made
+    return learner
 
 
-def _parse_schema(held: Any) -> Schema:
-    schema = Schema.from_dict(held)
+def _parse_schema(document: Any) -> Schema:
+    schema = Schema.from_dict(document)
     if sum(schema[name].size for name in schema if isinstance(schema[name], Categories)) > MAX_ARRAY_CELLS:
         raise ValueError("labels")
     return schema
 
 
-def _set_costs(made: Any, held: dict[str, Any]) -> None:
+def _set_costs(learner: Any, document: dict[str, Any]) -> None:
     """What it cost, as the file says it; observers that share a certificate share it again."""
     known: dict[str, Certificate] = {}
-    made.guarantees_ = {
+    learner.guarantees_ = {
         observer: known.setdefault(json.dumps(c, sort_keys=True), _parse_certificate(c))
-        for observer, c in held["guarantees"].items()
+        for observer, c in document["guarantees"].items()
     }
-    spent = held["spent"]
-    made.spent_ = None if spent is None else Cost(_from_json(spent["epsilon"]), _from_json(spent["rho"]))
-    made.plans_ = tuple(map(_check_text, held["plans"]))
-    if not isinstance(held["seeded"], bool):
+    spent = document["spent"]
+    learner.spent_ = None if spent is None else Cost(_from_json(spent["epsilon"]), _from_json(spent["rho"]))
+    learner.plans_ = tuple(map(_check_text, document["plans"]))
+    if not isinstance(document["seeded"], bool):
         raise TypeError("seeded")
-    made.seeded_ = held["seeded"]
+    learner.seeded_ = document["seeded"]
 
 
-def _parse_certificate(held: dict[str, Any]) -> Certificate:
-    if held["relation"] not in ("add/remove", "replace") or held["unit"] not in ("record", "attribute"):
+def _parse_certificate(fields: dict[str, Any]) -> Certificate:
+    if fields["relation"] not in ("add/remove", "replace") or fields["unit"] not in ("record", "attribute"):
         raise ValueError("certificate")
     return Certificate(
-        epsilon=math.inf if held["epsilon"] == "inf" else float(held["epsilon"]),
-        delta=float(held["delta"]),
-        relation=held["relation"],
-        unit=held["unit"],
-        public=tuple(map(_check_text, held["public"])),
-        method=_check_text(held["method"]),
-        assumption=None if held["assumption"] is None else _check_text(held["assumption"]),
-        hides=None if held.get("hides") is None else _check_text(held["hides"]),
+        epsilon=math.inf if fields["epsilon"] == "inf" else float(fields["epsilon"]),
+        delta=float(fields["delta"]),
+        relation=fields["relation"],
+        unit=fields["unit"],
+        public=tuple(map(_check_text, fields["public"])),
+        method=_check_text(fields["method"]),
+        assumption=None if fields["assumption"] is None else _check_text(fields["assumption"]),
+        hides=None if fields.get("hides") is None else _check_text(fields["hides"]),
     )
 
 
-def _check_text(held: Any) -> str:
-    if not isinstance(held, str):
+def _check_text(value: Any) -> str:
+    if not isinstance(value, str):
         raise TypeError("text")
-    return held
+    return value
 
 
-def _try_out(made: Any) -> None:
+def _try_out(learner: Any) -> None:
     """One row of its schema is predicted, and the summary made: shapes and types that do not fit show here."""
     with np.errstate(all="ignore"):
-        made.predict(
-            {name: [_first_value(made.schema_[name])] for name in made.schema_.private if name != made._target}
+        learner.predict(
+            {name: [_first_value(learner.schema_[name])] for name in learner.schema_.private if name != learner._target}
         )
-        made.summary()
+        learner.summary()
 
 
 def _first_value(domain: Domain) -> Any:
@@ -197,10 +197,10 @@ def _first_value(domain: Domain) -> Any:
 
 def learner_from_json(text: str, what: str = "this") -> Learner:
     try:
-        held = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidParameter(f"{what} is not JSON.", hint="save_model and murmure train write models") from None
-    return learner_from_dict(held, what)
+    return learner_from_dict(document, what)
 
 
 def _number_to_json(value: float) -> Any:
@@ -228,14 +228,14 @@ def _from_json(value: Any) -> Any:
         return [_from_json(v) for v in value]
     if not isinstance(value, dict):
         return value
-    ((kind, held), *rest) = value.items()
+    ((kind, content), *rest) = value.items()
     if kind == "float":
-        return float(held)
+        return float(content)
     if kind == "array":
-        return _make_array(_nested_from_json(held), ARRAY_TYPES[rest[0][1]])
+        return _make_array(_nested_from_json(content), ARRAY_TYPES[rest[0][1]])
     if kind == "map":
-        return {k: _from_json(v) for k, v in held.items()}
-    parts = [_from_json(v) for v in held]
+        return {k: _from_json(v) for k, v in content.items()}
+    parts = [_from_json(v) for v in content]
     return tuple(parts) if kind == "tuple" else parts
 
 

@@ -161,12 +161,14 @@ class NaiveBayes(Classifier):
         found = means_of(first.counted, summed)
         means = found.centre + found.signal_share * (found.means - found.centre)
         spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
-        said = "class means, shrunk by the noise, and a public guess of the variances"
+        post_processing = "class means, shrunk by the noise, and a public guess of the variances"
         return self._alike(
-            sums, found.people * found.shares, means, spread, said if found.signal_share else NO_DIFFERENCE
+            sums, found.people * found.shares, means, spread, post_processing if found.signal_share else NO_DIFFERENCE
         )
 
-    def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, said: str) -> dict[str, Any]:
+    def _alike(
+        self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, post_processing: str
+    ) -> dict[str, Any]:
         """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""
         design, shape = sums.design, (sums.classes, sums.design.width - 1)
         return {
@@ -178,7 +180,7 @@ class NaiveBayes(Classifier):
             "category_prob_": {},
             "numbers_": design.features,
             "categories_": (),
-            "post_": said,
+            "post_": post_processing,
         }
 
     def _learned(self, summary: ClassSummary, ask: ClassMoments) -> dict[str, Any]:

@@ -23,11 +23,11 @@ def numbers_to_predict(
     clip: a number beyond public bounds counts as the nearest one, as it did in learning. Bounds that were read off the
     data, in the clear, bind no other rows.
     """
-    held = [_numbers(owner, schema, name, columns[name]) for name in names]
+    parts = [_numbers(owner, schema, name, columns[name]) for name in names]
     if clip:
         bounds: list[Any] = [schema[name] for name in names]
-        held = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(held, bounds, strict=True)]
-    return np.stack(held, axis=1) if held else np.empty((_rows(columns), 0))
+        parts = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(parts, bounds, strict=True)]
+    return np.stack(parts, axis=1) if parts else np.empty((_rows(columns), 0))
 
 
 def _rows(columns: Mapping[str, Any]) -> int:

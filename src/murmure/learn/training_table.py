@@ -138,9 +138,9 @@ def rows_of_parties(owner: str, tables: Any, y: Any, schema: Schema, target: str
     return TrainingTable(list(tables), schema, features, True)
 
 
-def _is_plain(held: Any) -> bool:
+def _is_plain(values: Any) -> bool:
     """Python's own values, each of a type of its own; an array has one type for all."""
-    return not hasattr(held, "dtype") and not hasattr(held, "__array__") and not hasattr(held, "toarray")
+    return not hasattr(values, "dtype") and not hasattr(values, "__array__") and not hasattr(values, "toarray")
 
 
 def _object_array(cells: Any) -> Any:
@@ -189,17 +189,17 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
                 f"{owner}: Found array with 0 sample(s) (shape={(0, len(table))}) while a minimum of 1 is required."
             )
         if name == target and classes:
-            held = np.unique(array[~_missing(array, owner, name)]).tolist()
+            labels = np.unique(array[~_missing(array, owner, name)]).tolist()
             if array.dtype.kind == "f" and np.isinf(array).any():
                 raise InvalidParameter(f"{owner}: Input y contains infinity.")
-            if array.dtype.kind == "f" and any(v != round(v) for v in held):
+            if array.dtype.kind == "f" and any(v != round(v) for v in labels):
                 raise InvalidParameter(f"{owner}: Unknown label type: continuous. The target must name classes.")
-            if len(held) < 2:
+            if len(labels) < 2:
                 raise InvalidParameter(
-                    f"{owner} needs at least two classes in the data; there is one class: {held}.",
+                    f"{owner} needs at least two classes in the data; there is one class: {labels}.",
                     hint="a schema may name classes that nobody in these data holds",
                 )
-            columns[name] = Categories(held)
+            columns[name] = Categories(labels)
             continue
         if array.dtype.kind not in "biuf":
             try:

@@ -107,9 +107,9 @@ class Marginals(BaseStatistic):
         """Public weights in thousandths, one per person."""
         if self.weights is None:
             return None
-        held = one_column(self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights])
-        held = numbers_in(self.domain[self.weights], held).array  # of rows that are left out, anything
-        return np.asarray(np.rint(np.asarray(held, float) * GRID), np.int64)
+        values = one_column(self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights])
+        values = numbers_in(self.domain[self.weights], values).array  # of rows that are left out, anything
+        return np.asarray(np.rint(np.asarray(values, float) * GRID), np.int64)
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads reports: the mechanism itself, or its weighted view."""
@@ -150,11 +150,13 @@ class Marginals(BaseStatistic):
         out = {}
         columns = zip(self.domain.private, self.parts, self._sharing, self._pieces(noisy.sum), strict=True)
         for name, part, shared, piece in columns:
-            whose = tuple(laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
-            out[name] = part.interpret(NoisySum(part.blocks, piece, whose))
+            part_laws = tuple(
+                laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks
+            )
+            out[name] = part.interpret(NoisySum(part.blocks, piece, part_laws))
         # the least noisy of the noisy numbers of people: that of the means, or of the column with the fewest cells
-        found = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
-        n = found.n + (0 if found.left_out is None else found.left_out.n)
+        least_noisy = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
+        n = least_noisy.n + (0 if least_noisy.left_out is None else least_noisy.left_out.n)
         return Estimates(out, n, numeric_values(self.domain), noisy=any(e.noisy for e in out.values()))
 
     def why_unanswerable(self, affine: Any) -> str | None:

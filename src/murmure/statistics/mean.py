@@ -60,8 +60,8 @@ class Mean(MomentsStatistic):
         codes = (s + n * r) // 2  # u = 2 code - r, so both divisions are exact where nothing was lost
         squares = ((q + n * r * r) // 2 + 2 * r * s + n * r * r) // 4
         mean, square = codes / n, squares / n
-        reading = CodeEstimator(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
-        return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
+        estimator = CodeEstimator(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
+        return Estimate(["mean"], np.array([low + step * mean]), n, "value", estimator)
 
     def why_unanswerable(self, affine: Affine | NoAffine) -> str | None:
         return affine.reason if isinstance(affine, NoAffine) else None

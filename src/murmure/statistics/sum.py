@@ -80,14 +80,14 @@ class Sum(NumberStatistic):
         laws = (noisy.law("count"), noisy.law("sum"))
         low, step, rounding = self.domain.scale()
         high = low + step * (self.domain.size - 1)
-        reading = SumEstimator(value, count, laws, unit, rest, low, high, rounding)
+        estimator = SumEstimator(value, count, laws, unit, rest, low, high, rounding)
         exact = laws == (None, None)
         return Estimate(
             ["sum"],
             np.array([value]),
             people_count(count),
             "value",
-            reading,
+            estimator,
             noisy=not exact,
             left_out=left_out_of(noisy) if counts_left_out(self) else None,
         )

@@ -49,19 +49,19 @@ class Sums(ExactSums):
             )
         if len(self.expressions) > MAX_EXPRESSIONS:
             raise InvalidParameter(f"Sums takes at most {MAX_EXPRESSIONS} expressions, got {len(self.expressions)}.")
-        said = tuple(e.strip() if isinstance(e, str) else e for e in self.expressions)
-        object.__setattr__(self, "expressions", said)
+        texts = tuple(e.strip() if isinstance(e, str) else e for e in self.expressions)
+        object.__setattr__(self, "expressions", texts)
         terms = Terms(self.domain)
-        numbers = tuple(read_expression(text, terms) for text in said)
-        seen: set[str] = set()
-        for text, number in zip(said, numbers, strict=True):
-            if text in seen:
+        numbers = tuple(read_expression(text, terms) for text in texts)
+        known: set[str] = set()
+        for text, number in zip(texts, numbers, strict=True):
+            if text in known:
                 raise InvalidParameter(f"Sums.expressions names {shorten(text)} twice.", hint="each sum is asked once")
             if terms[number].max_abs == 0:
                 raise InvalidParameter(
                     f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out"
                 )
-            seen.add(text)
+            known.add(text)
         self._keep_columns_read(terms, numbers)
         self._set_terms(terms, numbers)
 
@@ -81,9 +81,9 @@ class Sums(ExactSums):
         names = self.domain.private
         return f"{self.width} sums of {', '.join(names) if len(names) < 4 else f'{len(names)} columns'}"
 
-    def _estimate(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
+    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
         grid = tuple(name for name in self.domain.private if isinstance(self.domain[name], Interval))
-        return SumsEstimate.of(self.expressions, tuple(whole), self.units, laws, n, grid)
+        return SumsEstimate.of(self.expressions, tuple(integers), self.units, laws, n, grid)
 
 
 _HOSPITAL = Schema({"age": Integers(0, 99), "stay": Integers(-2, 30), "smoker": Categories(["no", "yes"])})

@@ -33,14 +33,14 @@ class Variance(MomentsStatistic):
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = recalled(noisy)
         m = moments_of(self.domain, noisy)
-        reading = VarianceEstimator(m)
-        value, reason = (m.half**2 * m.spread, None) if reading.divides(0.95) else (np.nan, TOO_NOISY)
+        estimator = VarianceEstimator(m)
+        value, reason = (m.half**2 * m.spread, None) if estimator.divides(0.95) else (np.nan, TOO_NOISY)
         return Estimate(
             ["variance"],
             np.array([value]),
             people_count(m.count),
             "value",
-            reading,
+            estimator,
             reason,
             noisy=not m.exact,
             left_out=left_out_of(noisy) if counts_left_out(self) else None,

@@ -61,8 +61,8 @@ class Where(CuratorStatistic):
 
     def __post_init__(self) -> None:
         check_protectable("Where", self.statistic)
-        one = isinstance(self.column, Schema) and len(self.column.private) == 1
-        if not isinstance(self.column, Domain) and not one:
+        single_column = isinstance(self.column, Schema) and len(self.column.private) == 1
+        if not isinstance(self.column, Domain) and not single_column:
             raise InvalidParameter(
                 f"Where.column must be the domain of a column, or a Schema of one, got {shorten(self.column)}.",
                 hint='Where(Count(schema["age"]), schema["region"], is_in=("north",))',
@@ -84,37 +84,37 @@ class Where(CuratorStatistic):
     @cached_property
     def _matching(self) -> NDArray[np.bool_]:
         """Which codes match; nobody (the last) does not."""
-        held = self._values_domain
-        if held.size > MAX_CONDITION_VALUES:
+        domain = self._values_domain
+        if domain.size > MAX_CONDITION_VALUES:
             raise InvalidParameter(
-                f"Where.column has {held.size} values, more than {MAX_CONDITION_VALUES}.",
+                f"Where.column has {domain.size} values, more than {MAX_CONDITION_VALUES}.",
                 hint="use an Interval with fewer cells, or Decimals with fewer places",
             )
-        out = np.zeros(held.size + 1, bool)
+        out = np.zeros(domain.size + 1, bool)
         if self.is_in is not None:
-            if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(held, Interval):
+            if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(domain, Interval):
                 raise InvalidParameter(
-                    f"Where.is_in must be a tuple of values of {held.describe()}, got {shorten(self.is_in)}.",
+                    f"Where.is_in must be a tuple of values of {domain.describe()}, got {shorten(self.is_in)}.",
                     hint="numbers between two bounds: between=(low, high)",
                 )
             try:
-                out[with_outside(held, "refuse").encode(list(self.is_in))] = True
+                out[with_outside(domain, "refuse").encode(list(self.is_in))] = True
             except OutsideDomain as outside:
                 raise InvalidParameter(f"Where.is_in: {outside}") from None
             return out
         ends = self.between
-        if isinstance(held, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
+        if isinstance(domain, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
             raise InvalidParameter(
                 f"Where.between must be two numbers, for a column of numbers, got {shorten(ends)} for "
-                f"{held.describe()}.",
+                f"{domain.describe()}.",
                 hint="labels are listed: is_in=(...)",
             )
-        values = held.numbers()
+        values = domain.numbers()
         assert values is not None
         out[:-1] = (values >= ends[0]) & (values <= ends[1])
         if not out.any():
             raise InvalidParameter(
-                f"Where.between = {ends} holds no value of {held.describe()}.",
+                f"Where.between = {ends} holds no value of {domain.describe()}.",
                 hint="the lower bound comes first",
             )
         return out
@@ -146,8 +146,8 @@ class Where(CuratorStatistic):
         )
 
     def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
-        held = codes_for(x, self.domain, self.column)
-        codes = held[0] if isinstance(held, tuple) else held
+        condition_codes = codes_for(x, self.domain, self.column)
+        codes = condition_codes[0] if isinstance(condition_codes, tuple) else condition_codes
         matches, inner = np.asarray(self._matching.take(codes)), codes_for(x, self.domain, self.statistic.domain)
         lacking = None if self.statistic.handles_nobody else lacking_rows(self.statistic.domain, inner)
         return (matches, inner) if lacking is None else (matches & ~lacking, present(inner, lacking))

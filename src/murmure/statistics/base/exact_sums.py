@@ -94,7 +94,7 @@ class ExactSums(TermsStatistic):
         """The exact sums of n rows, from whole numbers however large."""
         return self._estimate([int(v) for v in total], (None,) * self.width, n)
 
-    def _estimate(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> Any:
+    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> Any:
         raise NotImplementedError
 
     def reference(self, x: Sequence[Array]) -> Floats:

@@ -162,7 +162,7 @@ class GridDesign:
         limits = [0 if axis.indicators else axis.largest for axis in self.axes for _ in range(axis.width)]
         whole = all(isinstance(c, int) and not isinstance(c, bool) for c in self.centre)
         fits = len(self.centre) in (0, len(limits)) and whole
-        if not fits or any(abs(c) > most for c, most in zip(self.centre, limits, strict=False)):
+        if not fits or any(abs(c) > limit for c, limit in zip(self.centre, limits, strict=False)):
             raise InvalidParameter(
                 f"centre must be {len(limits)} whole numbers within the grid, 0 for indicators, got "
                 f"{shorten(self.centre)}."
@@ -209,9 +209,9 @@ class GridDesign:
         columns = [(axis, x[at[name]]) for axis, name in zip(self.axes, self.features, strict=True)]
         columns.append((target, x[at[self.target]]))
         n = len(columns[0][1])
-        held = np.empty((self.width + target.width, min(n, BLOCK)))
+        buffer = np.empty((self.width + target.width, min(n, BLOCK)))
         for a in range(0, n, BLOCK):
-            v = held[:, : n - a] if n - a < BLOCK else held
+            v = buffer[:, : n - a] if n - a < BLOCK else buffer
             row, nobody = int(self.intercept), None
             v[:row] = self.g
             for axis, codes in columns:
@@ -251,9 +251,9 @@ class GridDesign:
     @cached_property
     def caps(self) -> list[int]:
         """The largest value of the constant and of every column; of several indicators one is not zero."""
-        off = iter(self.centre or (0,) * sum(axis.width for axis in self.axes))
-        far = [max(abs(next(off)) for _ in range(axis.width)) for axis in self.axes]
-        return [self.g] * self.intercept + [axis.largest + c for axis, c in zip(self.axes, far, strict=True)]
+        offsets = iter(self.centre or (0,) * sum(axis.width for axis in self.axes))
+        reach = [max(abs(next(offsets)) for _ in range(axis.width)) for axis in self.axes]
+        return [self.g] * self.intercept + [axis.largest + c for axis, c in zip(self.axes, reach, strict=True)]
 
     @property
     def corners(self) -> bool:

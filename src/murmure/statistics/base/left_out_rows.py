@@ -57,6 +57,6 @@ def lift_count(x: Array, size: int, both: bool) -> list[Ints]:
 
 def left_out_of(noisy: NoisySum, block: str = "count") -> Estimate:
     """The noisy number of rows that are left out: the last entry of the block."""
-    found, law = noisy[block][-1:], noisy.law(block)
-    reading = CountEstimator(found, law)
-    return Estimate([LABEL], found.astype(float), people_count(found[0]), "count", reading, noisy=law is not None)
+    counts, law = noisy[block][-1:], noisy.law(block)
+    estimator = CountEstimator(counts, law)
+    return Estimate([LABEL], counts.astype(float), people_count(counts[0]), "count", estimator, noisy=law is not None)

@@ -74,8 +74,8 @@ def in_words(statistic: Any) -> str:
     if hasattr(statistic, "in_words"):
         return str(statistic.in_words())
     if isinstance(domain, Schema):
-        some = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
-        of = " and ".join(some) if len(some) < 3 else f"{len(some)} columns"
+        names = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
+        of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
     else:
         of = domain.column or ""
     return persisted_name(statistic) + (f" of {of}" if of else "")
@@ -109,9 +109,10 @@ def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | Non
     domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
     columns = codes if isinstance(domain, Schema) else (codes,)
     masks = [
-        np.asarray(column) == one.size
-        for one, column in zip(domains, columns, strict=True)
-        if can_be_nobody(one) and (one.outside == "drop" or not isinstance(one, Categories))
+        np.asarray(column) == column_domain.size
+        for column_domain, column in zip(domains, columns, strict=True)
+        if can_be_nobody(column_domain)
+        and (column_domain.outside == "drop" or not isinstance(column_domain, Categories))
     ]
     return np.logical_or.reduce(masks) if any(mask.any() for mask in masks) else None
 
@@ -158,14 +159,14 @@ def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -
     """One schema of the columns of two questions."""
     out: dict[str, Domain | Column] = dict(columns_of(owner, first))
     for name, column in columns_of(owner, second).items():
-        held = out.get(name)
-        if isinstance(held, Column) and with_column(held.coded, name) != with_column(column.coded, name):
+        known = out.get(name)
+        if isinstance(known, Column) and with_column(known.coded, name) != with_column(column.coded, name):
             raise InvalidParameter(
-                f"{owner}: column {name!r} is {held.domain.describe()} in one place, and "
+                f"{owner}: column {name!r} is {known.domain.describe()} in one place, and "
                 f"{column.domain.describe()} in another.",
                 hint="take both from the same schema",
             )
-        if held is None or (isinstance(held, Column) and held.missing == "refuse"):
+        if known is None or (isinstance(known, Column) and known.missing == "refuse"):
             out[name] = column  # the one that says what stands for a missing answer
     return Schema(out)
 

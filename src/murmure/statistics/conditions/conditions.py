@@ -83,22 +83,24 @@ def conditions_of(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, 
 
     finest: a column, and how many cells of it later rounds may come to; "" for cells that are no column's.
     """
-    found = _of_statistic(statistic)
+    conditions_found = _of_statistic(statistic)
     domain = statistic.domain
     if isinstance(domain, Schema):
         more = [_of_text(text, domain) for text in texts]
-        found = replace(
-            found,
-            conditions=(*found.conditions, *(c for one in more for c in one.conditions)),
-            weights=(*found.weights, *(w for one in more for w in one.weights)),
+        conditions_found = replace(
+            conditions_found,
+            conditions=(*conditions_found.conditions, *(c for one in more for c in one.conditions)),
+            weights=(*conditions_found.weights, *(w for one in more for w in one.weights)),
         )
     if finest is not None:
         name, cells = finest
         text = f"{quote_name(name)} between two values" if name else f"nearest to one of {cells} centres"
         of = frozenset([name] if name else [])
         one = Condition(text, None, of, cut=of, nominal=Fraction(1, cells))
-        found = replace(found, conditions=(*found.conditions, *([one] if cells > 1 else [])))
-    return replace(found, domains=_domains(domain))
+        conditions_found = replace(
+            conditions_found, conditions=(*conditions_found.conditions, *([one] if cells > 1 else []))
+        )
+    return replace(conditions_found, domains=_domains(domain))
 
 
 def _domains(domain: Any) -> dict[str, Domain]:
@@ -201,13 +203,15 @@ def _of_placed(statistic: Any) -> Conditions:
     else:
         cells = [Condition(of.inputs[0], None, at.columns, cut=at.columns, nominal=Fraction(1, places))]
     picked = [one for one in _picked(of) if one.columns != at.columns]
-    some = [*picked, *_pairs(picked)]
+    picked_together = [*picked, *_pairs(picked)]
     if of.settings[:1] in (("efron start",), ("efron step",)):  # of those with the event, products of two columns too
-        some += _triples(picked)
-    least = min(cells, key=lambda cell: cell.share or 0, default=None)
-    if len(cells) * (1 + len(some)) > MAX_EXPANDED_CELLS:
-        cells = [least] if least is not None else []
-    return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in some)))
+        picked_together += _triples(picked)
+    smallest = min(cells, key=lambda cell: cell.share or 0, default=None)
+    if len(cells) * (1 + len(picked_together)) > MAX_EXPANDED_CELLS:
+        cells = [smallest] if smallest is not None else []
+    return replace(
+        found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in picked_together))
+    )
 
 
 def _of_groups(statistic: Any) -> Conditions:
@@ -221,10 +225,10 @@ def _of_groups(statistic: Any) -> Conditions:
 def _of_where(statistic: Any) -> Conditions:
     column = statistic.column
     name = column.private[0] if isinstance(column, Schema) else column.column or ""
-    held, mask = statistic._values_domain, statistic._matching[:-1]
+    domain, mask = statistic._values_domain, statistic._matching[:-1]
     text = f"{quote_name(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
     text = text or f"{quote_name(name)} is {', '.join(map(str, statistic.is_in))}"
-    loose = frozenset[str]() if statistic.between and not isinstance(held, Categories) else frozenset([name])
+    loose = frozenset[str]() if statistic.between and not isinstance(domain, Categories) else frozenset([name])
     return _within_each([Condition(text, make_box({name: mask}), frozenset([name]), loose)], statistic.statistic)
 
 
@@ -254,8 +258,10 @@ def _value_cells(name: str, domain: Any) -> Iterable[Condition]:
     for code, label in enumerate(labels):
         mask = np.zeros(domain.size, bool)
         mask[code] = True
-        said = f'"{label}"' if isinstance(domain, Categories) else label
-        yield Condition(f"{quote_name(name)} == {said}" if name else said, make_box({name: mask}), *_cell_columns(name))
+        shown = f'"{label}"' if isinstance(domain, Categories) else label
+        yield Condition(
+            f"{quote_name(name)} == {shown}" if name else shown, make_box({name: mask}), *_cell_columns(name)
+        )
 
 
 def _cells_between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condition]:
@@ -268,12 +274,12 @@ def _cells_between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable
         if high > low:
             nominal = Fraction(high - low, domain.size)
             parts = [f"{a} < {quote_name(name)}"] * bool(a) + [f"{quote_name(name)} <= {b}"] * bool(b)
-            held = None
+            cell_region = None
             if domain.size <= MAX_POINTS:
                 mask = np.zeros(domain.size, bool)
                 mask[low:high] = True
-                held = make_box({name: mask})
-            yield Condition(" and ".join(parts) or name, held, *_cell_columns(name), nominal=nominal)
+                cell_region = make_box({name: mask})
+            yield Condition(" and ".join(parts) or name, cell_region, *_cell_columns(name), nominal=nominal)
 
 
 def _axes_of_cells(statistic: Any) -> list[list[Condition]]:
@@ -332,15 +338,15 @@ class _Walk:
         if term.is_constant or term.kind == "column" or not term.columns:
             return None
         if _holds_two(term):
-            return self._made(n, text, self._where(n))
-        return self.picks(n, text) if term.kind == "times" else self._odd(n, text)
+            return self._condition_where(n, text, self._where(n))
+        return self.picks(n, text) if term.kind == "times" else self._unusual_values(n, text)
 
-    def _made(self, n: int, text: str, where: Region | None) -> Condition | None:
+    def _condition_where(self, n: int, text: str, where: Region | None) -> Condition | None:
         term = self.terms[n]
         if where is not None and where.share in (0, 1):
             return None
         loose = frozenset[str]() if self._is_threshold(term) else self._loose(n)
-        return Condition(self._said(term) or text, where, term.columns, loose)
+        return Condition(self._text_of(term) or text, where, term.columns, loose)
 
     def _loose(self, n: int) -> frozenset[str]:
         """Columns that stand in anything else than a threshold."""
@@ -360,10 +366,10 @@ class _Walk:
     def _where(self, n: int) -> Region | None:
         """Where a term that holds two numbers holds the larger one."""
         if n not in self._regions:
-            self._regions[n] = self._found(n)
+            self._regions[n] = self._find_region(n)
         return self._regions[n]
 
-    def _found(self, n: int) -> Region | None:
+    def _find_region(self, n: int) -> Region | None:
         term = self.terms[n]
         if term.kind == "label":
             name, code = term.detail
@@ -379,20 +385,20 @@ class _Walk:
     def _names(self, n: int) -> tuple[str, ...]:
         return tuple(sorted(self.terms[n].columns))
 
-    def _listed(self, n: int, most: int) -> Any:
+    def _listed(self, n: int, max_points: int) -> Any:
         """What a term holds at every combination of its columns; None: there are too many."""
         schema, names = self.terms.schema, self._names(n)
         shape = tuple(schema[name].size for name in names)
         order = self.terms.dependencies([n])
         points = math.prod(shape)
-        self.work += points * len(order) * (points <= most)
-        if self.work > MAX_WORK or points > (most >> 4 if any(self.terms[a].wide for a in order) else most):
+        self.work += points * len(order) * (points <= max_points)
+        if self.work > MAX_WORK or points > (max_points >> 4 if any(self.terms[a].wide for a in order) else max_points):
             return None
         codes = {name: axis.ravel() for name, axis in zip(names, np.indices(shape), strict=True)}
-        held = self.terms.values(order, codes)[n]
-        return np.broadcast_to(np.asarray(held), (math.prod(shape),)).reshape(shape)
+        values = self.terms.values(order, codes)[n]
+        return np.broadcast_to(np.asarray(values), (math.prod(shape),)).reshape(shape)
 
-    def _odd(self, n: int, text: str) -> Condition | None:
+    def _unusual_values(self, n: int, text: str) -> Condition | None:
         """Where a term is not the number that it is on more than half of the domain."""
         term, found = self.terms[n], self._mostly(n)
         if found is not None:
@@ -411,10 +417,10 @@ class _Walk:
     def _mostly(self, n: int) -> tuple[Region, int] | None:
         """Where it differs from the number that it is mostly, and that number."""
         if n not in self._usual:
-            self._usual[n] = self._unusual(n)
+            self._usual[n] = self._find_unusual(n)
         return self._usual[n]
 
-    def _unusual(self, n: int) -> tuple[Region, int] | None:
+    def _find_unusual(self, n: int) -> tuple[Region, int] | None:
         smooth = self.terms[n].kind in ("plus", "power", "log", "sqrt") and self._folds(n) < 2
         values = self._listed(n, MAX_SMOOTH_POINTS if smooth else MAX_POINTS)
         if values is None:
@@ -450,11 +456,11 @@ class _Walk:
 
     def _roots(self, name: str, parts: Sequence[int], text: str) -> Condition | None:
         """k * (k - 1) * (k - 2) ... is 0 but for few k, and none of its parts is."""
-        own = [n for n in parts if self.terms[n].columns == {name}]
-        values = [self._listed(n, MAX_SMOOTH_POINTS) for n in own] if len(own) > 1 else []
-        if not values or any(one is None for one in values):
+        factors = [n for n in parts if self.terms[n].columns == {name}]
+        values = [self._listed(n, MAX_SMOOTH_POINTS) for n in factors] if len(factors) > 1 else []
+        if not values or any(column_values is None for column_values in values):
             return None
-        mask: Mask = np.logical_and.reduce([np.asarray(one != 0, bool) for one in values])
+        mask: Mask = np.logical_and.reduce([np.asarray(column_values != 0, bool) for column_values in values])
         if 2 * np.count_nonzero(mask) >= mask.size:
             return None
         return Condition(text, make_box({name: mask}), frozenset([name]), frozenset([name]))
@@ -471,13 +477,13 @@ class _Walk:
         if term.is_constant:
             return None
         if _holds_two(term):
-            return self._made(n, text, self._where(n)) if term.low == 0 else None
+            return self._condition_where(n, text, self._where(n)) if term.low == 0 else None
         found = self._mostly(n)
         if found is None or found[1] != 0:
             return None
         return Condition(text, found[0], term.columns, term.columns)
 
-    def _said(self, term: Term) -> str:
+    def _text_of(self, term: Term) -> str:
         """A label, or a column and a number, as people write them."""
         schema = self.terms.schema
         if term.kind == "label":
@@ -488,12 +494,12 @@ class _Walk:
             return ""
         sides = []
         for a in term.of:
-            held = self.terms[a]
-            if held.is_constant:
-                sides.append(_number(held.unit * held.low))
+            operand = self.terms[a]
+            if operand.is_constant:
+                sides.append(_number(operand.unit * operand.low))
                 continue
-            name = held.detail[0]
-            factor = held.unit / self.terms[self.terms.column(name)].unit
+            name = operand.detail[0]
+            factor = operand.unit / self.terms[self.terms.column(name)].unit
             sides.append(quote_name(name) if factor == 1 else f"{_number(factor)} * {quote_name(name)}")
         return f"{sides[0]} {term.kind} {sides[1]}"
 

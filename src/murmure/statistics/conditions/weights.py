@@ -25,14 +25,14 @@ NOTHING: Key = (frozenset(), ())
 
 def weights_in(terms: Terms, number: int) -> Iterator[Fraction | None]:
     """The ratios of weights in a sum, largest to smallest; None: beyond any bound."""
-    needed = terms.dependencies([number])
-    if any(_is_condition(terms, n) for n in needed):
+    order = terms.dependencies([number])
+    if any(_is_condition(terms, n) for n in order):
         alike: dict[Any, list[Fraction]] = {}
         for (conditions, columns), weight in _multiply_out(terms, number).items():
             if weight and (conditions or columns):
                 alike.setdefault(columns, []).append(abs(weight))
-        yield max((max(held) / min(held) for held in alike.values()), default=Fraction(1))
-    for n in needed:
+        yield max((max(weights) / min(weights) for weights in alike.values()), default=Fraction(1))
+    for n in order:
         if terms[n].kind == "times":
             yield from _exponential_ratios(terms, n)
         elif terms[n].kind == "exp" and len(terms[n].columns) > 1:  # e to a sum of columns is a product of such weights

@@ -49,9 +49,9 @@ class CrossProductsEstimate(SumsInterface):
         units = [float(unit) for unit in summed.units]
         each = [variance_of(law) * unit**2 for law, unit in zip(laws, units, strict=True)] if summed.noisy else []
         if parts is not None:
-            held = sums
-            sums = tuple(sum((c * held[k] for k, c in of.items()), Fraction(0)) for of in parts)
-            each = [sum(float(c) ** 2 * each[k] for k, c in of.items()) for of in parts] if summed.noisy else []
+            figures, variances = sums, each
+            sums = tuple(sum((c * figures[k] for k, c in part.items()), Fraction(0)) for part in parts)
+            each = [sum(float(c) ** 2 * variances[k] for k, c in part.items()) for part in parts if summed.noisy]
         sums, each = (*sums, Fraction(0)), [*each, 0.0]  # the last one is that of the entries -1
         noise = tuple(tuple(each[k] for k in line) for line in figure) if summed.noisy else None
         bits = max(abs(v).bit_length() for v in summed.whole)

@@ -40,10 +40,10 @@ class SumsEstimator:
         _ = self.variance(target)
         each = each_of(level, len(self.sums), simultaneous)
         reach = {law: 0 if law is None else law.quantile(1 - each) for law in set(self.laws)}
-        far = np.array([float(reach[law]) for law in self.laws]) * self.units
+        reach_in_units = np.array([float(reach[law]) for law in self.laws]) * self.units
         exact = all(law is None for law in self.laws)
         method = EXACTLY if exact else method_name("exact inversion of the noise", simultaneous)
-        return np.stack([self.sums - far, self.sums + far], axis=1), method
+        return np.stack([self.sums - reach_in_units, self.sums + reach_in_units], axis=1), method
 
 
 class SumsInterface:
@@ -121,8 +121,8 @@ class SumsEstimate(SumsInterface):
     ) -> SumsEstimate:
         """The sums of these whole numbers, and error bars from the laws of their noise (None: no noise)."""
         sums = np.array([float(v * unit) for v, unit in zip(whole, units, strict=True)])
-        reading = SumsEstimator(sums, np.array([float(unit) for unit in units]), laws)
-        return cls(labels, whole, units, reading, n, grid, any(law is not None for law in laws))
+        estimator = SumsEstimator(sums, np.array([float(unit) for unit in units]), laws)
+        return cls(labels, whole, units, estimator, n, grid, any(law is not None for law in laws))
 
     @property
     def summed(self) -> Self:  # type: ignore[override]

@@ -58,8 +58,8 @@ class CrossProducts(ExactSums):
     centred: bool = False
 
     def __post_init__(self) -> None:
-        said = check_factors(type(self).__name__, self.domain, self.factors)
-        object.__setattr__(self, "factors", said)
+        factors = check_factors(type(self).__name__, self.domain, self.factors)
+        object.__setattr__(self, "factors", factors)
         bits = self.bits
         if bits is not None and (
             isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_FACTOR_BITS
@@ -155,8 +155,8 @@ class CrossProducts(ExactSums):
         middles = ", each less a public middle" if self.centred else ""
         return f"{self.width} sums of products of two of {of}{middles}{weighted}"
 
-    def _estimate(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
-        summed = SumsEstimate.of(self.labels, tuple(whole), self.units, laws, n, rounded_columns(self.domain))
+    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
+        summed = SumsEstimate.of(self.labels, tuple(integers), self.units, laws, n, rounded_columns(self.domain))
         return CrossProductsEstimate.of(self.factors, self.figure, summed, laws, self._layout.parts)
 
 

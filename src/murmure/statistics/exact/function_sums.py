@@ -90,10 +90,10 @@ class FunctionSums(TermsStatistic):
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(f"Evaluated.domain must be a Schema, got {shorten(self.domain)}.")
         for name in ("inputs", "at", "settings"):
-            held = getattr(self, name)
-            if not isinstance(held, tuple | list) or not all(isinstance(text, str) for text in held):
-                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(held)}.")
-            object.__setattr__(self, name, tuple(text.strip() for text in held))
+            texts = getattr(self, name)
+            if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
+                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(texts)}.")
+            object.__setattr__(self, name, tuple(text.strip() for text in texts))
         if not self.inputs:
             raise InvalidParameter("Evaluated.inputs must name one expression at least.")
         for text in self.at:
@@ -165,10 +165,10 @@ class FunctionSums(TermsStatistic):
             if not here.all():
                 codes = {name: column[here] for name, column in codes.items()}
             n = int(here.sum())
-            held = terms.values(order, codes)
-            columns: tuple[Any, ...] = tuple(self._floats(held[k], terms[k].unit, n) for k in numbers)
+            values = terms.values(order, codes)
+            columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
             if getattr(self._function, "pairs", False):
-                low = (lows_of(held[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
+                low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
             with np.errstate(all="ignore"):  # what is no number is found below
                 found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
@@ -192,13 +192,13 @@ class FunctionSums(TermsStatistic):
 
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         k, rows, many = len(self.labels), 0, 0
-        out, some = np.zeros(k, object), np.zeros((len(PARTS), k))
+        out, parts = np.zeros(k, object), np.zeros((len(PARTS), k))
         for _, found, beyond in self._values(x):
             if rows + len(found) > ROWS:
-                out, some, rows = out + whole_of(some), np.zeros_like(some), 0
-            some += sums_of(found)
+                out, parts, rows = out + whole_of(parts), np.zeros_like(parts), 0
+            parts += sums_of(found)
             rows, many = rows + len(found), many + int(beyond.sum())
-        return np.array([*(out + whole_of(some)), many], object)
+        return np.array([*(out + whole_of(parts)), many], object)
 
     # -- what is read -------------------------------------------------------------------------------------------------
 
@@ -214,12 +214,12 @@ class FunctionSums(TermsStatistic):
         return np.array([math.fsum(column) for column in found.T])
 
 
-def check_beyond(asked: FunctionSums, rows: int) -> None:
+def check_beyond(statistic: FunctionSums, rows: int) -> None:
     """Of a sum over everybody: no row was cut. Whose it was, nobody is told."""
     if rows:
         many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
         raise OutsideDomain(
-            f"{asked.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
+            f"{statistic.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
             hint="the parameters of this step are too far off: start from others, or scale the columns",
         )
 

@@ -45,11 +45,11 @@ class FunctionSumsByPlace(CuratorStatistic):
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):
             raise InvalidParameter(f"Placed.of must be an Evaluated, got {shorten(self.of)}.")
-        for name, least in (("places", 1), ("besides", 0)):
-            held = getattr(self, name)
-            if isinstance(held, bool) or not isinstance(held, int) or held < least:
+        for name, minimum in (("places", 1), ("besides", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
                 raise InvalidParameter(
-                    f"Placed.{name} must be a whole number of at least {least}, got {shorten(held)}."
+                    f"Placed.{name} must be a whole number of at least {minimum}, got {shorten(value)}."
                 )
         if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(

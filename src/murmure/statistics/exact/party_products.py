@@ -71,13 +71,13 @@ class WithinPartyProducts(CuratorStatistic):
     )  # in English, and in French
 
     def __post_init__(self) -> None:
-        said = check_factors("Within", self.domain, self.factors)
-        object.__setattr__(self, "factors", said)
+        factors = check_factors("Within", self.domain, self.factors)
+        object.__setattr__(self, "factors", factors)
         if self.weight is not None:
             raise InvalidParameter(
                 f"Within.weight must be None, got {shorten(self.weight)}: means of parties count every row once."
             )
-        for text in said:
+        for text in factors:
             if not CrossProducts(self.domain, (text,)).figures[0].columns:
                 raise InvalidParameter(
                     f"Within.factors: {shorten(text)} is the same in every row, and less its mean 0.",
@@ -156,8 +156,8 @@ class WithinPartyProducts(CuratorStatistic):
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         lifted, single = self.raw.lift(x).astype(object), self.raw.figure[0][1:]
         n, unit = len(lifted), self.factor_units
-        apart = [n * lifted[:, k] - lifted[:, k].sum() for k in single]  # n times each, less its mean
-        found = [(apart[a] * apart[b]).sum() * unit[a] * unit[b] / n**2 for a, b in self._entries]
+        deviations = [n * lifted[:, k] - lifted[:, k].sum() for k in single]  # n times each, less its mean
+        found = [(deviations[a] * deviations[b]).sum() * unit[a] * unit[b] / n**2 for a, b in self._entries]
         return np.array([*(float(v) for v in found), 1.0])
 
 

@@ -88,23 +88,23 @@ class ExactSummation:
         single = dict.fromkeys(self.alone, 0)
         lines = len(self.digits)
         matrix = np.zeros((lines, lines), object)
-        some = np.zeros((lines, lines), np.int64)
+        partial = np.zeros((lines, lines), np.int64)
         rows = min(ROWS, len(codes[0]))
         d, word = np.zeros((lines, -(-rows // SLICE) * SLICE)), np.empty(rows, np.int64)
         for k, (n, block) in enumerate(blocks_of(self.terms.schema, codes)):
-            held, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
+            values, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
             for a in self.alone:
-                single[a] += _sum(self._present(a, held[a], nobody, n))
+                single[a] += _sum(self._present(a, values[a], nobody, n))
             if lines:
                 for a in self.factors:
-                    self._write(a, self._present(a, held[a], nobody, n), d[:, :n], word[:n])
+                    self._write(a, self._present(a, values[a], nobody, n), d[:, :n], word[:n])
                 d[:, n:] = 0.0
-                some += _squared(d).astype(np.int64)
+                partial += _squared(d).astype(np.int64)
                 if k % FLUSH == FLUSH - 1:
-                    matrix += some
-                    some[:] = 0
+                    matrix += partial
+                    partial[:] = 0
         if lines:
-            matrix += some
+            matrix += partial
         products = self._joined(matrix)
         figures = [
             single[a] if pair is None else products[pair] for a, pair in zip(self.wanted, self.pairs, strict=True)
@@ -142,8 +142,8 @@ class ExactSummation:
         """What every row adds to every figure."""
         order, parts = self.terms.dependencies(self.wanted), []
         for n, block in blocks_of(self.terms.schema, codes):
-            held, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
-            parts.append(np.stack([self._present(a, held[a], nobody, n) for a in self.wanted], axis=1))
+            values, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
+            parts.append(np.stack([self._present(a, values[a], nobody, n) for a in self.wanted], axis=1))
         empty = np.empty((0, len(self.wanted)), np.int64)
         return np.concatenate([empty, *parts]).astype(object if self.wide else np.int64)
 

@@ -82,11 +82,11 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
         )
     if len(factors) > MAX_FACTORS:
         raise InvalidParameter(f"{owner} takes at most {MAX_FACTORS} factors, got {len(factors)}.")
-    said = tuple(text.strip() if isinstance(text, str) else text for text in factors)
-    for i, text in enumerate(said):
-        if text in said[:i]:
+    texts = tuple(text.strip() if isinstance(text, str) else text for text in factors)
+    for i, text in enumerate(texts):
+        if text in texts[:i]:
             raise InvalidParameter(f"{owner}.factors names {shorten(text)} twice.", hint="each factor is named once")
-    return said
+    return texts
 
 
 def read_factor(text: str, terms: Terms) -> int:

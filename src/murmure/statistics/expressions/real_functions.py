@@ -104,8 +104,8 @@ def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction
 
 def _exact_value(name: str, x: Fraction) -> Decimal:
     with localcontext(Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=999999, Emin=-999999)):
-        held = Decimal(x.numerator) / Decimal(x.denominator)
-        return {"log": held.ln, "exp": held.exp, "sqrt": held.sqrt}[name]()
+        value = Decimal(x.numerator) / Decimal(x.denominator)
+        return {"log": value.ln, "exp": value.exp, "sqrt": value.sqrt}[name]()
 
 
 def _exponent(value: Decimal) -> int:

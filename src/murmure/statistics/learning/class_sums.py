@@ -132,26 +132,26 @@ class ClassSums(DesignStatistic):
         L, S = self.design.max_l1, self.design.max_squares
         return (Block("sums", self.width, min(L, math.isqrt(self.width * S)), S),)
 
-    def _own(self, x: tuple[Array, ...]) -> Array:
+    def _class_codes(self, x: tuple[Array, ...]) -> Array:
         return np.asarray(x[self.domain.private.index(self.target)])
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
-        p, own = self.design.width, one_hot(self._own(x), self.classes)
+        p, indicators = self.design.width, one_hot(self._class_codes(x), self.classes)
         parts, at = [np.empty((0, self.width))], 0
         for z in self.design.blocks(x, self.outcome):
-            mine = own[at : at + z.shape[1]]
+            here = indicators[at : at + z.shape[1]]
             at += z.shape[1]
-            parts.append((mine[:, :, None] * z[:p].T[:, None, :]).reshape(len(mine), -1))
+            parts.append((here[:, :, None] * z[:p].T[:, None, :]).reshape(len(here), -1))
         return np.concatenate(parts).astype(np.int64)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
-        p, own, at = self.design.width, self._own(x), 0
+        p, class_codes, at = self.design.width, self._class_codes(x), 0
         out = np.zeros((self.classes, p), np.int64)
         which = np.arange(self.classes)[:, None]
         for z in self.design.blocks(x, self.outcome):  # 2**13 rows of whole numbers up to 2**16: exact
-            mine = own[at : at + z.shape[1]] == which
+            here = class_codes[at : at + z.shape[1]] == which
             at += z.shape[1]
-            out += (mine.astype(np.float64) @ z[:p].T).astype(np.int64)
+            out += (here.astype(np.float64) @ z[:p].T).astype(np.int64)
         return out.ravel()
 
     def interpret(self, noisy: NoisySum) -> ClassSumsEstimate:
@@ -161,8 +161,8 @@ class ClassSums(DesignStatistic):
         return ClassSumsEstimate(tuple(self.design.names), classes, sums, noisy.variance("sums") / g**2)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
-        z, own = self._half_ranges(x)[: self.design.width], self._own(x)
-        return np.concatenate([z[:, own == c].sum(axis=1) for c in range(self.classes)])
+        z, class_codes = self._half_ranges(x)[: self.design.width], self._class_codes(x)
+        return np.concatenate([z[:, class_codes == c].sum(axis=1) for c in range(self.classes)])
 
 
 _TWO = Schema({"age": Integers(0, 4), "income": Interval(0.0, 2.0, cells=4), "sick": Categories(["no", "yes"])})

@@ -110,8 +110,10 @@ class Gradient(DesignStatistic):
         """R: no row of the box has a larger |r|. z is cut to the table's ends as every row's is."""
         weights, largest = iter(self.at[1:]), self.design.caps
         far = [max(abs(next(weights)) for _ in range(axis.width)) for axis in self.design.axes]
-        most = sum(w * c for w, c in zip((abs(self.at[0]), *far), largest, strict=True))  # of several indicators, one
-        steps = min(FAR << STEPS, int(np.rint(most * 2.0 ** (STEPS - FINE - self.design.bits))))
+        largest_z = sum(
+            w * c for w, c in zip((abs(self.at[0]), *far), largest, strict=True)
+        )  # of several indicators, one
+        steps = min(FAR << STEPS, int(np.rint(largest_z * 2.0 ** (STEPS - FINE - self.design.bits))))
         return int(_sigma()[0][(FAR << STEPS) + steps])
 
     @cached_property
