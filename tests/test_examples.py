@@ -69,7 +69,7 @@ def test_statistic_under_a_curator(statistic: Any) -> None:
     Bounds are attained by some row, except where rows are cut to a ball or a diamond: those are proved.
     """
     if hasattr(statistic, "blocks"):
-        tight = type(statistic).__name__ not in PROVED and getattr(statistic, "tight", True)
+        tight = type(statistic).__name__ not in PROVED and getattr(statistic, "bounds_attained", True)
         check_protected(statistic, tight=tight)
     else:
         check_choice_statistic(statistic)

@@ -112,10 +112,10 @@ def check_sharing(model: Any, sharing: Any) -> None:
     """
     kind, asked = type(model).__name__, party_statistic(model)
     honest = sharing.minimum - max(sharing.colluders, 1)
-    if asked is not None and honest < asked.least_honest:
+    if asked is not None and honest < asked.min_honest:
         what = "errors by clusters that are parties" if asked is PartyOuterProducts else "levels of parties"
         raise PlanRefused(
-            f"{kind}: {what} take {asked.least_honest} honest parties or more, and there may be {honest}: of "
+            f"{kind}: {what} take {asked.min_honest} honest parties or more, and there may be {honest}: of "
             f"{sharing.parties}, {sharing.dropouts} may vanish and {max(sharing.colluders, 1)} collude or look at what "
             "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",

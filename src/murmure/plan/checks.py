@@ -137,7 +137,7 @@ def _check_parties(plan: Plan) -> None:
         )
     if getattr(plan.statistic, "weights", None) is not None:
         raise PlanRefused("Plan refused: weights are for tables that people randomised.")
-    wanted = getattr(plan.statistic, "least_honest", 2)
+    wanted = getattr(plan.statistic, "min_honest", 2)
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(

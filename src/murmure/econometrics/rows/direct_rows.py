@@ -66,7 +66,7 @@ class DirectRows:
         """Each expression, every exact value correctly rounded, as in the sums between parties (Evaluated)."""
         terms = Terms(self.domain)
         numbers = [read_expression(text, terms) for text in expressions]
-        held = terms.values(terms.needed(numbers), self.codes)
+        held = terms.values(terms.dependencies(numbers), self.codes)
         return [FunctionSums._floats(held[k], terms[k].unit, self.n) for k in numbers]
 
     def sums(self, statistic: Any) -> Any:

@@ -156,7 +156,7 @@ class Splitter:
         terms = Terms(Schema({column.name: column.domain}))
         number = read_expression(self.said(node), terms)
         k = column.domain.size
-        held = terms.values(terms.needed([number]), {column.name: np.arange(k)})[number]
+        held = terms.values(terms.dependencies([number]), {column.name: np.arange(k)})[number]
         whole = [held] * k if isinstance(held, int) else [int(v) for v in held]
         return tuple(terms[number].unit * v for v in whole)
 
