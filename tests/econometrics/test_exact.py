@@ -20,17 +20,14 @@ from murmure.econometrics.algebra.matrices import (
     dot,
     identity,
     inverse,
-    log_of,
     matmul,
     quadratic,
-    root,
-    rounded,
     solve,
     submatrix,
     times,
-    to_floats,
     transpose,
 )
+from murmure.econometrics.algebra.rounding import log_of, root, rounded, to_floats
 
 numbers = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
 

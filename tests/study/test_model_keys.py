@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from murmure import GRR, Integers, Piecewise, Schema, econometrics
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
-from murmure.econometrics.model import model_to_dict
-from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.model import NO_ROWS, model_to_dict
 from murmure.parties.study.document import Study
 from murmure.parties.study.model_examples import COLUMNS, EXAMPLES
 from murmure.parties.study.model_keys import EXCLUDED, EXCLUDED_OF, REQUIRED, STUDY_KEYS, key_table, keys_of

@@ -18,8 +18,7 @@ from murmure.certify.accounting import sequential
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
-from murmure.econometrics.model import digest_of
-from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of

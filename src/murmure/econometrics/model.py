@@ -60,6 +60,20 @@ class OneRound:
         return 1
 
 
+class NoRows:
+    """In place of a table, for `ask` to return the model itself: `ols("y ~ x", NO_ROWS, schema=schema)` is an OLS.
+
+    A study holds models and no rows. Its file is read by the public functions, so it takes their keywords with their
+    defaults and checks, and no second list of them can differ. A schema must be given, since there is no table to read.
+    """
+
+    def __repr__(self) -> str:
+        return "NO_ROWS"
+
+
+NO_ROWS = NoRows()
+
+
 @dataclass(frozen=True)
 class Example:
     """A model and some rows, for the checks that find it."""

@@ -64,7 +64,7 @@ def sqrt(value: Any) -> Any:
     if isinstance(value, Traced):
         root = math.sqrt(value.value)
         return Traced(root, {k: v / (2 * root) for k, v in value.slope.items()})
-    from murmure.econometrics.algebra.matrices import root as exact_root
+    from murmure.econometrics.algebra.rounding import root as exact_root
 
     return exact_root(value)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from murmure.econometrics.algebra.elimination import Rows, adjugate, back, balanced, combination, eliminate, whole
-from murmure.econometrics.algebra.rounding import log_of, root, rounded, to_float, to_floats
+from murmure.econometrics.algebra.rounding import root
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Vector = tuple[Fraction, ...]
@@ -99,6 +99,13 @@ def identity(p: int) -> Matrix:
     return tuple(tuple(Fraction(int(i == j)) for j in range(p)) for i in range(p))
 
 
+def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    entry = iter(upper)
+    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
+
+
 def transpose(A: Rows) -> Matrix:
     return tuple(zip(*A, strict=True))
 
@@ -169,30 +176,3 @@ def _norm(A: Rows, scales: Sequence[Fraction] | None) -> tuple[float, int]:
     up, down = max(0, -size), max(0, size)
     small = np.array([[(v.numerator << up) / (v.denominator << down) for v in row] for row in A], np.float64)
     return float(np.abs(np.linalg.eigvalsh(small)).max()), size
-
-
-__all__ = [
-    "Matrix",
-    "Rows",
-    "Singular",
-    "Vector",
-    "condition",
-    "dependent",
-    "dot",
-    "identity",
-    "inverse",
-    "log_of",
-    "matmul",
-    "orthogonal",
-    "submatrix",
-    "plus",
-    "quadratic",
-    "root",
-    "rounded",
-    "scaled",
-    "solve",
-    "times",
-    "to_float",
-    "to_floats",
-    "transpose",
-]

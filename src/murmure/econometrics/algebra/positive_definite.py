@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from murmure.econometrics.algebra.matrices import Matrix
+from murmure.econometrics.algebra.rounding import rounded
+
 NOTHING_LEFT = 44  # bits
 
 
@@ -28,3 +31,15 @@ def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
                 row[j] = (pivot * row[j] - first * m[k][j]) // last
         last = pivot
     return None
+
+
+def is_positive_definite(A: Matrix) -> bool:
+    """Whether all pivots of a symmetric matrix are positive."""
+    m = [list(row) for row in A]
+    for k in range(len(m)):
+        if m[k][k] <= 0:
+            return False
+        for i in range(k + 1, len(m)):
+            factor = m[i][k] / m[k][k]
+            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
+    return True

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
 LN2 = (0.6931471805599453, 2.3190468138462996e-17)  # in two parts
 
 
@@ -22,7 +24,7 @@ def to_float(v: Any) -> float:
         return math.inf if v > 0 else -math.inf
 
 
-def to_floats(A: Any) -> NDArray[np.float64]:
+def to_floats(A: Any) -> Floats:
     """A vector or a matrix, every entry rounded once."""
     if len(A) and isinstance(A[0], Sequence):
         return np.array([[to_float(v) for v in row] for row in A], np.float64)

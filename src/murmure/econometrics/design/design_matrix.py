@@ -13,9 +13,10 @@ from typing import Any
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.coding import MAX_COLUMNS
 from murmure.econometrics.design.factors import levels_of
-from murmure.econometrics.design.float_columns import Floats, evaluate
+from murmure.econometrics.design.float_columns import evaluate
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
@@ -114,3 +115,12 @@ class Design:
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
     """These columns of a schema, in its own order."""
     return Schema({name: about for name, about in schema.about.items() if name in names})
+
+
+def columns_in_words(design: Design) -> tuple[str, str]:
+    """The columns of a design matrix, in both languages."""
+    named = [name for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
+    some, one = ", ".join(named), len(named) < len(design.names)
+    if not named:
+        return "a constant alone", "une constante seule"
+    return (f"a constant, {some}", f"une constante, {some}") if one else (some, some)

@@ -11,17 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.cells.parsed_columns import one_column, parse_numbers
 from murmure.core.domain import Categories, with_outside
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema, check_equal_lengths, select_columns
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.parser import columns_in, read_expression
 from murmure.statistics.expressions.terms import Terms, is_number
 from murmure.statistics.expressions.text import parsed
 
-Floats = NDArray[np.float64]
 SIGNS: dict[type, Any] = {
     ast.Lt: np.less,
     ast.LtE: np.less_equal,

@@ -22,7 +22,7 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.rounding import log_of, root
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
 from murmure.econometrics.errors import NoVariation, TooFewObservations

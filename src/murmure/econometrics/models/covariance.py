@@ -15,14 +15,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced, sqrt
-from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.moments import cross, signed_root
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.algebra.tails import normal_two_sided, t_two_sided
 from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
 from murmure.econometrics.errors import NoVariation, TooFewObservations
@@ -35,9 +35,6 @@ from murmure.statistics.exact.cross_products import CrossProducts
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
-
-Matrix = tuple[tuple[Fraction, ...], ...]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ import numpy as np
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Vector, dot, rounded
+from murmure.econometrics.algebra.matrices import Vector, dot
+from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.columns import grid_cuts, label_condition, no_and_yes
 from murmure.econometrics.design.constant_columns import constant_value
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.scales import bounds_of
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.fit import ask, design_from_formula, expression_of
 from murmure.econometrics.model import OMIT_IF_DEFAULT, Example
 from murmure.econometrics.results.hazards import Hazards

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewness
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point, t_point
 from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
 from murmure.econometrics.errors import TooFewObservations

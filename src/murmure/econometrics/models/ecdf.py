@@ -12,12 +12,13 @@ import numpy as np
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import exact_number, grid_cuts, require_number, select_columns, widen_to_grid
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask, schema_for
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, Floats, cells_of
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, cells_of
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells

@@ -22,21 +22,19 @@ from murmure.econometrics.algebra.matrices import (
     condition,
     dot,
     inverse,
-    log_of,
     orthogonal,
     scaled,
     submatrix,
     times,
     transpose,
 )
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.algebra.rounding import log_of
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.reference_levels import base_notes
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewObservations
 from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.model import NO_ROWS, Example, OneRound
 from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
-from murmure.econometrics.no_rows import NO_ROWS
 from murmure.econometrics.results.regression import Regression
 from murmure.statistics.exact.party_products import WithinPartyProducts
 

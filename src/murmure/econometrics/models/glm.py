@@ -20,8 +20,8 @@ from typing import Any, ClassVar, Literal
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, log_of
-from murmure.econometrics.algebra.rounding import exp_of
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse
+from murmure.econometrics.algebra.rounding import exp_of, log_of
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.scales import bounds_of, exponent
 from murmure.econometrics.errors import FitFailed, NoVariation

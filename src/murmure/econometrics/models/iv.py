@@ -34,11 +34,10 @@ from murmure.econometrics.algebra.matrices import (
     solve,
     submatrix,
     times,
-    to_floats,
     transpose,
 )
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.rounding import to_floats
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
 from murmure.econometrics.fit import ask, design_from_formula
 from murmure.econometrics.model import Example, OneRound

@@ -18,11 +18,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-Floats = NDArray[np.float64]
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
 NOISY = "noise in the counts is not in Greenwood's formula"
 MAX_EXACT_TIMES = (

@@ -16,12 +16,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.design.columns import (
     decimal_text,
     ends_of,
@@ -41,8 +40,6 @@ from murmure.statistics.exact.function_sums import FunctionSums
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

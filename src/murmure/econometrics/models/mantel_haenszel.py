@@ -24,7 +24,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.rounding import log_of, root
 from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_point
 from murmure.econometrics.design.columns import MAX_CELLS, labels_in, name_list, no_and_yes, select_columns
 from murmure.econometrics.design.constant_columns import constant_value

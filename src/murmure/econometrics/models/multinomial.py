@@ -15,20 +15,20 @@ import numpy as np
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, log_of, matmul, solve, times, transpose
-from murmure.econometrics.algebra.rounding import rounded
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, solve, times, transpose
+from murmure.econometrics.algebra.rounding import Floats, log_of, rounded
 from murmure.econometrics.design.columns import exact_number, label_condition, labels_in
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.fit import design_from_formula
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.mle import Errors, start_of
 from murmure.econometrics.results.regression import Regression
-from murmure.econometrics.rows.glm_rows import NAMES, Floats
-from murmure.econometrics.steps.irls import BITS, CUT, LinkedModel, LinkedRegression
+from murmure.econometrics.rows.glm_rows import NAMES
+from murmure.econometrics.steps.irls import CUT, LinkedModel, LinkedRegression
 from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate
+from murmure.econometrics.steps.robust_errors import rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
 
 MAX_OUTCOME_LABELS = 64
@@ -182,7 +182,7 @@ class Multinomial(LinkedModel):
             for i in range(k)
         )
         spread = matmul(matmul(M, covariance), transpose(M))
-        return times(M, at), tuple(tuple(rounded(v, BITS) for v in row) for row in spread)
+        return times(M, at), rounded_covariance(spread)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return sum(float(many) * log_of(many / n) for many in null.values())

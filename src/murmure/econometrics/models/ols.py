@@ -20,9 +20,9 @@ from typing import Any, Literal, get_args
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import condition, dependent, inverse, log_of, solve
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.matrices import condition, dependent, inverse, solve
+from murmure.econometrics.algebra.rounding import log_of
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.errors import Collinear, EmptyCategory, NoVariation, TooFewObservations
 from murmure.econometrics.fit import ask, design_from_formula, expression_of
 from murmure.econometrics.model import Example

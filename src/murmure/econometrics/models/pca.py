@@ -18,8 +18,8 @@ from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import root, to_floats
 from murmure.econometrics.algebra.moments import signed_root
+from murmure.econometrics.algebra.rounding import root, to_floats
 from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask, schema_for

@@ -25,10 +25,10 @@ from murmure.core.blocks import Cost
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Column, Schema
-from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
-from murmure.econometrics.design.design_matrix import Design, part_of
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.rounding import rounded
+from murmure.econometrics.design.design_matrix import Design, columns_in_words, part_of
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.fit import ask, schema_for
 from murmure.econometrics.model import Example

@@ -17,8 +17,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
     submatrix,
 )
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.fit import ask, design_from_formula
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns

@@ -20,7 +20,7 @@ import numpy as np
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.rounding import Floats, root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, require_number, select_columns, widen_to_grid
 from murmure.econometrics.design.constant_columns import refuse_constant
@@ -28,7 +28,7 @@ from murmure.econometrics.design.event_column import EventColumn, event_column_n
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask, schema_for
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.cumulative_counts import Cell, Floats, cells_between, cells_of
+from murmure.econometrics.results.cumulative_counts import Cell, cells_between, cells_of
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells

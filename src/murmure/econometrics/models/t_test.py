@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import signed_root
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import (
     check_alpha,
     normal_point,

@@ -17,11 +17,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.domain import Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import normal_point
 from murmure.econometrics.design.columns import domain_values, ends_of, inner_cuts
 from murmure.econometrics.errors import TooFewObservations
@@ -29,8 +29,6 @@ from murmure.econometrics.results.result import ModelResult
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.expressions.terms import grid_of
-
-Floats = NDArray[np.float64]
 
 
 def cells_of(domain: Schema, column: str, cuts: Sequence[str], first: bool = True) -> Cells:

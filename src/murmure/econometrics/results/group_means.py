@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import cross
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import (
     normal_point,
     t_point,

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix, to_floats
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.results.regression import Regression
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
-Floats = NDArray[np.float64]
 
 NOISE_AWARE = "noise-aware"
 FAR = 0.25  # of A: noise that moves it further is not small

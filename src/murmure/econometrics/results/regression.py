@@ -16,10 +16,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, root, solve, submatrix, to_float, to_floats
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import Floats, root, to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.results.result import ModelResult, ResultTable, plain
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.econometrics.results.provenance import How
 
-Floats = NDArray[np.float64]
 INTERCEPT = "Intercept"
 NONROBUST = "nonrobust"
 ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."

@@ -145,7 +145,7 @@ def _of_one_type(held: list[Any]) -> list[Any]:
 def plain(value: Any) -> Any:
     """For JSON and frames: fractions and numpy's numbers as Python's, what is no number as None."""
     if isinstance(value, Fraction):
-        from murmure.econometrics.algebra.matrices import to_float
+        from murmure.econometrics.algebra.rounding import to_float
 
         value = to_float(value)
     elif isinstance(value, np.ndarray | np.generic):

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Singular,
-    Vector,
-    dot,
-    inverse,
-    matmul,
-    quadratic,
-    times,
-    to_float,
-    to_floats,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, inverse, matmul, quadratic, times
+from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.results.result import ModelResult, ResultTable

@@ -18,8 +18,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from murmure.catalogue import MECHANISMS
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.monomials import Sum, multiplied, split
-from murmure.econometrics.rows.reported_columns import Floats, Function, ReportedColumn
+from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
 from murmure.plan.codec import part_from_dict, part_to_dict
 
 

@@ -10,12 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import linear, squared, stacked
 
-Floats = NDArray[np.float64]
 CAP = 40.0  # of |x'b|
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.fit import resolve_data
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
@@ -23,7 +24,6 @@ from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-Floats = NDArray[np.float64]
 Codes = NDArray[Any]
 
 

@@ -19,7 +19,8 @@ import math
 
 import numpy as np
 
-from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Floats, Point
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Point
 
 EULER = 0.5772156649015329  # -E[log y] of the exponential law of scale one
 MAX_THETA_FLOAT = 60.0  # of theta in floats: e^60 is beyond any shape that rows can tell

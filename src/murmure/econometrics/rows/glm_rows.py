@@ -26,11 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-
-Floats = NDArray[np.float64]
+from murmure.econometrics.algebra.rounding import Floats
 
 MAX_SUMMAND = 2.0**61  # of what one row adds; beyond, it is cut and counted
 APART = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import stacked
 from murmure.statistics.expressions.row_functions import name_list
 
-Floats = NDArray[np.float64]
 MAX_CLUSTERS = 1000
 
 

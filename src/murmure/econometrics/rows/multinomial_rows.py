@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.rows.glm_rows import APART, MODE_WORDS, NAMES, Floats, linear, scored, squared, stacked
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import APART, MODE_WORDS, NAMES, linear, scored, squared, stacked
 
 MODES = ("start", "step", "squares", "score", "separation")
 CAP = 700.0  # |eta| is held within it

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
-from murmure.econometrics.rows.reported_columns import Floats
 
 
 class RandomisedRows:

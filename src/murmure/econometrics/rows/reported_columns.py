@@ -28,13 +28,13 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.factors import levels_of, quoted
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.grr import GRR
 from murmure.local.warner import YesNo
 from murmure.statistics.expressions.terms import grid_of
 
-Floats = NDArray[np.float64]
 Function = tuple[Fraction, ...] | int  # of labels: the value at each; of a number: the power
 
 FINER = 1000  # steps between two reports: a cell that lies nowhere near one is refused

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.double_double import DoubleDoubleSums, Low, added, squares
-from murmure.statistics.expressions.row_functions import Floats, name_list
+from murmure.statistics.expressions.row_functions import name_list
 
 KINDS = ("HC0", "HC2", "HC3", "scores")
 ALONE = 1e-12  # 1 - h below it: a column of its own fits the row exactly, whatever its outcome

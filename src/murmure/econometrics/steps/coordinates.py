@@ -24,17 +24,8 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Vector,
-    identity,
-    matmul,
-    root,
-    rounded,
-    times,
-    to_floats,
-    transpose,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, times, transpose
+from murmure.econometrics.algebra.rounding import root, rounded, to_floats
 from murmure.econometrics.design.columns import decimal_text
 from murmure.econometrics.design.scales import bounds_of, exponent, is_label
 from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed

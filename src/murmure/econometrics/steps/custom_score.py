@@ -27,11 +27,12 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, transpose
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, symmetric, transpose
+from murmure.econometrics.algebra.positive_definite import is_positive_definite
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.columns import exact_number
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
 from murmure.econometrics.fit import ask, columns_in_text, schema_for
@@ -39,18 +40,9 @@ from murmure.econometrics.models.mle import FamilyName, family_model
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
-from murmure.econometrics.steps.newton import (
-    Iterate,
-    RoundLimit,
-    check_rounds,
-    climb,
-    is_positive_definite,
-    newton_step,
-    symmetric,
-)
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, newton_step
 from murmure.statistics.exact.function_sums import FunctionSums
 
-Floats = NDArray[np.float64]
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
 

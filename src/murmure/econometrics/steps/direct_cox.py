@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.econometrics.algebra.matrices import Vector, to_floats
+from murmure.econometrics.algebra.matrices import Vector, symmetric
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.results.hazards import Hazards
@@ -30,7 +31,6 @@ from murmure.econometrics.results.provenance import how_read_directly
 from murmure.econometrics.rows.cox_rows import CAP
 from murmure.econometrics.rows.direct_rows import DirectRows
 from murmure.econometrics.steps.coordinates import Coordinates
-from murmure.econometrics.steps.newton import symmetric
 from murmure.econometrics.steps.partial_likelihood import AtRisk, CoxRegression, CoxStart
 from murmure.econometrics.steps.time_grids import (
     check_cox,
@@ -44,7 +44,6 @@ from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 from murmure.statistics.expressions.factors import rounded_columns
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 

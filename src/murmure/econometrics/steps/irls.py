@@ -24,34 +24,23 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, scaled, solve, symmetric
 from murmure.econometrics.design.constant_columns import constant_value
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.scales import bounds_of
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
 from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
 from murmure.econometrics.results.result import ResultTable
 from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
-from murmure.econometrics.steps.newton import (
-    Iterate,
-    RoundLimit,
-    check_rounds,
-    climb,
-    iterate_from_answer,
-    newton_step,
-    symmetric,
-)
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, iterate_from_answer, newton_step
+from murmure.econometrics.steps.robust_errors import party_outer_products, rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
-from murmure.statistics.exact.party_products import PartyOuterProducts
 
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
 NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
-BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
-MAX_PARTY_ROWS = 1 << 32  # at most, for errors by party
 
 CUT = (
     "how many rows were cut at the largest number that a sum takes",
@@ -358,15 +347,8 @@ class LinkedModel:
             answer = yield self._asks("squares", at)
             factor = Fraction(answer.n, answer.n - k) if self.errors == "HC1" else Fraction(1)
             return symmetric([Fraction(v) for v in answer.sums], k), factor
-        answer = yield PartyOuterProducts(self._asks("score", at), MAX_PARTY_ROWS)
-        parties = int(answer.parties)
-        if parties < 2:
-            raise TooFewObservations(
-                "errors by party need two parties at least, and there is one table.",
-                hint='a list of tables, one for each party; errors="HC1" needs none',
-            )
-        few = Fraction(parties, parties - 1) * Fraction(answer.n - 1, answer.n - k)
-        return submatrix(answer.matrix, range(k)), few
+        meat, parties, n = yield from party_outer_products(self._asks("score", at), k)
+        return meat, Fraction(parties, parties - 1) * Fraction(n - 1, n - k)
 
     def _bread(self, place: Iterate, gram: Matrix) -> Matrix:
         return inverse(place.information)
@@ -440,7 +422,7 @@ class LinkedModel:
         """Of the columns themselves; `units`: of further parameters."""
         b, held = self._coordinates.back(at, covariance, units)
         by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
-        return tuple(v * by for v in b), tuple(tuple(rounded(v * by * by, BITS) for v in row) for row in held)
+        return tuple(v * by for v in b), rounded_covariance(scaled(held, by * by))
 
     def _llf(self, place: Iterate, scale: Fraction) -> float | None:
         return None if place.llf is None else float(place.llf)

@@ -24,7 +24,9 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, rounded, solve
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, solve, symmetric
+from murmure.econometrics.algebra.positive_definite import is_positive_definite
+from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 
 TINY = Fraction(1, 1 << 60)
@@ -88,13 +90,6 @@ def iterate_from_answer(at: Vector, answer: Any, p: int) -> Iterate:
     return Iterate(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
 
 
-def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
-    """From the upper half, row by row."""
-    entry = iter(upper)
-    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
-    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
-
-
 def newton_step(place: Iterate) -> Vector:
     try:
         return tuple(row[0] for row in solve(place.information, [[v] for v in place.score]))
@@ -118,18 +113,6 @@ def bent_step(place: Iterate) -> Vector:
         d = (*own, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
     far = max(abs(d[p]) / 2, Fraction(1))
     return tuple(v / far for v in d)
-
-
-def is_positive_definite(A: Matrix) -> bool:
-    """Whether all pivots of a symmetric matrix are positive."""
-    m = [list(row) for row in A]
-    for k in range(len(m)):
-        if m[k][k] <= 0:
-            return False
-        for i in range(k + 1, len(m)):
-            factor = m[i][k] / m[k][k]
-            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
-    return True
 
 
 def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, Any, tuple[Vector, Iterate]]:

@@ -23,14 +23,15 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, rounded, solve, to_float
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, symmetric
+from murmure.econometrics.algebra.rounding import rounded, to_float
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewObservations
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.cox_rows import CAP
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
-from murmure.econometrics.steps.irls import BITS
-from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step, symmetric
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step
+from murmure.econometrics.steps.robust_errors import rounded_covariance
 
 Ties = Literal["breslow", "efron"]
 FINE = 160  # bits of the ratios S1/S0
@@ -159,7 +160,7 @@ class CoxRegression:
             outcome=f"{self.time}, {self.event}",
             names=self.design.names,
             coefficients=b[1:],
-            covariance=tuple(tuple(rounded(v, BITS) for v in row[1:]) for row in covariance[1:]),
+            covariance=rounded_covariance(tuple(row[1:] for row in covariance[1:])),
             n=place.n,
             df_model=p,
             df_resid=place.n - p,

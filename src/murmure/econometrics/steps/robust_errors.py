@@ -23,12 +23,12 @@ from murmure.econometrics.algebra.matrices import (
     inverse,
     matmul,
     orthogonal,
-    root,
-    rounded,
     scaled,
     submatrix,
+    symmetric,
     transpose,
 )
+from murmure.econometrics.algebra.rounding import root, rounded
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.results.regression import Regression
 from murmure.statistics.exact.function_sums import FunctionSums
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
-MAX_PARTY_ROWS = 1 << 32  # of a party, at most
-BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+# The matrix of each party must fit into the words that are masked, so its number of rows needs a bound.
+MAX_PARTY_ROWS = 1 << 32
+# At most 60 bits of a covariance are right: longer fractions would only make later arithmetic slow.
+COVARIANCE_BITS = 256
 
 
 def robust_steps(
@@ -58,12 +60,12 @@ def robust_steps(
     asks = FunctionSums(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
     back = _back(A, T, n)  # B
     if errors == "cluster":
-        meat, parties = yield from _clusters(asks, p)
+        meat, parties, _ = yield from party_outer_products(asks, p)
         factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
         freedom: float | None = parties - 1
     else:
         sums: Sequence[Fraction] = (yield asks).sums
-        meat, freedom = _symmetric(sums, p), None
+        meat, freedom = symmetric(sums, p), None
         factor = Fraction(n, n - p) if errors == "HC1" else Fraction(1)
         if kind in ("HC2", "HC3") and sums[-1]:
             rows = int(sums[-1])
@@ -80,7 +82,7 @@ def robust_steps(
     covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
     return replace(
         result,
-        covariance=tuple(tuple(rounded(v, BITS) for v in row) for row in covariance),
+        covariance=rounded_covariance(covariance),
         cov_type=errors,
         use_t=False,
         df_inference=freedom,
@@ -123,18 +125,16 @@ def _root(v: Fraction) -> Fraction:
     return (near + v / near) / 2
 
 
-def _symmetric(half: Sequence[Fraction], p: int) -> Matrix:
-    """From the upper half, row by row."""
-    at = {(i, j): i * p - i * (i - 1) // 2 + j - i for i in range(p) for j in range(i, p)}
-    return tuple(tuple(half[at[min(i, j), max(i, j)]] for j in range(p)) for i in range(p))
+def rounded_covariance(covariance: Matrix) -> Matrix:
+    return tuple(tuple(rounded(v, COVARIANCE_BITS) for v in row) for row in covariance)
 
 
-def _clusters(asks: FunctionSums, p: int) -> Generator[Any, Any, tuple[Matrix, int]]:
-    """The sum of u u' over parties, and how many parties have rows."""
+def party_outer_products(asks: FunctionSums, p: int) -> Generator[Any, Any, tuple[Matrix, int, int]]:
+    """The sum of u u' over parties, how many parties have rows, and how many rows they have."""
     answer = yield PartyOuterProducts(asks, MAX_PARTY_ROWS)
     if answer.parties < 2:
         raise TooFewObservations(
             "errors by party need two parties at least, and there is one table.",
             hint='a list of tables, one for each party; errors="HC1" needs none',
         )
-    return submatrix(answer.matrix, range(p)), int(answer.parties)
+    return submatrix(answer.matrix, range(p)), int(answer.parties), answer.n
