@@ -210,7 +210,7 @@ def test_refused(data: Any, columns: list[str] | None, error: Any, what: str) ->
 
 
 def test_too_many_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_profile, "MOST_LABELS", 9)
+    monkeypatch.setattr(column_profile, "MAX_INFERRED_LABELS", 9)
     with pytest.raises(InvalidParameter, match="more than 9 different labels"):
         infer_schema({"x": [f"p{i}" for i in range(10)]})
 

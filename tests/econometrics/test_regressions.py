@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from statsmodels.sandbox.regression.gmm import IV2SLS
+from tests.econometrics import nist
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics import nist
 from murmure.econometrics.algebra.matrices import inverse, matmul, transpose
 from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.econometrics.errors import Collinear, FitFailed, TooFewObservations

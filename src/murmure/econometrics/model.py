@@ -15,7 +15,7 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import Field, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from murmure.catalogue import MODELS, load, persisted_name
 from murmure.core.errors import PlanRefused, shorten
@@ -43,21 +43,23 @@ class Model(Protocol):
 
 
 class OneRound:
-    """What models share that ask one question, `_asks`, which noise may protect."""
+    """Shared by models that ask one question, which noise may protect."""
+
+    protects: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+
+class OneQuestion(OneRound):
+    """Shared by models whose question `_asks` says which columns are read.
+
+    Apart from OneRound, since a dataclass would take this property for the default of a field `domain`.
+    """
 
     _asks: Any
 
     @property
-    def protects(self) -> str | None:
-        return None
-
-    @property
     def domain(self) -> Schema:
         return self._asks.domain  # type: ignore[no-any-return]
-
-    @property
-    def rounds(self) -> int:
-        return 1
 
 
 class NoRows:

@@ -83,11 +83,6 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
         raise InvalidParameter(f"formula {shorten(text, 100)}: it is nested too deeply.") from None
 
 
-def columns_in_formula(text: str) -> tuple[str, ...]:
-    """The columns that a formula names, in order."""
-    return named_in(text).columns
-
-
 def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> Named:
     """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
 
@@ -100,18 +95,6 @@ def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) 
         if isinstance(error, MissingExtra):
             raise
         raise of_formula(text, error) from None
-
-
-def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False) -> Design:
-    """The design of some columns by their names, for models that take no formula."""
-    names = [columns] if isinstance(columns, str) else list(columns)
-    reader = FactorReader(schema)
-    terms: list[list[Factor]] = [[]] if intercept else []
-    found = code_terms([*terms, *([reader.column(name)] for name in dict.fromkeys(names))])
-    if not found:
-        raise InvalidParameter("wanted the names of one column or more, got none.")
-    text = " + ".join(["1" if intercept else "0", *map(quoted, names)])
-    return Design(part_of(schema, names), text, "", "", *map(tuple, zip(*found, strict=True)))
 
 
 # -- formulaic's parser ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
@@ -19,10 +19,11 @@ from murmure.econometrics.algebra.tails import (
     f_above,
 )
 from murmure.econometrics.design.columns import chosen_labels, name_list, require_number, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
@@ -34,16 +35,13 @@ NOISY_F = "no F and no p-value: noise in the sums of squares makes F too large, 
 
 
 @dataclass(frozen=True)
-class Anova:
+class Anova(OneRound):
     """One-way analysis of variance: are the means of a column the same in all groups?"""
 
     domain: Schema
     column: str
     by: str
     groups: tuple[str, ...] = ()
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Anova", self.domain, [self.column, self.by]))

@@ -19,7 +19,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import decimal_text, exact_number, name_list, require_number, select_columns
 from murmure.econometrics.design.factors import quoted
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.design.from_formula import schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.expressions.terms import grid_of

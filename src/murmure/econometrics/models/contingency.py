@@ -13,7 +13,7 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,11 @@ from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import log_of, root
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -42,7 +43,7 @@ NOISY = "noise in the counts adds to it, and its law is not chi-squared any more
 
 
 @dataclass(frozen=True)
-class Contingency:
+class Contingency(OneRound):
     """How often each value of one column meets each value of another, and whether they are independent.
 
     yates: correct two by two tables for continuity.
@@ -52,9 +53,6 @@ class Contingency:
     first: str
     second: str
     yates: bool = True
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Contingency", self.domain, [self.first, self.second]))

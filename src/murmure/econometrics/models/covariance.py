@@ -25,10 +25,11 @@ from murmure.econometrics.algebra.moments import cross, signed_root
 from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.algebra.tails import normal_two_sided, t_two_sided
 from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
@@ -87,14 +88,12 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
 
 
 @dataclass(frozen=True)
-class Covariance:
+class Covariance(OneRound):
     """Means and covariances of columns."""
 
     domain: Schema
     columns: tuple[str, ...]
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
     words: ClassVar[tuple[str, str]] = ("means and covariances of", "moyennes et covariances de")
 
     def __post_init__(self) -> None:

@@ -28,8 +28,9 @@ from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.columns import grid_cuts, label_condition, no_and_yes
 from murmure.econometrics.design.constant_columns import constant_value
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.design.scales import bounds_of
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import OMIT_IF_DEFAULT, Example
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.direct_rows import can_read_directly

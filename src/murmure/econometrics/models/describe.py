@@ -21,9 +21,10 @@ from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewn
 from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point, t_point
 from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.plan.privacy import noise_in

@@ -18,7 +18,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.constant_columns import refuse_constant
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ols import OLS, Errors
 from murmure.econometrics.results.regression import Regression

@@ -15,9 +15,10 @@ from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import exact_number, grid_cuts, require_number, select_columns, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, cells_of
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -31,15 +32,13 @@ NOISE_TOO = "Errors count the noise (normal law) beside the sampling; n is a noi
 
 
 @dataclass(frozen=True)
-class ECDF:
+class ECDF(OneRound):
     """Shares of rows up to each point of a public grid. cuts: the grid, as decimals; () for the column's own values."""
 
     domain: Schema
     column: str
     cuts: tuple[str, ...] = ()
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
     owner: ClassVar[str] = "ECDF"
     words: ClassVar[tuple[str, str]] = ("the distribution of", "la distribution de")
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
@@ -30,12 +30,14 @@ from murmure.econometrics.algebra.matrices import (
 )
 from murmure.econometrics.algebra.rounding import log_of
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewObservations
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import NO_ROWS, Example, OneRound
-from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import NO_ROWS, Example, OneQuestion
+from murmure.econometrics.models.ols import _DESIGN, _ROWS
 from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.steps.least_squares import check_columns
 from murmure.statistics.exact.party_products import WithinPartyProducts
 
 if TYPE_CHECKING:
@@ -47,9 +49,10 @@ WITHIN = "R-squared and F are within parties: their own levels are taken out fir
 
 
 @dataclass(frozen=True)
-class FixedEffects(OneRound):
+class FixedEffects(OneQuestion):
     """Least squares with a level for every party; an intercept in the formula is one of these."""
 
+    protects: ClassVar[str | None] = NOISE
     design: Design
 
     def __post_init__(self) -> None:
@@ -69,10 +72,6 @@ class FixedEffects(OneRound):
     @property
     def _asks(self) -> WithinPartyProducts:
         return WithinPartyProducts(self.design.domain, (*self.slopes.terms, self.design.outcome))
-
-    @property
-    def protects(self) -> str | None:
-        return NOISE
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.slopes)

@@ -23,9 +23,10 @@ from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse
 from murmure.econometrics.algebra.rounding import exp_of, log_of
 from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.design.scales import bounds_of, exponent
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.steps.irls import Errors, LinkedModel, check_cap

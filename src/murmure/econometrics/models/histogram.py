@@ -15,8 +15,9 @@ from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, cells_of

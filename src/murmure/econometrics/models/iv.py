@@ -38,12 +38,13 @@ from murmure.econometrics.algebra.matrices import (
 )
 from murmure.econometrics.algebra.rounding import to_floats
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import check_columns, check_rows
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneQuestion
 from murmure.econometrics.results.instrument_tests import first_stages, sargan
 from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.steps.least_squares import check_columns, check_rows
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class IV(OneRound):
+class IV(OneQuestion):
     """Two-stage least squares. instruments: a design without outcome; columns that stand in both are exogenous."""
 
     design: Design

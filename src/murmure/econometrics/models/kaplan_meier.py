@@ -25,9 +25,10 @@ from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows

@@ -30,8 +30,9 @@ from murmure.econometrics.design.columns import (
     select_columns,
 )
 from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.design.scales import exponent
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.kmeans_rows import MAX_CLUSTERS

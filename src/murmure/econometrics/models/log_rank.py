@@ -21,9 +21,10 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows

@@ -18,7 +18,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,10 +29,11 @@ from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_p
 from murmure.econometrics.design.columns import MAX_CELLS, labels_in, name_list, no_and_yes, select_columns
 from murmure.econometrics.design.constant_columns import constant_value
 from murmure.econometrics.design.event_column import event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -45,16 +46,13 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class MantelHaenszel:
+class MantelHaenszel(OneRound):
     """Exposure and outcome say no or yes; strata are the labels of a third column."""
 
     domain: Schema
     exposure: str
     outcome: str
     strata: str
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         names = [self.strata, self.exposure, self.outcome]

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, solve, times, transpose
-from murmure.econometrics.algebra.rounding import Floats, log_of, rounded
+from murmure.econometrics.algebra.matrices import Matrix, Vector, matmul, times, transpose
+from murmure.econometrics.algebra.rounding import Floats, log_of
 from murmure.econometrics.design.columns import exact_number, label_condition, labels_in
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.errors import EmptyCategory
-from murmure.econometrics.fit import design_from_formula
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.mle import Errors, start_of
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import NAMES
-from murmure.econometrics.steps.irls import CUT, LinkedModel, LinkedRegression
-from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate
+from murmure.econometrics.steps.irls import CUT, LinkedRegression
+from murmure.econometrics.steps.named_family import NamedFamily, start_values
 from murmure.econometrics.steps.robust_errors import rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
 
@@ -51,16 +50,12 @@ class MultinomialFit(LinkedRegression):
 
 
 @dataclass(frozen=True)
-class Multinomial(LinkedModel):
+class Multinomial(NamedFamily):
     """design: the columns, without an outcome; outcome: the column of labels. errors and start as in FamilyMLE."""
 
     family: ClassVar[str] = "multinomial"
-    errors: str = "hessian"
-    rounds: int = FAMILY_ROUNDS
     outcome: str = ""
     start: tuple[str, ...] = ()
-
-    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
 
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
@@ -75,9 +70,9 @@ class Multinomial(LinkedModel):
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
         self._check()
         if self.start:
-            start_of(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
+            start_values(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
             if len(self.start) != len(self.parameters):
-                start_of({}, self.parameters)
+                start_values({}, self.parameters)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -155,11 +150,8 @@ class Multinomial(LinkedModel):
         p = len(guess)
         if not self.start:
             return (Fraction(0),) * (p * (len(self.labels) - 1))
-        out: list[Fraction] = []
-        for told in _cut([Fraction(v) for v in self.start], p):
-            c = [row[0] for row in solve(transpose(self._coordinates.T), [[v] for v in told])]
-            out += [rounded(v * Fraction(2) ** k) for v, k in zip(c, self._scales, strict=True)]
-        return tuple(out)
+        of_labels = _cut([Fraction(v) for v in self.start], p)
+        return tuple(c for b in of_labels for c in self._coordinates.from_units(b))
 
     def separation(self, step: Vector) -> FunctionSums:
         return self._asks("separation", step)
@@ -169,9 +161,6 @@ class Multinomial(LinkedModel):
         return list(dict.fromkeys(found))
 
     # -- the result
-
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """b = T' D c for every label."""
@@ -228,7 +217,7 @@ def multinomial_model(
             hint="the first label of the schema is the one that others are compared with",
         )
     plain = Multinomial(design, errors, rounds, name)
-    return plain if start is None else replace(plain, start=start_of(start, plain.parameters))
+    return plain if start is None else replace(plain, start=start_values(start, plain.parameters))
 
 
 _CLINIC = Schema({"ward": Categories(["A", "B", "C"]), "age": Integers(18, 99), "stay": Integers(0, 60)})

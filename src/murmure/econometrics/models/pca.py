@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,15 +19,15 @@ from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.moments import signed_root
-from murmure.econometrics.algebra.rounding import root, to_floats
+from murmure.econometrics.algebra.rounding import Floats, root, to_floats
 from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.models.covariance import (
     ColumnMoments,
     ColumnMomentsResult,
-    Floats,
     column_moments,
     products_of,
 )
@@ -42,15 +42,12 @@ NOISY = "noise moves eigenvalues apart from one another, and may make the small 
 
 
 @dataclass(frozen=True)
-class PCA:
+class PCA(OneRound):
     """Principal components of columns. scaled: of their correlations, so that units do not matter."""
 
     domain: Schema
     columns: tuple[str, ...]
     scaled: bool = False
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", numbers_in("PCA", self.domain, self.columns))

@@ -20,8 +20,9 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import decimal_text, exact_number, grid_cuts, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import ECDF, NOISE_TOO
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult

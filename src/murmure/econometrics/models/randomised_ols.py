@@ -29,13 +29,15 @@ from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, ma
 from murmure.econometrics.algebra.positive_definite import first_not_positive
 from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.design_matrix import Design, columns_in_words, part_of
+from murmure.econometrics.design.formula import named_in, read_formula
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import Collinear, FitFailed
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.ols import check_columns, check_rows
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
 from murmure.econometrics.rows.reported_columns import ReportedColumn
+from murmure.econometrics.steps.least_squares import check_columns, check_rows
 from murmure.local.grr import GRR
 from murmure.local.piecewise import Piecewise
 from murmure.plan.codec import part_from_dict, part_to_dict
@@ -233,8 +235,6 @@ def randomised_ols(
     randomised: the mechanism of each such column, {"smoker": GRR(...), "income": Piecewise(...)}; the columns of one
     person are randomised independently of one another. schema: of the true answers. data and privacy as in `ask`.
     """
-    from murmure.econometrics.design.formula import named_in, read_formula
-
     if not isinstance(randomised, Mapping) or not randomised or not all(isinstance(name, str) for name in randomised):
         raise InvalidParameter(
             f"randomised_ols.randomised must name columns and their mechanisms, got {shorten(randomised)}.",

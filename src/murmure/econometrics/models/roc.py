@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, require_number, select_columns, widen_to_grid
 from murmure.econometrics.design.constant_columns import refuse_constant
 from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, cells_of
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -40,7 +41,7 @@ NOISY = "noise in the counts is not in Hanley and McNeil's formula"
 
 
 @dataclass(frozen=True)
-class ROC:
+class ROC(OneRound):
     """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values.
 
     outcome: a column of two values, of which the second is yes; or a condition, state == 'ill'.
@@ -50,9 +51,6 @@ class ROC:
     score: str
     outcome: str
     cuts: tuple[str, ...] = ()
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         told = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)

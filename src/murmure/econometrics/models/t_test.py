@@ -12,7 +12,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -33,10 +33,11 @@ from murmure.econometrics.design.columns import (
     require_number,
     select_columns,
 )
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
@@ -49,7 +50,7 @@ EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True)
-class TTest:
+class TTest(OneRound):
     """The mean of a column against `mu`, or the difference of its means in two groups (pooled: one variance)."""
 
     domain: Schema
@@ -59,9 +60,6 @@ class TTest:
     mu: str = "0"
     pooled: bool = False
     alternative: str = "two-sided"
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(

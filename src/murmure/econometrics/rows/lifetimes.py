@@ -22,6 +22,7 @@ from murmure.econometrics.design.columns import (
 )
 from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
 from murmure.econometrics.errors import EmptyCategory
+from murmure.econometrics.model import OneRound
 from murmure.econometrics.results.cumulative_counts import cells_between, cells_of
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -100,13 +101,10 @@ class FollowUp:
 
 
 @dataclass(frozen=True)
-class Lifetimes(FollowUp):
+class Lifetimes(FollowUp, OneRound):
     """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
 
     cuts: tuple[str, ...] = ()
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

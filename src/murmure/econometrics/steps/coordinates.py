@@ -24,7 +24,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, times, transpose
+from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, solve, times, transpose
 from murmure.econometrics.algebra.rounding import root, rounded, to_floats
 from murmure.econometrics.design.columns import decimal_text
 from murmure.econometrics.design.scales import bounds_of, exponent, is_label
@@ -164,7 +164,12 @@ class Coordinates:
 
     # -- and back
 
-    def back(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
+    def from_units(self, b: Sequence[Fraction]) -> Vector:
+        """c with b = T' D c, rounded: coefficients in these coordinates."""
+        c = [row[0] for row in solve(transpose(self.T), [[v] for v in b])]
+        return tuple(rounded(v * Fraction(2) ** k) for v, k in zip(c, self.scales, strict=True))
+
+    def to_units(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
         """b and its covariance, from those of the coordinates; `units`: of further parameters, which stay."""
         D = [*(Fraction(2) ** -k for k in self.scales), *units]
         b = tuple(v * d for v, d in zip(c, D, strict=True))

@@ -21,7 +21,7 @@ name (family_mle.py) run there: every party has their formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
@@ -33,10 +33,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, symmetric, transpose
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
 from murmure.econometrics.algebra.rounding import Floats
-from murmure.econometrics.design.columns import exact_number
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
-from murmure.econometrics.fit import ask, columns_in_text, schema_for
-from murmure.econometrics.models.mle import FamilyName, family_model
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
@@ -264,64 +261,3 @@ WAYS_OUT = (
     "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
     "parameter rises: x - theta, not theta - x"
 )
-
-
-def mle(
-    score: Score | None = None,
-    start: Mapping[str, Any] | Sequence[Any] | None = None,
-    data: Any = None,
-    columns: Sequence[str] = (),
-    *,
-    family: FamilyName | None = None,
-    formula: str | None = None,
-    hessian: Score | None = None,
-    loglik: Score | None = None,
-    errors: Errors | None = None,
-    rounds: int | None = None,
-    schema: Any = None,
-    privacy: Any = None,
-    engine: Any = None,
-    ledger: Any = None,
-    rng: Any = None,
-) -> Regression:
-    """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
-
-    `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
-    "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:
-    "hessian" (the default), "sandwich" or "opg". start may be left out.
-
-    `mle(score, start, table, columns)` solves S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's).
-    score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
-    hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
-    rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
-    errors: "sandwich" (the default) holds for any equation; "hessian" and "opg" where the score is that of the true
-    likelihood.
-    """
-    if score is None and hessian is None and loglik is None and not columns:
-        named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
-        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
-    if family is not None or formula is not None:
-        raise InvalidParameter(
-            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
-            hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
-        )
-    for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
-        if not callable(function) and (name == "score" or function is not None):
-            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
-    assert callable(score)
-    if isinstance(columns, str):
-        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
-    if start is None:
-        raise InvalidParameter(
-            "mle.start must give every parameter a value; it is left out.",
-            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
-        )
-    names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
-    values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
-    read = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
-    held = schema_for("mle", data, schema, read, privacy)
-    rows = CustomRows(tuple(columns), len(values), score, hessian, loglik)
-    model = MLE.of(
-        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
-    )
-    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -420,7 +420,7 @@ class LinkedModel:
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """Of the columns themselves; `units`: of further parameters."""
-        b, held = self._coordinates.back(at, covariance, units)
+        b, held = self._coordinates.to_units(at, covariance, units)
         by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
         return tuple(v * by for v in b), rounded_covariance(scaled(held, by * by))
 

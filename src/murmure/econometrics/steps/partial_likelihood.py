@@ -140,7 +140,7 @@ class CoxRegression:
         p, held, events = len(at), ascent.coordinates, ascent.start.events
         none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
         covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
-        b, covariance = held.back((Fraction(0), *at), covariance)
+        b, covariance = held.to_units((Fraction(0), *at), covariance)
         mean = ascent.means
         # sums at risk were taken of e^(x'b - centre), and centre is mean'b
         at_means = [d / float(s) if d else 0.0 for d, s in zip(events, place.risk.risk, strict=True)]
@@ -148,7 +148,7 @@ class CoxRegression:
         lost = lost_digits(place.information)
         if lost is not None:
             remarks.append(lost)
-        level = to_float(-dot(mean, held.back((Fraction(0), *place.at), covariance)[0][1:]))
+        level = to_float(-dot(mean, held.to_units((Fraction(0), *place.at), covariance)[0][1:]))
         if abs(level) > FARTHEST:
             remarks.append(
                 "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
