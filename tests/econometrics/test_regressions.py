@@ -31,7 +31,7 @@ from murmure.econometrics.models.ols import ols, wls
 from murmure.econometrics.models.ridge import EXAMPLES as RIDGE_EXAMPLES
 from murmure.econometrics.models.ridge import ridge
 from murmure.econometrics.results.noise_aware_errors import carried, noisy_regression
-from murmure.econometrics.steps.robust_errors import _back, _whitening
+from murmure.econometrics.steps.robust_errors import _back_to_columns, _whitening
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 LONGLEY = sm.datasets.longley.load_pandas().data
@@ -575,11 +575,11 @@ def test_columns_that_nearly_depend_are_solved_exactly() -> None:
     T = _whitening(A, 10)
     rough = tuple(tuple(F(float(v)) for v in row) for row in T)
 
-    assert _back(A, rough, 10) == inverse(matmul(transpose(rough), A))
+    assert _back_to_columns(A, rough, 10) == inverse(matmul(transpose(rough), A))
     Z = [row[:2] for row in Z]
     A = matmul(transpose(Z), Z)
     T = _whitening(A, 10)
-    near, exact = _back(A, T, 10), inverse(matmul(transpose(T), A))
+    near, exact = _back_to_columns(A, T, 10), inverse(matmul(transpose(T), A))
     assert near != exact
     for i in range(2):
         for j in range(2):

@@ -25,7 +25,7 @@ from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPa
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
 
-COARSE = 14  # bits of a factor where noise is added: its rounding is far below the noise, and sums fit into a word
+COARSE_BITS = 14  # bits of a factor where noise is added: its rounding is far below the noise, and sums fit into a word
 
 
 def ask(
@@ -56,11 +56,11 @@ def ask(
         )
     if isinstance(privacy, Secure):
         check_sharing(model, privacy.sharing)
-    asked: list[Plan] = []
+    plans: list[Plan] = []
     answers: list[Any] = []
 
     def steps() -> Generator[Plan, Any, ModelResult]:
-        asked.clear()
+        plans.clear()
         answers.clear()
         noises = iter(privacy.noises([1.0] * model.rounds))
         questions = model.steps()
@@ -68,22 +68,22 @@ def ask(
             statistic = next(questions)
             while True:
                 noise_now = next(noises)
-                asked.append(privacy.plan(coarsen_for_noise(statistic, noise_now), noise_now))
-                answers.append((yield asked[-1]))
+                plans.append(privacy.plan(coarsen_for_noise(statistic, noise_now), noise_now))
+                answers.append((yield plans[-1]))
                 statistic = questions.send(answers[-1])
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    about = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
-    fit = LedgerRequest(_name(model), about, sequential([]))
+    description = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
+    request = LedgerRequest(_ledger_name(model), description, sequential([]))
     if noise is not None:
-        fit = replace(fit, cost=noise.cost, relation=noise.relation)
+        request = replace(request, cost=noise.cost, relation=noise.relation)
     elif ledger is not None:
         way_out = "privacy=mu.Central(epsilon=1.0)" if model.protects is None else "leave the ledger out"
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
-    heard = drive(steps, frame, engine, fit, ledger, gate, rules_of(privacy, model))
-    how = how_of(privacy, asked, answers, present, apart, gate.rng.is_seeded, in_process=True)
-    return replace(heard.result, how=how)  # type: ignore[type-var]
+    driven = drive(steps, frame, engine, request, ledger, gate, rules_of(privacy, model))
+    how = how_of(privacy, plans, answers, present, apart, gate.rng.is_seeded, in_process=True)
+    return replace(driven.result, how=how)  # type: ignore[type-var]
 
 
 def party_statistic(model: Any) -> type[PartyOuterProducts] | type[WithinPartyProducts] | None:
@@ -100,20 +100,20 @@ def check_sharing(model: Any, sharing: Any) -> None:
     nobody knows its own part, so it counts as one that does. A coordinator that lies tells the totals from which the
     next question follows, and so would choose it.
     """
-    kind, asked = type(model).__name__, party_statistic(model)
+    owner, statistic = type(model).__name__, party_statistic(model)
     honest = sharing.minimum - max(sharing.colluders, 1)
-    if asked is not None and honest < asked.least_honest:
-        what = "errors by clusters that are parties" if asked is PartyOuterProducts else "levels of parties"
+    if statistic is not None and honest < statistic.least_honest:
+        what = "errors by clusters that are parties" if statistic is PartyOuterProducts else "levels of parties"
         raise PlanRefused(
-            f"{kind}: {what} take {asked.least_honest} honest parties or more, and there may be {honest}: of "
+            f"{owner}: {what} take {statistic.least_honest} honest parties or more, and there may be {honest}: of "
             f"{sharing.parties}, {sharing.dropouts} may vanish and {max(sharing.colluders, 1)} collude or look at what "
             "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
         )
     if sharing.coordinator == "lying" and model.rounds > 1:
         raise PlanRefused(
-            f"{kind} takes up to {model.rounds} rounds, each of which follows from the totals before it: a coordinator "
-            "that lies about a total would choose what is asked next.",
+            f"{owner} takes up to {model.rounds} rounds, each of which follows from the totals before it: a "
+            "coordinator that lies about a total would choose what is asked next.",
             hint='coordinator="curious" (in a study.toml coordinator_may_lie = false), if it can be trusted to tell '
             "totals; or a model of one round",
         )
@@ -121,10 +121,10 @@ def check_sharing(model: Any, sharing: Any) -> None:
 
 def coarsen_for_noise(statistic: Any, noise: Any) -> Any:
     """The question as it is asked: where there is noise, on a grid that leaves room for it."""
-    return statistic.coarse(COARSE) if noise is not None and hasattr(statistic, "coarse") else statistic
+    return statistic.coarse(COARSE_BITS) if noise is not None and hasattr(statistic, "coarse") else statistic
 
 
-def _name(model: Any) -> str:
+def _ledger_name(model: Any) -> str:
     try:
         return digest_of(model)
     except PlanRefused:  # a function of one's own: it runs here, and nothing is charged for it
@@ -153,9 +153,9 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
                 f"{owner} under Secure() takes three tables or more, got {len(data)}.",
                 hint="of two parties each could subtract its own sum and have the other's",
             )
-        return privacy.for_parties(len(data)), list(data), None, sum(one is not None for one in data)
+        return privacy.for_parties(len(data)), list(data), None, sum(table is not None for table in data)
     if not several:
         return privacy, data, None, None
-    if any(one is None for one in data):
+    if any(table is None for table in data):
         raise InvalidParameter(f"{owner}: a table is None; in the clear nobody vanishes.")
     return privacy, SeparateTables(tuple(data)), len(data), len(data)

@@ -18,7 +18,7 @@ Rows = Sequence[Sequence[Any]]  # of fractions or whole numbers
 LONG = 4096  # bits from which dividing by multiplying with an inverse is faster than dividing
 
 
-class _Exactly:
+class _ExactDivision:
     """Division of multiples of `by`, fast for long numbers: x / by = x by^-1 modulo a power of two (Jebelean 1993)."""
 
     def __init__(self, by: int, bits: int) -> None:
@@ -26,11 +26,11 @@ class _Exactly:
         if self.long:
             self.shift = (by & -by).bit_length() - 1
             self.bits = bits + 2
-            odd, held, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
-            while held < self.bits:  # Newton: every step doubles the bits that hold
-                held = min(2 * held, self.bits)
-                part = (1 << held) - 1
-                inverse = (inverse & part) * (2 - (odd & part) * (inverse & part)) & part
+            odd, right_bits, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
+            while right_bits < self.bits:  # Newton: every step doubles the bits that hold
+                right_bits = min(2 * right_bits, self.bits)
+                mask = (1 << right_bits) - 1
+                inverse = (inverse & mask) * (2 - (odd & mask) * (inverse & mask)) & mask
             self.inverse, self.mask = inverse, (1 << self.bits) - 1
 
     def __call__(self, x: int) -> int:
@@ -62,11 +62,11 @@ def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
         top = m[at]
         pivot, width = top[k], len(top)
         bits = max(v.bit_length() for row in m[at:] for v in row) + pivot.bit_length() - last.bit_length() + 2
-        exactly = _Exactly(last, bits)
+        divide = _ExactDivision(last, bits)
         for row in m[at + 1 :]:
             first = row[k]
             for j in range(k + 1, width):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
             row[k] = 0
         pivots.append(k)
         last, at = pivot, at + 1
@@ -116,12 +116,12 @@ def adjugate(m: list[list[int]]) -> int:
         pivot = top[k]
         if not pivot:
             return 0
-        most = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
-        exactly = _Exactly(last, 2 * most - last.bit_length() + 2)
+        max_bits = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
+        divide = _ExactDivision(last, 2 * max_bits - last.bit_length() + 2)
         for i in range(k + 1, p):
             row, first = m[i], top[i]
             for j in range(i, p):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
         minors.append(pivot)
         last = pivot
     for i in range(p - 1, -1, -1):

@@ -26,7 +26,7 @@ from murmure.statistics.expressions.terms import grid_of
 MAX_CELLS = 4096  # of a table that is made without being told a grid
 MAX_COUNTS = 1 << 20  # of one on a grid
 MAX_GROUPS = 64
-FINE = 12  # digits of the edges of even bins
+EDGE_DIGITS = 12  # digits of the edges of even bins
 
 
 def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
@@ -179,9 +179,9 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
             f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
         )
     if isinstance(domain, Interval) or domain.size != 2:
-        held = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
+        described = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {held}.",
+            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {described}.",
             hint='Categories(["no", "yes"]) or Integers(0, 1)',
         )
     no, yes = domain.labels()
@@ -227,7 +227,7 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         if 0 < domain.size <= grid and domain.size * cells <= MAX_CELLS:
             return ()  # its own values are no more
-        points = _even(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
+        points = _even_points(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(
             f"{owner}.{what} must be a list of numbers, got {shorten(grid)}.", hint=f"{what}=[0, 10]"
@@ -269,14 +269,14 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
     return Schema({column: wider if column == name else about for column, about in schema.about.items()})
 
 
-def _even(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
+def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
     """The ends of even cells, on short decimals (of whole numbers: on these)."""
     if cells < 1:
         raise InvalidParameter(f"{owner}.{what} must be at least one cell, got {cells}.")
-    places = 0 if whole else max(0, FINE - math.floor(math.log10(high - low)))
+    places = 0 if whole else max(0, EDGE_DIGITS - math.floor(math.log10(high - low)))
     inner = [math.floor((low + (high - low) * k / cells) * 10**places) for k in range(1, cells)]
-    held = {*(Fraction(v, 10**places) for v in inner), high}
-    points = sorted(v for v in held if low < v <= high)
+    points_above = {*(Fraction(v, 10**places) for v in inner), high}
+    points = sorted(v for v in points_above if low < v <= high)
     return [low, *points] if what == "edges" else points  # a grid counts up to its points; bins lie between edges
 
 
@@ -292,7 +292,7 @@ def domain_values(domain: Any) -> list[Fraction]:
     return [first + step * code for code in range(domain.size)]
 
 
-def name_list(names: Sequence[str], most: int = 6) -> str:
+def name_list(names: Sequence[str], limit: int = 6) -> str:
     """Names in a sentence."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -73,16 +73,16 @@ def design_from_formula(
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
     if schema is None:
-        named = named_in(formula, outcome, _names_in(data, None))
+        named = named_in(formula, outcome, _known_names(data, None))
         others = [
             name for text in more if text for name in columns_in_text(text)
         ]  # a name that is no word stands in quotes
         wanted = list(dict.fromkeys([*named.columns, *others]))
-        held = schema_for(owner, data, None, wanted, privacy, named.labels)
-        held = above_zero(held, others) if positive else held
+        domain = schema_for(owner, data, None, wanted, privacy, named.labels)
+        domain = above_zero(domain, others) if positive else domain
     else:
-        held = schema_for(owner, data, schema, None, privacy)
-    return with_columns(read_formula(formula, held, outcome=outcome), held, *more)
+        domain = schema_for(owner, data, schema, None, privacy)
+    return with_columns(read_formula(formula, domain, outcome=outcome), domain, *more)
 
 
 def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> str:
@@ -93,14 +93,14 @@ def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> s
             hint=f'{what}="age"; put the numbers into a column of the table',
         )
     word = text.isascii() and text.isidentifier() and not iskeyword(text)
-    return text if word or "`" in text or text not in _names_in(data, schema) else quoted(text)
+    return text if word or "`" in text or text not in _known_names(data, schema) else quoted(text)
 
 
-def _names_in(data: Any, schema: Any) -> tuple[str, ...]:
+def _known_names(data: Any, schema: Any) -> tuple[str, ...]:
     """The columns of the schema; without one, those of the table, or of the first of several."""
     if schema is not None:
         return tuple(Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema)
-    tables = [one for one in data if one is not None] if isinstance(data, list | tuple) else [data]
+    tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
     if not tables or type(tables[0]).__module__.startswith("pyspark."):
         return ()
     return tuple(open_table(tables[0]).names)
@@ -116,6 +116,6 @@ def columns_in_text(text: str) -> list[str]:
 def with_columns(design: Design, schema: Schema, *more: str | None) -> Design:
     """The same design, whose domain has the columns of these expressions too."""
     terms = Terms(schema)
-    read = [read_expression(text, terms) for text in more if text and text not in schema]
-    names = {*design.domain, *columns_in(terms, read), *(text for text in more if text in schema)}
+    numbers = [read_expression(text, terms) for text in more if text and text not in schema]
+    names = {*design.domain, *columns_in(terms, numbers), *(text for text in more if text in schema)}
     return replace(design, domain=Schema({name: about for name, about in schema.about.items() if name in names}))

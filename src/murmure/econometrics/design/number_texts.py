@@ -19,13 +19,13 @@ _CODE = re.compile(r"[+-]?0[0-9xX]")  # 007 is a name in digits
 
 def strange_among_numbers(labels: Iterable[str]) -> list[str]:
     """The labels that are no numbers where most are; none where the column is one of labels, or of numbers alone."""
-    held = [label for label in labels if isinstance(label, str)]
-    if any(_CODE.match(label) for label in held):
+    texts = [label for label in labels if isinstance(label, str)]
+    if any(_CODE.match(label) for label in texts):
         return []
-    strange = [label for label in held if not _PLAIN.match(label)]
+    strange = [label for label in texts if not _PLAIN.match(label)]
     nearly = [label for label in strange if _NEARLY.fullmatch(re.sub(r"[\s'\u2019]", "", label))]
     words = [label for label in strange if label not in nearly and label.strip().lower() not in MISSING]
-    numbers = len(held) - len(strange) + len(nearly)
+    numbers = len(texts) - len(strange) + len(nearly)
     return sorted(strange) if numbers > len(words) else []
 
 

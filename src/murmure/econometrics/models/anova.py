@@ -180,8 +180,8 @@ def anova(
     rng: Any = None,
 ) -> AnovaResult:
     """`anova("pay", table, by="region")`: one-way analysis of variance; data and privacy as in `ask`."""
-    read = schema_for("anova", data, schema, [column, by], privacy)
-    model = Anova(read, column, by, () if groups is None else tuple(map(str, groups)))
+    domain = schema_for("anova", data, schema, [column, by], privacy)
+    model = Anova(domain, column, by, () if groups is None else tuple(map(str, groups)))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -92,10 +92,10 @@ class Contingency(OneRound):
                 raise TooFewObservations(
                     "every row holds a label that is not listed.", hint="look at the labels of the schema"
                 )
-            for name, held, labels in ((self.first, filled, rows), (self.second, across, columns)):
-                if len(held) < 2:
+            for name, kept, labels in ((self.first, filled, rows), (self.second, across, columns)):
+                if len(kept) < 2:
                     raise NoVariation(
-                        f"column {name!r} is {labels[held[0]]!r} for everybody.",
+                        f"column {name!r} is {labels[kept[0]]!r} for everybody.",
                         hint="a table needs two values of each column at least",
                         columns=[name],
                     )
@@ -154,8 +154,8 @@ class ContingencyResult(ModelResult):
 
     @property
     def expected(self) -> NDArray[np.float64] | None:
-        held = self._expected
-        return None if held is None else np.array([[float(v) for v in line] for line in held])
+        exact = self._expected
+        return None if exact is None else np.array([[float(v) for v in line] for line in exact])
 
     @property
     def corrected(self) -> bool:
@@ -166,8 +166,8 @@ class ContingencyResult(ModelResult):
         if expected is None:
             return None
         total = Fraction(0)
-        for line, beside in zip(self.counts, expected, strict=True):
-            for o, e in zip(line, beside, strict=True):
+        for line, expected_line in zip(self.counts, expected, strict=True):
+            for o, e in zip(line, expected_line, strict=True):
                 away = abs(o - e)
                 away -= min(Fraction(1, 2), away) if corrected else 0
                 total += away**2 / e
@@ -175,13 +175,13 @@ class ContingencyResult(ModelResult):
 
     @property
     def statistic(self) -> float | None:
-        held = self._chi2(self.corrected)
-        return None if held is None else float(held)
+        chi2 = self._chi2(self.corrected)
+        return None if chi2 is None else float(chi2)
 
     @property
     def uncorrected(self) -> float | None:
-        held = self._chi2(False)
-        return None if held is None else float(held)
+        chi2 = self._chi2(False)
+        return None if chi2 is None else float(chi2)
 
     @property
     def df(self) -> int:
@@ -203,8 +203,8 @@ class ContingencyResult(ModelResult):
             return None
         pairs = [
             (o, e)
-            for line, beside in zip(self.counts, expected, strict=True)
-            for o, e in zip(line, beside, strict=True)
+            for line, expected_line in zip(self.counts, expected, strict=True)
+            for o, e in zip(line, expected_line, strict=True)
         ]
         return 2 * math.fsum(float(e) * _excess(o / e - 1) for o, e in pairs)
 
@@ -215,8 +215,8 @@ class ContingencyResult(ModelResult):
     @property
     def cramers_v(self) -> float | None:
         """From the uncorrected X^2: 0 for independence, 1 where one column tells the other."""
-        held = self._chi2(False)
-        return None if held is None else root(held / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
+        chi2 = self._chi2(False)
+        return None if chi2 is None else root(chi2 / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
 
     @property
     def reason(self) -> str | None:
@@ -268,10 +268,10 @@ class ContingencyResult(ModelResult):
         ax, figure = drawing(target, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows)))
         counts, expected = self.table, self.expected
         away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
-        most = max(2.0, float(np.abs(away).max()))
-        image = ax.imshow(away, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
+        limit = max(2.0, float(np.abs(away).max()))
+        image = ax.imshow(away, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
         for (i, j), v in np.ndenumerate(counts):
-            dark = abs(away[i, j]) > 0.6 * most
+            dark = abs(away[i, j]) > 0.6 * limit
             ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
         ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
         ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)

@@ -247,8 +247,8 @@ class CorrelationResult(ColumnMomentsResult):
         if self.scatter.correlation_noise is not None:
             if square >= 1:
                 return math.nan
-            own = float((1 - square) / (n - 2)) + float(self.scatter.correlation_noise[a, b]) ** 2
-            return self._r(a, b) / math.sqrt(own)
+            variance = float((1 - square) / (n - 2)) + float(self.scatter.correlation_noise[a, b]) ** 2
+            return self._r(a, b) / math.sqrt(variance)
         if square == 1:
             return math.copysign(math.inf, C[a][b])
         return signed_root(square * (n - 2) / (1 - square), C[a][b])
@@ -266,9 +266,9 @@ class CorrelationResult(ColumnMomentsResult):
 
     def tables(self) -> list[ResultTable]:
         r, t, p = self.correlation, self.statistic, self.pvalue
-        square = tuple((name, *map(_told, row)) for name, row in zip(self.columns, r, strict=True))
+        square = tuple((name, *map(_or_none, row)) for name, row in zip(self.columns, r, strict=True))
         pairs = tuple(
-            (self.columns[a], self.columns[b], _told(r[a, b]), _told(t[a, b]), self.df, _told(p[a, b]))
+            (self.columns[a], self.columns[b], _or_none(r[a, b]), _or_none(t[a, b]), self.df, _or_none(p[a, b]))
             for a in range(len(self.columns))
             for b in range(a + 1, len(self.columns))
         )
@@ -294,8 +294,8 @@ class CorrelationResult(ColumnMomentsResult):
         r = self.correlation
         image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
         for (a, b), v in np.ndenumerate(r):
-            said = "" if math.isnan(v) else f"{v:.2f}"
-            ax.text(b, a, said, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
+            label = "" if math.isnan(v) else f"{v:.2f}"
+            ax.text(b, a, label, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
         ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
         ax.set_yticks(range(k), self.columns, parse_math=False)
         ax.spines[:].set_visible(False)
@@ -306,7 +306,7 @@ class CorrelationResult(ColumnMomentsResult):
         return ax
 
 
-def _told(v: float) -> float | None:
+def _or_none(v: float) -> float | None:
     """NaN is no figure."""
     return None if math.isnan(v) else float(v)
 
@@ -322,8 +322,8 @@ def covariance(
     rng: Any = None,
 ) -> CovarianceResult:
     """Means and covariances of these columns, or of all that hold numbers; data and privacy as in `ask`."""
-    read = schema_for("covariance", data, schema, columns, privacy, numbers=True)
-    model = Covariance(read, numbers_in("covariance", read, columns))
+    domain = schema_for("covariance", data, schema, columns, privacy, numbers=True)
+    model = Covariance(domain, numbers_in("covariance", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
@@ -338,8 +338,8 @@ def correlation(
     rng: Any = None,
 ) -> CorrelationResult:
     """Pearson's correlations, with t and p, of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("correlation", data, schema, columns, privacy, numbers=True)
-    model = Correlation(read, numbers_in("correlation", read, columns))
+    domain = schema_for("correlation", data, schema, columns, privacy, numbers=True)
+    model = Correlation(domain, numbers_in("correlation", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -73,17 +73,17 @@ class Cox:
     def __post_init__(self) -> None:
         check_cox("Cox", self.design, self.time, self.event, self.rounds, self.ties)
         object.__setattr__(self, "grid", grid_texts("Cox", self.design, self.time, self.grid))
-        most = self.most_times
+        limit = self.most_times
         count = len(self.grid) or possible_times(self.design, self.time)
-        if count > most:
+        if count > limit:
             p, each = len(self.design.terms), self._each
             raise InvalidParameter(
                 f"Cox: {shorten(self.time)} may be one of {float(count):.3g} times, and with {p} columns that is "
                 f"{float(count * each):.3g} sums a round; at most {MAX_SUMS}.",
                 hint=f"a coarser public grid: grid=100 takes a hundred even times, grid=[..., {self._end}] names them "
-                f"(at most {most}); a time counts as the next of the grid",
+                f"(at most {limit}); a time counts as the next of the grid",
             )
-        _ = self.ask_start(self._regressed.coordinates)
+        _ = self.ask_start(self._regression.coordinates)
 
     @property
     def _each(self) -> int:
@@ -108,29 +108,29 @@ class Cox:
         return tuple(low + step * i for i in range(int((high - low) / step) + 1))
 
     @property
-    def _regressed(self) -> CoxRegression:
+    def _regression(self) -> CoxRegression:
         words = grid_in_words(self.time, self.times, given=bool(self.grid))
         return CoxRegression(self.design, self.time, self.event, self.ties, self.rounds, words)
 
     # -- questions, and what their answers say
 
-    def _asks(self, mode: str, at: Vector, held: Coordinates, tied: Sequence[int] = ()) -> FunctionSumsByPlace:
-        p, scales = len(self.design.terms), held.scales[1:]
+    def _asks(self, mode: str, at: Vector, coordinates: Coordinates, tied: Sequence[int] = ()) -> FunctionSumsByPlace:
+        p, scales = len(self.design.terms), coordinates.scales[1:]
         besides = 2 * p + p * (p + 1) // 2 if mode.endswith("start") else 1
         shared = (" ".join(map(str, tied)),) if tied else ()
         rows = FunctionSums(
             self.design.domain,
             "cox",
-            (self.time, self.event, *held.expressions[1:]),
+            (self.time, self.event, *coordinates.expressions[1:]),
             tuple(f"{v.numerator}/{v.denominator}" for v in at),
             (mode, str(p), *shared, *map(str, scales), *map(str, self.times)),
         )
         return FunctionSumsByPlace(rows, len(self.times), besides)
 
-    def ask_start(self, held: Coordinates) -> FunctionSumsByPlace:
-        return self._asks("efron start" if self.ties == "efron" else "start", (), held)
+    def ask_start(self, coordinates: Coordinates) -> FunctionSumsByPlace:
+        return self._asks("efron start" if self.ties == "efron" else "start", (), coordinates)
 
-    def read_start(self, answer: Any) -> CoxStart:
+    def interpret_start(self, answer: Any) -> CoxStart:
         T, p = len(self.times), len(self.design.terms)
         sums = [Fraction(v) for v in answer.sums]
         events = tuple(int(d) for d in sums[:T])
@@ -139,26 +139,26 @@ class Cox:
     def _tied(self, start: CoxStart) -> tuple[int, ...]:
         return start.tied if self.ties == "efron" else ()
 
-    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> FunctionSumsByPlace:
+    def ask_step(self, coordinates: Coordinates, at: Vector, start: CoxStart) -> FunctionSumsByPlace:
         tied = self._tied(start)
-        return self._asks("efron step" if tied else "step", (*at, rounded(dot(start.mean, at))), held, tied)
+        return self._asks("efron step" if tied else "step", (*at, rounded(dot(start.mean, at))), coordinates, tied)
 
-    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
+    def interpret_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
         return from_sums([Fraction(v) for v in answer.sums], answer.n, at, start, self._tied(start))
 
     def steps(self) -> Generator[Any, Any, Hazards]:
-        return self._regressed.steps(self)
+        return self._regression.steps(self)
 
     # -- what is told about them
 
     @property
     def domain(self) -> Schema:
-        return self.ask_start(self._regressed.coordinates).domain
+        return self.ask_start(self._regression.coordinates).domain
 
     @property
     def most_sums(self) -> int:
         """Of all rounds together, at most."""
-        start = self.ask_start(self._regressed.coordinates).width
+        start = self.ask_start(self._regression.coordinates).width
         return start + (self.rounds - 1) * max(start, len(self.times) * self._each + 2)
 
     def in_words(self) -> tuple[str, str]:
@@ -216,17 +216,17 @@ def cox(
     """
     when, what = (expression_of("cox", *part, data, schema) for part in (("time", time), ("event", event)))
     design = design_from_formula("cox", formula, data, schema, privacy, when, what, outcome=False)
-    held = design.domain
-    if event in held and (isinstance(held[event], Categories) or constant_value(held, event) is not None):
-        yes = no_and_yes("cox", held, event, "event")[1]
-        what = label_condition(held, event, yes) if isinstance(held[event], Categories) else what
+    domain = design.domain
+    if event in domain and (isinstance(domain[event], Categories) or constant_value(domain, event) is not None):
+        yes = no_and_yes("cox", domain, event, "event")[1]
+        what = label_condition(domain, event, yes) if isinstance(domain[event], Categories) else what
     if isinstance(grid, int | np.integer):
-        if time not in held:
+        if time not in domain:
             raise InvalidParameter(
                 f"cox.grid = {grid} makes even times of a column, and {shorten(time)} is none.",
                 hint="grid=[30, 60, 90]",
             )
-        grid = grid_cuts("cox", held, time, grid)
+        grid = grid_cuts("cox", domain, time, grid)
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(f"cox.grid must be times, got {shorten(grid)}.", hint="grid=[30, 60, 90], or grid=100")
     design, grid = without_intercept(design), tuple(grid)

@@ -340,11 +340,11 @@ _ROWS: dict[str, list[Any]] = {
 
 def _example(outcome: str, *names: str) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
-    held = ("Intercept", *names)
-    read = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _WARD.about[name] for name in _WARD if name in read})
+    columns = ("Intercept", *names)
+    used = {outcome, *(name.split("[")[0] for name in names)}
+    domain = Schema({name: _WARD.about[name] for name in _WARD if name in used})
     formula = f"{outcome} ~ {' + '.join(dict.fromkeys(name.split('[')[0] for name in names))}"
-    return Design(domain, formula, outcome, outcome, held, tuple(terms.get(name, name) for name in held))
+    return Design(domain, formula, outcome, outcome, columns, tuple(terms.get(name, name) for name in columns))
 
 
 EXAMPLES = (

@@ -87,19 +87,21 @@ class IV(OneQuestion):
     def _numbers(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """What each term and each instrument is, however it is written: x * z and z * x are one."""
         terms = Terms(self._schema)
-        own = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
-        return own, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
+        columns = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
+        return columns, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
 
     @property
     def endogenous(self) -> tuple[str, ...]:
-        own, by = self._numbers
-        return tuple(term for term, number in zip(self.design.terms, own, strict=True) if number not in by)
+        columns, instruments = self._numbers
+        return tuple(term for term, number in zip(self.design.terms, columns, strict=True) if number not in instruments)
 
     @property
     def excluded(self) -> tuple[str, ...]:
         """Instruments that are not columns of the model."""
-        own, by = self._numbers
-        return tuple(term for term, number in zip(self.instruments.terms, by, strict=True) if number not in own)
+        columns, instruments = self._numbers
+        return tuple(
+            term for term, number in zip(self.instruments.terms, instruments, strict=True) if number not in columns
+        )
 
     @property
     def _schema(self) -> Schema:
@@ -185,8 +187,8 @@ class IV(OneQuestion):
         if noisy:
             return FitFailed("the noisy sums have no solution.", hint="a larger epsilon, or more rows")
         H = matmul(submatrix(M, X, W), solve(submatrix(M, W), submatrix(M, W, X)))
-        k, held = next(iter(dependent(H).items()))
-        named = [self.design.names[j] for j in (k, *held)]
+        k, combination = next(iter(dependent(H).items()))
+        named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
             f"IV is not identified: the instruments say of {named[0]!r} nothing that they do not say of others "
             f"({', '.join(named[1:]) or 'none'}).",
@@ -197,9 +199,9 @@ class IV(OneQuestion):
     @property
     def _places(self) -> list[int]:
         """Where each instrument stands among the columns and the instruments that are not columns."""
-        own, by = self._numbers
-        held = [*own, *(number for number in by if number not in own)]
-        return [held.index(number) for number in by]
+        columns, instruments = self._numbers
+        numbers = [*columns, *(number for number in instruments if number not in columns)]
+        return [numbers.index(number) for number in instruments]
 
     def _first_stages(self, M: Matrix, W: Sequence[int], n: int) -> dict[str, Any]:
         factors = (*self.design.terms, *self.excluded)
@@ -243,16 +245,18 @@ class IV(OneQuestion):
             moves[j][W] += np.outer(first[:, j], e) + np.outer(s, apart)
         spread = spread_of(crossed, X, H, moves, rss, n)
         weak = noise_dominates(crossed, to_floats(submatrix(M, W)), W)
-        told = spread.covariance is not None and not weak
+        has_errors = spread.covariance is not None and not weak
         return replace(
             result,
-            covariance=spread.covariance if told else None,
+            covariance=spread.covariance if has_errors else None,
             df_resid=float(n) - len(X) if n is not None and n > len(X) else None,
             use_t=False,
             cov_type=NOISE_AWARE,
             scale=spread.scale,
-            remarks=(*result.remarks, NOISE_COUNTED) if told else result.remarks,
-            reason=None if told else spread.reason or "the noise is large compared with what the instruments add up to",
+            remarks=(*result.remarks, NOISE_COUNTED) if has_errors else result.remarks,
+            reason=None
+            if has_errors
+            else spread.reason or "the noise is large compared with what the instruments add up to",
         )
 
 

@@ -85,10 +85,10 @@ class Lloyd:
         return self.rounds * self._asks(self._start()).width
 
     def in_words(self) -> tuple[str, str]:
-        some, most = name_list(self.columns), self.rounds
+        listed, most = name_list(self.columns), self.rounds
         return (
-            f"{self.clusters} clusters of {some} (k-means), in at most {most} rounds of sums",
-            f"{self.clusters} groupes de {some} (k-moyennes), en {most} tours de sommes au plus",
+            f"{self.clusters} clusters of {listed} (k-means), in at most {most} rounds of sums",
+            f"{self.clusters} groupes de {listed} (k-moyennes), en {most} tours de sommes au plus",
         )
 
     def _start(self) -> list[list[Fraction]]:
@@ -111,31 +111,31 @@ class Lloyd:
 
     def _asks(self, centres: Sequence[Sequence[Fraction]]) -> FunctionSums:
         at = [v / Fraction(2) ** k for row in centres for v, k in zip(row, self._scales, strict=True)]
-        held = [rounded(v) for v in (*at, *self._factors())]
+        parameters = [rounded(v) for v in (*at, *self._factors())]
         return FunctionSums(
             self.domain,
             "nearest",
             tuple(quoted(name) for name in self.columns),
-            tuple(f"{v.numerator}/{v.denominator}" for v in held),
+            tuple(f"{v.numerator}/{v.denominator}" for v in parameters),
             (str(self.clusters), *map(str, self._scales)),
         )
 
     def steps(self) -> Generator[Any, Any, KMeansResult]:
         centres, d = self._start(), len(self.columns)
-        before: tuple[Fraction, ...] | None = None
+        previous: tuple[Fraction, ...] | None = None
         settled = False
         for _ in range(self.rounds):
             answer = yield self._asks(centres)
             sums = tuple(Fraction(v) for v in answer.sums)
-            settled = sums[:-1] == before
+            settled = sums[:-1] == previous
             counts = [sums[i * (d + 1)] for i in range(self.clusters)]
             if settled:
                 break
-            before = sums[:-1]
+            previous = sums[:-1]
             for i, count in enumerate(counts):
                 if count:
-                    own = sums[i * (d + 1) + 1 : (i + 1) * (d + 1)]
-                    centres[i] = [v * Fraction(2) ** k / count for v, k in zip(own, self._scales, strict=True)]
+                    cluster_sums = sums[i * (d + 1) + 1 : (i + 1) * (d + 1)]
+                    centres[i] = [v * Fraction(2) ** k / count for v, k in zip(cluster_sums, self._scales, strict=True)]
         return KMeansResult(
             columns=self.columns,
             centres=tuple(tuple(row) for row in centres),
@@ -210,8 +210,8 @@ def kmeans(
     rng: Any = None,
 ) -> KMeansResult:
     """k-means by exact sums: `kmeans(table, ["age", "stay"], 3)`; data and privacy as in `ask`."""
-    held = schema_for("kmeans", data, schema, list(columns), privacy)
-    model = Lloyd(held, tuple(columns), clusters, tuple(tuple(row) for row in centres), scaled, rounds)
+    domain = schema_for("kmeans", data, schema, list(columns), privacy)
+    model = Lloyd(domain, tuple(columns), clusters, tuple(tuple(row) for row in centres), scaled, rounds)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

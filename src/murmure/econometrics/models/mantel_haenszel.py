@@ -71,21 +71,21 @@ class MantelHaenszel(OneRound):
 
     def steps(self) -> Generator[Any, Any, MantelHaenszelResult]:
         counted: CellCounts = yield Cells(self.domain, (None, None, None))
-        held = np.asarray(counted.counts).reshape(-1, 4).tolist()
+        counts = np.asarray(counted.counts).reshape(-1, 4).tolist()
         labels = self.domain[self.strata].labels()
-        strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, held, strict=True)]
-        told = [(name, four) for name, four in strata if sum(four) > 0]
+        strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, counts, strict=True)]
+        filled = [(name, four) for name, four in strata if sum(four) > 0]
         noise = None if counted.noise is None else math.sqrt(counted.noise)
         alone = constant_value(self.domain, self.strata) is not None  # the other stratum is made up
         exposed, had = (
-            event_of("MantelHaenszel", self.domain, name, "").said for name in (self.exposure, self.outcome)
+            event_of("MantelHaenszel", self.domain, name, "").phrase for name in (self.exposure, self.outcome)
         )
         out = MantelHaenszelResult(
             exposure=self.exposure,
             outcome=self.outcome,
             by=self.strata,
-            strata=tuple(name for name, _ in told),
-            counts=tuple(four for _, four in told),  # type: ignore[misc]
+            strata=tuple(name for name, _ in filled),
+            counts=tuple(four for _, four in filled),  # type: ignore[misc]
             dropped=() if alone else tuple(name for name, four in strata if sum(four) <= 0),
             exposed=exposed,
             had=had,
@@ -93,8 +93,8 @@ class MantelHaenszel(OneRound):
         )
         up, down = out._sums
         if noise is None:
-            for name, far in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
-                if all(sum(four[i] for i in far) in (0, sum(four)) for _, four in told):
+            for name, cells in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
+                if all(sum(four[i] for i in cells) in (0, sum(four)) for _, four in filled):
                     raise NoVariation(
                         f"column {name!r} is the same for everybody within each stratum.",
                         hint="there is nobody to compare with",

@@ -39,15 +39,15 @@ from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.family_rows import LAWS
 from murmure.econometrics.rows.glm_rows import Family
 from murmure.econometrics.steps.custom_score import MLE, CustomRows, Score
-from murmure.econometrics.steps.irls import CUT, LinkedRegression, check_cap
+from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression, check_cap
 from murmure.econometrics.steps.named_family import Errors, NamedFamily, start_refusal, start_values
 from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate, bent_step, iterate_from_answer, newton_step
 
 FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]
 
-FAR = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
-CLOSEST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
-SPREAD = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
+MAX_THETA = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
+MIN_REST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
+FIRST_GUESS = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class FamilyFit(LinkedRegression):
     @property
     def law(self) -> Mapping[str, float]:
         """Shape, precision; and of a formula without columns, such as "time ~ 1", the scale or the mean too."""
-        held: Mapping[str, float] = self.extras.get("Parameters", {})
-        return held
+        parameters: Mapping[str, float] = self.extras.get("Parameters", {})
+        return parameters
 
     def predict(self, rows: Any) -> Any:
         """The mean of the outcome for new rows."""
@@ -129,9 +129,10 @@ class FamilyMLE(NamedFamily):
         square, many = p * (p + 1) // 2, self._asks("start", ()).width
         return (
             f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
-            f"of products of two columns, 1 of {more[0]}, and {CUT[0]}; {later}",
+            f"of products of two columns, 1 of {more[0]}, and {CUT_ROWS[0]}; {later}",
             f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
-            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT[1]} ; {plus_tard}",
+            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT_ROWS[1]} ; "
+            f"{plus_tard}",
         )
 
     # -- the ascent
@@ -150,22 +151,22 @@ class FamilyMLE(NamedFamily):
         if not self._extra:
             return null
         left = (null["squares"] - dot(guess, score)) / n
-        if left <= CLOSEST:
+        if left <= MIN_REST:
             name = self.design.outcome_name
             raise NoVariation(
                 f"outcome {name!r} is predicted without error: its {self._more_names[0]} has no bound.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[name],
             )
-        theta = ln_of(SPREAD[self.distribution] / left) / (2 if self.distribution == "weibull" else 1)
-        return null | {"theta": rounded(max(-FAR, min(FAR, theta)), 16)}
+        theta = ln_of(FIRST_GUESS[self.distribution] / left) / (2 if self.distribution == "weibull" else 1)
+        return null | {"theta": rounded(max(-MAX_THETA, min(MAX_THETA, theta)), 16)}
 
     def step(self, place: Iterate) -> Vector:
         return bent_step(place) if self._extra else newton_step(place)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
         place = iterate_from_answer(at, answer, len(at))
-        return replace(place, outside=bool(self._extra) and abs(at[-1]) > 2 * FAR)
+        return replace(place, outside=bool(self._extra) and abs(at[-1]) > 2 * MAX_THETA)
 
     def _check_end(self, place: Iterate | None) -> None:
         check_cap(self, place)
@@ -180,16 +181,16 @@ class FamilyMLE(NamedFamily):
         compared = self.distribution == "exponential" and len(self.design.terms) > 1
         return -n * (1 + log_of(null["y"] / n)) if compared else None
 
-    def _result(self, *held: Any) -> Regression:
-        found = super()._result(*held)
-        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
-        more = {"Parameters": law} if (law := self._parameters(found.params)) else {}
+    def _result(self, *arguments: Any) -> Regression:
+        regression = super()._result(*arguments)
+        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
+        more = {"Parameters": law} if (law := self._parameters(regression.params)) else {}
         return FamilyFit(
             **fields
             | {
                 "model": f"MLE ({self.distribution})",
                 "df_resid": fields["n"] - len(self.parameters),
-                "extras": {**found.extras, **more},
+                "extras": {**regression.extras, **more},
             }
         )
 
@@ -287,11 +288,11 @@ def mle(
         )
     names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
     values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
-    read = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
-    held = schema_for("mle", data, schema, read, privacy)
+    wanted = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
+    domain = schema_for("mle", data, schema, wanted, privacy)
     rows = CustomRows(tuple(columns), len(values), score, hessian, loglik)
     model = MLE.of(
-        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
+        rows, domain, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
     )
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
@@ -314,8 +315,8 @@ _ROWS: dict[str, list[Any]] = {
 
 def _example(formula: str, outcome: str, names: tuple[str, ...]) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
-    read = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _CLINIC.about[name] for name in _CLINIC if name in read})
+    used = {outcome, *(name.split("[")[0] for name in names)}
+    domain = Schema({name: _CLINIC.about[name] for name in _CLINIC if name in used})
     return Design(domain, formula, outcome, outcome, names, tuple(terms.get(name, name) for name in names))
 
 

@@ -25,7 +25,7 @@ from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import NAMES
-from murmure.econometrics.steps.irls import CUT, LinkedRegression
+from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression
 from murmure.econometrics.steps.named_family import NamedFamily, start_values
 from murmure.econometrics.steps.robust_errors import rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
@@ -123,9 +123,9 @@ class Multinomial(NamedFamily):
         later, plus_tard = super().later_rounds()
         return (
             f"the first round releases {first} sums over all rows: {square} of products of two columns, how many rows "
-            f"have each of the {many} labels, and {CUT[0]}; {later}",
+            f"have each of the {many} labels, and {CUT_ROWS[0]}; {later}",
             f"le premier tour publie {first} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
-            f"combien de lignes portent chacune des {many} étiquettes, et {CUT[1]} ; {plus_tard}",
+            f"combien de lignes portent chacune des {many} étiquettes, et {CUT_ROWS[1]} ; {plus_tard}",
         )
 
     @property
@@ -156,18 +156,18 @@ class Multinomial(NamedFamily):
     def separation(self, step: Vector) -> FunctionSums:
         return self._asks("separation", step)
 
-    def along(self, step: Vector) -> list[str]:
-        found = (name for part in _cut(step, len(self.design.terms)) for name in self._coordinates.largest_moves(part))
-        return list(dict.fromkeys(found))
+    def moving_columns(self, step: Vector) -> list[str]:
+        names = (name for part in _cut(step, len(self.design.terms)) for name in self._coordinates.largest_moves(part))
+        return list(dict.fromkeys(names))
 
     # -- the result
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """b = T' D c for every label."""
-        held, p, k = self._coordinates, len(self.design.terms), len(at)
-        D = [Fraction(2) ** -e for e in held.scales]
+        coordinates, p, k = self._coordinates, len(self.design.terms), len(at)
+        D = [Fraction(2) ** -e for e in coordinates.scales]
         M: Matrix = tuple(
-            tuple(held.T[j % p][i % p] * D[j % p] if i // p == j // p else Fraction(0) for j in range(k))
+            tuple(coordinates.T[j % p][i % p] * D[j % p] if i // p == j // p else Fraction(0) for j in range(k))
             for i in range(k)
         )
         spread = matmul(matmul(M, covariance), transpose(M))
@@ -176,10 +176,10 @@ class Multinomial(NamedFamily):
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return sum(float(many) * log_of(many / n) for many in null.values())
 
-    def _result(self, *held: Any) -> Regression:
-        found = super()._result(*held)
+    def _result(self, *arguments: Any) -> Regression:
+        regression = super()._result(*arguments)
         p, k = len(self.design.terms), len(self.parameters)
-        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
         first = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
         return MultinomialFit(
             **fields
@@ -190,7 +190,7 @@ class Multinomial(NamedFamily):
                 "names": self.parameters,
                 "df_model": (p - self.design.has_intercept) * (len(self.labels) - 1),
                 "df_resid": fields["n"] - k,
-                "remarks": (first, *found.remarks),
+                "remarks": (first, *regression.remarks),
                 "labels": self.labels,
             }
         )

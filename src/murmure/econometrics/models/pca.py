@@ -194,8 +194,8 @@ def pca(
     rng: Any = None,
 ) -> PCAResult:
     """`pca(table, ["age", "stay"])`; scaled=True takes correlations instead of covariances; data as in `ask`."""
-    read = schema_for("pca", data, schema, columns, privacy, numbers=True)
-    model = PCA(read, numbers_in("pca", read, columns), scaled)
+    domain = schema_for("pca", data, schema, columns, privacy, numbers=True)
+    model = PCA(domain, numbers_in("pca", domain, columns), scaled)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -86,16 +86,16 @@ class RandomisedOLS:
 
     @cached_property
     def corrected(self) -> CorrectedProducts:
-        held = zip(self.columns, self.mechanisms, strict=True)
-        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in held)
+        pairs = zip(self.columns, self.mechanisms, strict=True)
+        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in pairs)
         return CorrectedProducts(reported, self.design.terms, self.design.outcome)
 
     @cached_property
     def domain(self) -> Schema:
         """Of the table: where a column holds reports, these."""
-        held: dict[str, Any] = dict(self.design.domain.about)
-        held |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
-        return Schema(held)
+        columns: dict[str, Any] = dict(self.design.domain.about)
+        columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
+        return Schema(columns)
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.design)
@@ -108,9 +108,9 @@ class RandomisedOLS:
         )
 
     def _ask(self, which: str, at: tuple[Fraction, ...] = ()) -> FunctionSums:
-        said = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        parameters = tuple(f"{v.numerator}/{v.denominator}" for v in at)
         settings = (which, self.corrected.to_text())
-        return FunctionSums(self.domain, "randomised", self.corrected.inputs, said, settings)
+        return FunctionSums(self.domain, "randomised", self.corrected.inputs, parameters, settings)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         answer: Any = yield self._ask("products")
@@ -207,10 +207,12 @@ class RandomisedOLS:
     def _paid(self) -> list[str]:
         out = []
         for column in self.corrected.columns:
-            held = column.certificate
-            provided = f", provided {held.assumption}" if held.assumption else ""
+            certificate = column.certificate
+            provided = f", provided {certificate.assumption}" if certificate.assumption else ""
             kind = type(column.mechanism).__name__
-            out.append(f"{column.name} came through {kind}: epsilon = {held.epsilon:.6g} for every person{provided}")
+            out.append(
+                f"{column.name} came through {kind}: epsilon = {certificate.epsilon:.6g} for every person{provided}"
+            )
         if len(out) > 1:
             out.append(f"together these columns cost every person epsilon = {self.epsilon:.6g}")
         true = [name for name in self.design.columns if name not in self.columns]
@@ -250,17 +252,17 @@ def randomised_ols(
     else:
         schema = schema_for("randomised_ols", data, schema, None, privacy)
     design = read_formula(formula, schema)
-    read = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
-    if not read:
+    used = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
+    if not used:
         raise InvalidParameter(
             f"formula {shorten(formula, 100)} reads none of the randomised columns {', '.join(randomised)}.",
             hint="ols(...) is for true answers",
         )
-    model = RandomisedOLS(design, tuple(read), _written(*read.values()))
+    model = RandomisedOLS(design, tuple(used), _as_json(*used.values()))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
-def _written(*mechanisms: Any) -> tuple[str, ...]:
+def _as_json(*mechanisms: Any) -> tuple[str, ...]:
     return tuple(json.dumps(part_to_dict(m), sort_keys=True, ensure_ascii=False) for m in mechanisms)
 
 
@@ -273,7 +275,7 @@ _HOSPITAL = Schema(
     }
 )
 _SMOKING, _INCOME = GRR(_HOSPITAL["smoker"], 2.0), Piecewise(Integers(0, 9), 4.0)
-_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).shown
+_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).cell_values
 _BY_SMOKING = Design(
     domain=part_of(_HOSPITAL, ("stay", "age", "smoker")),
     formula="stay ~ age + smoker",
@@ -301,8 +303,8 @@ _ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, somet
 }
 
 EXAMPLES = (
-    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _written(_SMOKING)), _ROWS),
-    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _written(_SMOKING, _INCOME)), _ROWS),
+    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _as_json(_SMOKING)), _ROWS),
+    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _as_json(_SMOKING, _INCOME)), _ROWS),
     Example(
         RandomisedOLS(
             Design(
@@ -314,7 +316,7 @@ EXAMPLES = (
                 ("1", "income"),
             ),
             ("income",),
-            _written(_INCOME),
+            _as_json(_INCOME),
         ),
         _ROWS,
     ),

@@ -75,7 +75,7 @@ class Ridge(OneQuestion):
             c=tuple(row[p] for row in crossed.matrix[:p]),
             yy=crossed.matrix[p][p],
             n=crossed.n,
-            penalised=tuple(not held for held in free),
+            penalised=tuple(not is_free for is_free in free),
             lambdas=tuple(penalty(text) for text in self.lambdas),
             noisy=crossed.noise is not None,
             design=self.design,

@@ -53,17 +53,17 @@ class ROC(OneRound):
     cuts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        told = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)
-        object.__setattr__(self, "domain", select_columns("ROC", self.domain, [told, self.score]))
+        column = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)
+        object.__setattr__(self, "domain", select_columns("ROC", self.domain, [column, self.score]))
         require_number("ROC", self.domain, self.score)
-        cells = self.domain[self.happened.column].size
+        cells = self.domain[self.event_column.column].size
         object.__setattr__(
             self, "cuts", grid_cuts("ROC", self.domain, self.score, self.cuts or None, cells, what="cuts")
         )
         _ = self._question
 
     @property
-    def happened(self) -> EventColumn:
+    def event_column(self) -> EventColumn:
         return event_of("ROC", self.domain, self.outcome, "outcome")
 
     @property
@@ -79,26 +79,26 @@ class ROC(OneRound):
 
     def steps(self) -> Generator[Any, Any, ROCResult]:
         counted: CellCounts = yield self._question
-        told = self.happened
+        event = self.event_column
         lines = [tuple(map(Fraction, line)) for line in np.asarray(counted.counts).tolist()]
-        labels = self.domain[told.column].labels()
-        yes = lines.pop(told.code)
+        labels = self.domain[event.column].labels()
+        yes = lines.pop(event.code)
         no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
-        other = labels[1 - told.code] if len(labels) == 2 else f"anything but {labels[told.code]}"
-        for label, held in ((other, no), (labels[told.code], yes)):
-            if sum(held) <= 0 and counted.noise is None:
-                refuse_constant(self.domain, told.column, "ROC.outcome", "there is nothing to tell apart")
+        other = labels[1 - event.code] if len(labels) == 2 else f"anything but {labels[event.code]}"
+        for label, counts in ((other, no), (labels[event.code], yes)):
+            if sum(counts) <= 0 and counted.noise is None:
+                refuse_constant(self.domain, event.column, "ROC.outcome", "there is nothing to tell apart")
                 raise NoVariation(
-                    f"nobody has {told.column} = {label}: there is nothing to tell apart.",
+                    f"nobody has {event.column} = {label}: there is nothing to tell apart.",
                     hint="look at the labels of the outcome",
-                    columns=[told.column],
+                    columns=[event.column],
                 )
-            if sum(held) <= 0:
+            if sum(counts) <= 0:
                 raise FitFailed(
-                    f"with the noise, nobody is left with {told.column} = {label}.", hint="a larger epsilon"
+                    f"with the noise, nobody is left with {event.column} = {label}.", hint="a larger epsilon"
                 )
         cells = tuple(cells_between(self.domain[self.score], self.cuts))
-        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "happened": told.said}
+        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "event_label": event.phrase}
         return ROCResult(cells=cells, no=no, yes=yes, noise=counted.noise, **about)
 
 
@@ -112,7 +112,7 @@ class ROCResult(ModelResult):
     no: tuple[Fraction, ...]
     yes: tuple[Fraction, ...]
     noise: float | None = None
-    happened: str = ""  # which label of the outcome is yes
+    event_label: str = ""  # which label of the outcome is yes
     how: How | None = None
 
     @property
@@ -129,11 +129,11 @@ class ROCResult(ModelResult):
         ends = [float(cell.high) for cell in reversed(self.cells)]
         return np.array([*ends, -np.inf])
 
-    def _above(self, held: Sequence[Fraction]) -> Floats:
-        total, all_of, out = Fraction(0), sum(held, Fraction(0)), [0.0]
-        for v in reversed(held):
+    def _above(self, counts: Sequence[Fraction]) -> Floats:
+        total, everybody, out = Fraction(0), sum(counts, Fraction(0)), [0.0]
+        for v in reversed(counts):
             total += v
-            out.append(float(total / all_of))
+            out.append(float(total / everybody))
         return np.array(out)
 
     @property
@@ -191,7 +191,7 @@ class ROCResult(ModelResult):
     def facts(self) -> list[tuple[str, Any]]:
         low, high = self.conf_int() or (None, None)
         return [
-            ("outcome", self.happened),
+            ("outcome", self.event_label),
             ("yes", self.positives),
             ("no", self.negatives),
             ("AUC", self.auc),
@@ -219,8 +219,8 @@ class ROCResult(ModelResult):
         ax, figure = drawing(target, (4.6, 4.6))
         ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
         many = len(self.cells) > 40
-        said = f"AUC {self.auc:.3f}"
-        ax.plot(self.fpr, self.tpr, "-" if many else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=said)
+        label = f"AUC {self.auc:.3f}"
+        ax.plot(self.fpr, self.tpr, "-" if many else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
         ax.set_aspect("equal")
         ax.set_xlabel("false positives")
         ax.set_ylabel("true positives")
@@ -245,10 +245,10 @@ def roc(
     rng: Any = None,
 ) -> ROCResult:
     """`roc("risk", table, outcome="ill", grid=100)`: points, area and its error; data and privacy as in `ask`."""
-    read = schema_for("roc", data, schema, [score, event_column_name(outcome)], privacy)
-    read = widen_to_grid(read, score, grid) if schema is None else read
-    cells = read[event_of("roc", read, outcome, "outcome").column].size
-    model = ROC(read, score, outcome, grid_cuts("roc", read, score, grid, cells))
+    domain = schema_for("roc", data, schema, [score, event_column_name(outcome)], privacy)
+    domain = widen_to_grid(domain, score, grid) if schema is None else domain
+    cells = domain[event_of("roc", domain, outcome, "outcome").column].size
+    model = ROC(domain, score, outcome, grid_cuts("roc", domain, score, grid, cells))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

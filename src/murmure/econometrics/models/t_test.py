@@ -243,10 +243,10 @@ def ttest(
     rng: Any = None,
 ) -> TTestResult:
     """`ttest("pay", table, by="sex")`: Welch's test, or with one variance (pooled=True); without `by`, against mu."""
-    read = schema_for("ttest", data, schema, [column, *([by] if by else [])], privacy)
+    domain = schema_for("ttest", data, schema, [column, *([by] if by else [])], privacy)
     tested = exact_number("ttest", "mu", mu)
     labels = () if groups is None else tuple(map(str, groups))
-    model = TTest(read, column, by, labels, decimal_text(tested) or str(tested), pooled, alternative)
+    model = TTest(domain, column, by, labels, decimal_text(tested) or str(tested), pooled, alternative)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -72,9 +72,9 @@ def groups_of(
                 columns=[label],
             )
         if n < least or (spread is not None and n <= 1):
-            seen = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
+            count = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
             raise TooFewObservations(
-                f"{who} {seen}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
+                f"{who} {count}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
             )
         noise = 0.0
         if spread is not None:

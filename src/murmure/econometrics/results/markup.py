@@ -91,5 +91,5 @@ def summary_latex(result: ModelResult) -> str:
 
 def _number(text: str) -> str:
     """A minus is a sign in mathematics and a dash in text; thousands are parted by a space at which no line breaks."""
-    said = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
-    return f"$-${said}" if text.startswith("-") and text != UNKNOWN else said if text != UNKNOWN else latex(text)
+    escaped = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
+    return f"$-${escaped}" if text.startswith("-") and text != UNKNOWN else escaped if text != UNKNOWN else latex(text)

@@ -121,8 +121,8 @@ def spread_of(
     if not scale > 0:
         return NoisyCovariance(None, None, FLAT)
     covariance = scale * inverted + inverted @ C @ inverted
-    held = tuple(tuple(Fraction(float(v)) for v in row) for row in (covariance + covariance.T) / 2)
-    return NoisyCovariance(held, scale)
+    fractions = tuple(tuple(Fraction(float(v)) for v in row) for row in (covariance + covariance.T) / 2)
+    return NoisyCovariance(fractions, scale)
 
 
 def noisy_row_count(crossed: CrossProductsEstimate) -> Fraction | None:
@@ -155,7 +155,7 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
     for j in at:
         moves[j, j] = r
     spread = spread_of(crossed, at, A, moves, rss, n)
-    told = spread.covariance is not None and 0 < rss < tss
+    plausible = spread.covariance is not None and 0 < rss < tss
     return Regression(
         model=model,
         formula=design.formula,
@@ -169,8 +169,8 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
         use_t=False,
         cov_type=NOISE_AWARE,
         scale=spread.scale,
-        rss=rss if told else None,
-        tss=tss if told else None,
+        rss=rss if plausible else None,
+        tss=tss if plausible else None,
         has_intercept=design.has_intercept,
         design=design,
         remarks=(NOISE_COUNTED,) if spread.covariance is not None else ("The coefficients are read off noisy sums.",),

@@ -275,15 +275,15 @@ class Regression(ModelResult):
         return f"{self.model}: {self.formula}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        held: list[tuple[str, Any]] = [
+        about: list[tuple[str, Any]] = [
             ("Outcome", self.outcome),
             ("Errors", "none" if self.covariance is None else self.cov_type),
             ("Rows", self.n),
         ]
         if self.how is not None:
-            held += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
-        held += [("Effect", self.effect)] * (self.effect is not None)
-        held += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
+            about += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
+        about += [("Effect", self.effect)] * (self.effect is not None)
+        about += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
         fit: list[tuple[str, Any]] = [
             ("R-squared", self.rsquared),
             ("Adj. R-squared", self.rsquared_adj),
@@ -296,8 +296,8 @@ class Regression(ModelResult):
             ("BIC", self.bic),
             ("Condition number", self.condition_number),
         ]
-        held += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
-        return [*held, ("", None), *((name, value) for name, value in fit if value is not None)]
+        about += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
+        return [*about, ("", None), *((name, value) for name, value in fit if value is not None)]
 
     def tables(self) -> list[ResultTable]:
         what = "t" if self.use_t else "z"
@@ -307,7 +307,7 @@ class Regression(ModelResult):
             head = ("", "coef", "std err", what, f"P>|{what}|", "[0.025", "0.975]")
             rows = [tuple(row[name] for name in TIDY) for row in self.tidy()]
             main = ResultTable("", head, tuple(rows))
-        return [main, *(_more(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
+        return [main, *(_extra_table(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
 
     def tidy(self) -> list[dict[str, Any]]:
         """One row for each coefficient, with the names that R's broom has."""
@@ -339,12 +339,14 @@ class Regression(ModelResult):
 TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 
 
-def _more(title: str, held: Mapping[str, Any]) -> ResultTable:
+def _extra_table(title: str, figures: Mapping[str, Any]) -> ResultTable:
     """A table of further figures: {row: figure}, or {row: {column: figure}}."""
-    inner = next((value for value in held.values() if isinstance(value, Mapping)), None)
+    inner = next((value for value in figures.values() if isinstance(value, Mapping)), None)
     if inner is None:
-        return ResultTable(title, ("", "value"), tuple(held.items()))
-    return ResultTable(title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in held.items()))
+        return ResultTable(title, ("", "value"), tuple(figures.items()))
+    return ResultTable(
+        title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in figures.items())
+    )
 
 
 def _count(value: float | None) -> Any:

@@ -37,8 +37,8 @@ def count_lifetimes(followed: FollowUp, data: Any) -> tuple[list[GroupLifetimes]
     first, step = grid_of(domain)
     last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # a cell counts at its upper end
     times = tuple(first + step * code + last for code in found.tolist())
-    happened = followed.happened
-    had = rows.codes[happened.column] == happened.code
+    event = followed.event_column
+    had = rows.codes[event.column] == event.code
     labels = [] if followed.by is None else list(followed.domain[followed.by].labels())
     out = []
     for label in followed.groups or (EVERYBODY,):

@@ -210,8 +210,8 @@ class FamilyRows:
             scales = [int(k) for k in exponents]
         except ValueError:
             mode, offset, scales = "", "?", []
-        held = 1 + (offset == "offset") + len(scales) - 1
-        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or held != len(inputs):
+        wanted = 1 + (offset == "offset") + len(scales) - 1
+        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or wanted != len(inputs):
             raise InvalidParameter(
                 f"{self.family.name}: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
             )
@@ -257,9 +257,9 @@ class FamilyRows:
         if mode == "separation":
             return stacked(self._separated(y, eta))
         eta = eta + offset
-        held = np.clip(eta, -family.cap, family.cap)
+        capped = np.clip(eta, -family.cap, family.cap)
         theta = at[p] if family.extra else 0.0
-        point = family.at(y, held, theta)
+        point = family.at(y, capped, theta)
         u, further = point.u, point.further
         score = scored(z, u) + ([] if further is None else [further[0]])
         if mode == "score":
@@ -272,7 +272,7 @@ class FamilyRows:
             information = [
                 np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
             ]
-        outside = np.asarray(point.outside) | (held != eta)
+        outside = np.asarray(point.outside) | (capped != eta)
         measures = [point.chi2, point.deviance] if family.measures else []
         figures = [point.llf, *measures, outside.astype(float), *point.other]
         k = len(score)

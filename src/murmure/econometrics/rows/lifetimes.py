@@ -65,10 +65,10 @@ class FollowUp:
 
     def __post_init__(self) -> None:
         owner = self.owner
-        names = [*([self.by] if self.by else []), self._event_column, self.time]
+        names = [*([self.by] if self.by else []), self._event_column_name, self.time]
         object.__setattr__(self, "domain", select_columns(owner, self.domain, names))
         time = require_number(owner, self.domain, self.time)
-        _ = self.happened
+        _ = self.event_column
         if ends_of(time)[0] < 0:
             raise InvalidParameter(
                 f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
@@ -82,14 +82,14 @@ class FollowUp:
     @property
     def cells(self) -> int:
         """Of one time: each label of the event, in each group."""
-        return self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
+        return self.domain[self._event_column_name].size * (1 if self.by is None else self.domain[self.by].size)
 
     @property
-    def _event_column(self) -> str:
+    def _event_column_name(self) -> str:
         return self.event if self.event in self.domain else str(event_column_name(self.event))
 
     @property
-    def happened(self) -> EventColumn:
+    def event_column(self) -> EventColumn:
         return event_of(self.owner, self.domain, self.event, "event")
 
     def refuse_empty(self, label: str) -> None:
@@ -128,18 +128,18 @@ class Lifetimes(FollowUp, OneRound):
             f"dates au plus sans grille publique, et {most} avec",
         )
 
-    def lives(self, counted: CellCounts) -> list[GroupLifetimes]:
+    def group_lifetimes(self, counted: CellCounts) -> list[GroupLifetimes]:
         """Of every group; refused by name where nobody is in it."""
-        held = np.asarray(counted.counts)
-        held = held.reshape(1, *held.shape) if self.by is None else held
+        counts = np.asarray(counted.counts)
+        counts = counts.reshape(1, *counts.shape) if self.by is None else counts
         labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
         times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
         beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
-        out, code = [], self.happened.code
+        out, code = [], self.event_column.code
         for label in self.groups or (EVERYBODY,):
-            lines = [list(map(Fraction, line)) for line in held[labels.index(label)].tolist()]
-            had, leaving = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
-            at_risk = _from_the_end(leaving)
+            lines = [list(map(Fraction, line)) for line in counts[labels.index(label)].tolist()]
+            had, leavers = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
+            at_risk = _from_the_end(leavers)
             if at_risk[0] <= 0 and counted.noise is None:
                 self.refuse_empty(label)
             last = len(times) - beyond
@@ -147,9 +147,9 @@ class Lifetimes(FollowUp, OneRound):
         return out
 
 
-def _from_the_end(held: Sequence[Fraction]) -> list[Any]:
+def _from_the_end(counts: Sequence[Fraction]) -> list[Any]:
     out, total = [], Fraction(0)
-    for v in reversed(held):
+    for v in reversed(counts):
         total += v
         out.append(total)
     return out[::-1]

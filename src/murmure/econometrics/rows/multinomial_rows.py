@@ -75,17 +75,17 @@ class MultinomialRows:
         most = kept.max(axis=0)
         odds = np.exp(kept - most)
         total = odds[0]
-        for one in odds[1:]:  # one after the other: a row's value is that of the row alone
-            total = total + one
+        for odd in odds[1:]:  # one after the other: a row's value is that of the row alone
+            total = total + odd
         share = odds / total
         score = [column for j in range(1, many) for column in scored(z, y[j] - share[j])]
         if mode == "score":
             return stacked(score)
         if mode == "squares":
             return stacked(squared(score, 1.0))
-        own = kept[0] * y[0]
+        chosen = kept[0] * y[0]
         for j in range(1, many):
-            own = own + kept[j] * y[j]
+            chosen = chosen + kept[j] * y[j]
         information = []
         for j in range(1, many):
             for a in range(p):
@@ -94,14 +94,14 @@ class MultinomialRows:
                     information += [w * z[a] * z[b] for b in range(a if j == k else 0, p)]
         outside = (kept != eta).any(axis=0).astype(float)
         k = len(score)
-        figures = [own - most - np.log(total), outside]
+        figures = [chosen - most - np.log(total), outside]
         return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1)
 
     @staticmethod
     def _separated(y: Sequence[Floats], moved: Floats) -> list[Floats]:
         """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
-        own = sum(one * step for one, step in zip(y, moved, strict=True))
-        ahead = own - moved
+        chosen = sum(indicator * step for indicator, step in zip(y, moved, strict=True))
+        ahead = chosen - moved
         against = (ahead < -APART).any(axis=0)
         return [against.astype(float), (~against & (ahead > APART).any(axis=0)).astype(float)]
 

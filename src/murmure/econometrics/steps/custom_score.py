@@ -43,9 +43,9 @@ from murmure.statistics.exact.function_sums import FunctionSums
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
 
-FAR = 2
-ALIKE = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
-STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
+MAX_MOVE = 2
+SYMMETRIC_WITHIN = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
+DIFFERENCE_STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +66,10 @@ class CustomRows:
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         theta, rows = np.array(at), dict(zip(self.columns, x, strict=True))
-        psi, h = self._called("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
+        psi, h = self._call("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
         information = [-h[:, i, j] for i in range(self.p) for j in range(self.p)]
         products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
-        more = [] if self.loglik is None else [self._called("loglik", self.loglik, theta, rows, ())]
+        more = [] if self.loglik is None else [self._call("loglik", self.loglik, theta, rows, ())]
         out = np.stack([*psi.T, *information, *products, *more], axis=1)
         good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # no number is not good
         return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
@@ -77,31 +77,31 @@ class CustomRows:
     def _derivative(self, theta: Floats, rows: dict[str, Floats]) -> Floats:
         """Of every row's score, in every parameter: (n, p, p)."""
         if self.hessian is not None:
-            return self._called("hessian", self.hessian, theta, rows, (self.p, self.p))
+            return self._call("hessian", self.hessian, theta, rows, (self.p, self.p))
         out = []
         for j in range(self.p):
-            far = STEP * max(1.0, abs(theta[j]))
+            step = DIFFERENCE_STEP * max(1.0, abs(theta[j]))
             up, down = theta.copy(), theta.copy()
-            up[j], down[j] = theta[j] + far, theta[j] - far
-            apart = [self._called("score", self.score, point, rows, (self.p,)) for point in (up, down)]
-            out.append((apart[0] - apart[1]) / (up[j] - down[j]))
+            up[j], down[j] = theta[j] + step, theta[j] - step
+            scores = [self._call("score", self.score, point, rows, (self.p,)) for point in (up, down)]
+            out.append((scores[0] - scores[1]) / (up[j] - down[j]))
         return np.stack(out, axis=2)
 
-    def _called(
+    def _call(
         self, name: str, function: Score, theta: Floats, rows: dict[str, Floats], shape: tuple[int, ...]
     ) -> Floats:
         n = len(next(iter(rows.values())))
-        found = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
-        if found.shape != (n, *shape):
+        values = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
+        if values.shape != (n, *shape):
             raise InvalidParameter(
-                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {found.shape}.",
+                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {values.shape}.",
                 hint="one row for each row; np.stack([...], axis=1)",
             )
-        return found
+        return values
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        some = ", ".join(inputs)
-        return f"a score of one's own, of {some}", f"un score à soi, de {some}"
+        listed = ", ".join(inputs)
+        return f"a score of one's own, of {listed}", f"un score à soi, de {listed}"
 
 
 @dataclass(frozen=True)
@@ -152,20 +152,23 @@ class MLE:
         return out
 
     @property
-    def _own(self) -> CustomRows:
+    def _custom_rows(self) -> CustomRows:
         if "_rows" not in vars(self):
             raise InvalidParameter("this MLE holds no function.", hint="mle(score, start, data, columns)")
-        held: CustomRows = vars(self)["_rows"]
-        return held
+        rows: CustomRows = vars(self)["_rows"]
+        return rows
 
     def in_words(self) -> tuple[str, str]:
-        some = ", ".join(self.columns)
-        return f"maximum likelihood by one's own function of {some}", f"un maximum de vraisemblance à soi, de {some}"
+        listed = ", ".join(self.columns)
+        return (
+            f"maximum likelihood by one's own function of {listed}",
+            f"un maximum de vraisemblance à soi, de {listed}",
+        )
 
     # -- the ascent
 
     def question(self, at: Vector) -> CustomSums:
-        return CustomSums.of(self._own, self.domain, self.digest, at)
+        return CustomSums.of(self._custom_rows, self.domain, self.digest, at)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
         """A point where some row has no score is none to go to: steps are halved."""
@@ -174,7 +177,7 @@ class MLE:
         A: Matrix = tuple(tuple(sums[p + p * i : 2 * p + p * i]) for i in range(p))
         llf, outside = named.get("log-likelihood"), named["no numbers"] > 0
         if llf is not None:
-            A = _halved(A)
+            A = _symmetric_part(A)
         place = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
         B = self._products(place)
         return place if _is_symmetric(A, B) else replace(place, spread=B)
@@ -183,8 +186,8 @@ class MLE:
         """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
         newton = place.spread is not None or is_positive_definite(place.information)
         step = newton_step(place if newton else replace(place, information=self._products(place)))
-        far = max(abs(d) / (FAR * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
-        return tuple(d / max(far, Fraction(1)) for d in step)
+        times_too_far = max(abs(d) / (MAX_MOVE * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
+        return tuple(d / max(times_too_far, Fraction(1)) for d in step)
 
     def _products(self, place: Iterate) -> Matrix:
         return symmetric([v for name, v in place.sums.items() if name.startswith("products ")], len(self.names))
@@ -192,7 +195,7 @@ class MLE:
     def separation(self, step: Vector) -> None:
         return None
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return list(self.names)
 
     def steps(self) -> Generator[Any, Any, Regression]:
@@ -238,12 +241,12 @@ class MLE:
         if self.errors == "opg":
             return inverse(B)
         if self.errors == "hessian":
-            return inverse(_halved(A))
+            return inverse(_symmetric_part(A))
         bread = inverse(A)
-        return _halved(matmul(matmul(bread, B), transpose(bread)))
+        return _symmetric_part(matmul(matmul(bread, B), transpose(bread)))
 
 
-def _halved(A: Matrix) -> Matrix:
+def _symmetric_part(A: Matrix) -> Matrix:
     """The symmetric part."""
     return tuple(tuple((v + A[j][i]) / 2 for j, v in enumerate(row)) for i, row in enumerate(A))
 
@@ -254,7 +257,7 @@ def _is_symmetric(A: Matrix, B: Matrix) -> bool:
     def size(i: int, j: int) -> Fraction:
         return max(abs(A[i][i] * A[j][j]), B[i][i] * B[j][j])
 
-    return all((A[i][j] - A[j][i]) ** 2 <= ALIKE * size(i, j) for i in range(len(A)) for j in range(i))
+    return all((A[i][j] - A[j][i]) ** 2 <= SYMMETRIC_WITHIN * size(i, j) for i in range(len(A)) for j in range(i))
 
 
 WAYS_OUT = (

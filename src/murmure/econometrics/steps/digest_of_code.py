@@ -18,10 +18,10 @@ DEPTH = 8
 
 def digest_of_code(*functions: Any) -> str:
     """`own ` and 64 letters."""
-    held = hashlib.sha256(b"murmure own function\n")
+    digest = hashlib.sha256(b"murmure own function\n")
     for function in functions:
-        held.update(repr(_plain(function, DEPTH)).encode())
-    return f"own {held.hexdigest()}"
+        digest.update(repr(_plain(function, DEPTH)).encode())
+    return f"own {digest.hexdigest()}"
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -35,11 +35,11 @@ def _plain(value: Any, depth: int) -> Any:
         whole = np.ascontiguousarray(value)
         return [name, str(whole.dtype), whole.shape, "" if whole.dtype.hasobject else whole.tobytes().hex()]
     if isinstance(value, tuple | list):
-        return [name, *(_plain(one, depth - 1) for one in value)]
+        return [name, *(_plain(item, depth - 1) for item in value)]
     if isinstance(value, set | frozenset):
-        return [name, *sorted(repr(_plain(one, depth - 1)) for one in value)]
+        return [name, *sorted(repr(_plain(item, depth - 1)) for item in value)]
     if isinstance(value, Mapping):
-        return [name, *([_plain(key, depth - 1), _plain(one, depth - 1)] for key, one in value.items())]
+        return [name, *([_plain(key, depth - 1), _plain(item, depth - 1)] for key, item in value.items())]
     if isinstance(value, CodeType):
         return [value.co_code.hex(), value.co_names, value.co_varnames, _plain(value.co_consts, depth - 1)]
     code = getattr(value, "__code__", None)

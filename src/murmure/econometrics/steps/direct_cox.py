@@ -58,27 +58,27 @@ def fit_cox_directly(
     check_cox("cox", design, time, event, rounds, ties)
     texts = grid_texts("cox", design, time, grid)
     rows = DirectRows.load("cox", design.domain, data)
-    adder = _Sorted.of(rows, time, event, design, [Fraction(text) for text in texts], ties, bounded)
-    words = adder.words or grid_in_words(time, adder.times, given=bool(texts))
-    regressed = CoxRegression(design, time, event, ties, rounds, words)
-    steps = regressed.steps(adder)
-    asked, answer = 0, None
+    sorted_rows = _SortedRows.of(rows, time, event, design, [Fraction(text) for text in texts], ties, bounded)
+    words = sorted_rows.words or grid_in_words(time, sorted_rows.times, given=bool(texts))
+    regression = CoxRegression(design, time, event, ties, rounds, words)
+    steps = regression.steps(sorted_rows)
+    steps_taken, answer = 0, None
     while True:
         try:
             question: Callable[[], Any] = steps.send(answer)
         except StopIteration as end:
             way = (
-                f"sorted by time, in {asked} steps",
-                f"triées selon la durée, en {asked} étapes",
+                f"sorted by time, in {steps_taken} steps",
+                f"triées selon la durée, en {steps_taken} étapes",
             )
-            whole = adder.start_of(regressed.coordinates)
-            how = how_read_directly(whole, rows.n, rows.tables, asked, rounded_columns(rows.domain), way)
+            whole = sorted_rows.start_of(regression.coordinates)
+            how = how_read_directly(whole, rows.n, rows.tables, steps_taken, rounded_columns(rows.domain), way)
             return replace(end.value, how=how)
-        asked, answer = asked + 1, question()
+        steps_taken, answer = steps_taken + 1, question()
 
 
 @dataclass(frozen=True, eq=False)
-class _Sorted:
+class _SortedRows:
     """Rows by time. Questions are functions of no argument, which are called at once."""
 
     rows: DirectRows
@@ -89,13 +89,13 @@ class _Sorted:
     words: str  # which times these are, where no grid says it
     order: Ints
     place: Ints  # of each row in order: the number of its time
-    happened: Floats
+    had_event: Floats
 
     @classmethod
     def of(
         cls, rows: DirectRows, time: str, event: str, design: Design, grid: Sequence[Fraction], ties: str, bounded: bool
-    ) -> _Sorted:
-        when, happened = rows.floats([time, event])
+    ) -> _SortedRows:
+        when, had_event = rows.floats([time, event])
         times, words = list(grid), ""
         low, high, step = bounds_of(design.domain, time)
         if not times and bounded and possible_times(design, time) <= max_times(len(design.terms), ties):
@@ -107,14 +107,14 @@ class _Sorted:
         at = np.array([float(t) for t in times])
         place = np.minimum(np.searchsorted(at, when, side="left"), len(times) - 1)
         order = np.argsort(place, kind="stable")
-        return cls(rows, time, event, ties, times, words, order, place[order], happened[order])
+        return cls(rows, time, event, ties, times, words, order, place[order], had_event[order])
 
     # -- once
 
     @cached_property
     def _events(self) -> Ints:
         """d_t of every time."""
-        return np.bincount(self.place, self.happened, len(self.times)).astype(np.intp)
+        return np.bincount(self.place, self.had_event, len(self.times)).astype(np.intp)
 
     @cached_property
     def _with_events(self) -> Ints:
@@ -142,47 +142,47 @@ class _Sorted:
 
     # -- questions
 
-    def start_of(self, held: Coordinates) -> FunctionSumsByPlace:
+    def start_of(self, coordinates: Coordinates) -> FunctionSumsByPlace:
         """The sums of the columns, exact as between parties: what depends on them decides in which columns to go on."""
-        p, scales = len(held.terms) - 1, held.scales[1:]
-        inputs = (self.time, self.event, *held.expressions[1:])
+        p, scales = len(coordinates.terms) - 1, coordinates.scales[1:]
+        inputs = (self.time, self.event, *coordinates.expressions[1:])
         settings = ("start", str(p), *map(str, scales), str(self.times[-1]))
         return FunctionSumsByPlace(
             FunctionSums(self.rows.domain, "cox", inputs, (), settings), 1, 2 * p + p * (p + 1) // 2
         )
 
-    def ask_start(self, held: Coordinates) -> Callable[[], Any]:
-        return lambda: self.rows.sums(self.start_of(held))
+    def ask_start(self, coordinates: Coordinates) -> Callable[[], Any]:
+        return lambda: self.rows.sums(self.start_of(coordinates))
 
-    def read_start(self, answer: Any) -> CoxStart:
+    def interpret_start(self, answer: Any) -> CoxStart:
         sums = [Fraction(v) for v in answer.sums[1:]]
         p = next(p for p in range(1, len(sums) + 1) if 2 * p + p * (p + 1) // 2 == len(sums))
         return CoxStart(
             self.rows.n, tuple(self._events.tolist()), tuple(sums[:p]), tuple(sums[p : 2 * p]), sums[2 * p :]
         )
 
-    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> Callable[[], AtRisk]:
-        return lambda: self._at_risk(self._columns(held, start), to_floats(at))
+    def ask_step(self, coordinates: Coordinates, at: Vector, start: CoxStart) -> Callable[[], AtRisk]:
+        return lambda: self._at_risk(self._columns(coordinates, start), to_floats(at))
 
-    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
+    def interpret_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
         assert isinstance(answer, AtRisk)
         return answer
 
-    def _columns(self, held: Coordinates, start: CoxStart) -> Floats:
+    def _columns(self, coordinates: Coordinates, start: CoxStart) -> Floats:
         """Columns in order of time, less their means: hazards do not change by that, and sums keep their digits."""
         known: tuple[Coordinates, Floats] | None = vars(self).get("_known")
-        if known is None or known[0] is not held:
-            columns = self.rows.floats(held.expressions[1:])
+        if known is None or known[0] is not coordinates:
+            columns = self.rows.floats(coordinates.expressions[1:])
             means = to_floats(start.mean)
-            scaled = [c * 2.0**-k - m for c, k, m in zip(columns, held.scales[1:], means, strict=True)]
-            known = held, np.stack([column[self.order] for column in scaled], axis=1)
+            scaled = [c * 2.0**-k - m for c, k, m in zip(columns, coordinates.scales[1:], means, strict=True)]
+            known = coordinates, np.stack([column[self.order] for column in scaled], axis=1)
             vars(self)["_known"] = known
         return known[1]
 
     def _at_risk(self, Z: Floats, b: Floats) -> AtRisk:
         eta = Z @ b
         cut = np.clip(eta, -CAP, CAP)
-        w, had = np.exp(cut), self.happened
+        w, had = np.exp(cut), self.had_event
         first, (which, share) = self._first, self._deaths
         R0, R1 = _from_the_end(w), _from_the_end(w[:, None] * Z)
         S0, S1 = R0[first][which], R1[first][which]

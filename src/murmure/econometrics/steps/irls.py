@@ -42,7 +42,7 @@ Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
 NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
 
-CUT = (
+CUT_ROWS = (
     "how many rows were cut at the largest number that a sum takes",
     "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
 )
@@ -163,10 +163,10 @@ class LinkedModel:
 
     def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
         for name in self.design.columns:
-            same = constant_value(self.design.domain, name)
-            if same is not None and quoted(name) == self.design.outcome:
-                said_so = f"{type(self).__name__} takes {wanted}; {name!r} is {same} for everybody."
-                return NoVariation(said_so, hint="there is nothing to explain", columns=[name])
+            value = constant_value(self.design.domain, name)
+            if value is not None and quoted(name) == self.design.outcome:
+                message = f"{type(self).__name__} takes {wanted}; {name!r} is {value} for everybody."
+                return NoVariation(message, hint="there is nothing to explain", columns=[name])
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         return InvalidParameter(
             f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {short_number(low)} and "
@@ -179,11 +179,11 @@ class LinkedModel:
         """How columns are asked for; at first as they are, within -1 and 1 by the bounds of the schema."""
         return Coordinates.of(self.design.domain, self.design.names, self.design.terms)
 
-    def _in(self, coordinates: Coordinates) -> Any:
+    def _with_coordinates(self, coordinates: Coordinates) -> Any:
         """The same model, whose columns are asked for otherwise."""
-        held = copy(self)
-        vars(held)["_coordinates"] = coordinates
-        return held
+        model = copy(self)
+        vars(model)["_coordinates"] = coordinates
+        return model
 
     @property
     def _scales(self) -> tuple[int, ...]:
@@ -216,13 +216,13 @@ class LinkedModel:
 
     def in_words(self) -> tuple[str, str]:
         (en, fr), name = columns_in_words(self.design), NAMES[self._family]
-        outcome, most = self.design.outcome_name, self.rounds
-        robust = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
+        outcome, rounds = self.design.outcome_name, self.rounds
+        details = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
         if self._robust:
-            robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
+            details = (f"{details[0]}; errors: {self.errors}", f"{details[1]} ; erreurs : {self.errors}")
         return (
-            f"{article(name[0])} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
-            f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
+            f"{article(name[0])} of {outcome} on {en}, in at most {rounds} rounds of sums{details[0]}",
+            f"une {name[1]} de {outcome} sur {fr}, en {rounds} tours de sommes au plus{details[1]}",
         )
 
     @property
@@ -240,13 +240,13 @@ class LinkedModel:
         english = [
             f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
             f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
-            f"(the information), {en}, and {CUT[0]}",
+            f"(the information), {en}, and {CUT_ROWS[0]}",
             "in place of such a round, the first may be asked again for what some columns leave of others",
         ]
         french = [
             f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
             f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
-            f"{square} de leurs pentes (l’information), {fr}, et {CUT[1]}",
+            f"{square} de leurs pentes (l’information), {fr}, et {CUT_ROWS[1]}",
             "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
         ]
         if self._separates:
@@ -254,10 +254,10 @@ class LinkedModel:
             french[1] += f", ou un tour peut demander {MODE_WORDS['separation'][1]}"
         if self._robust and self.errors != "cluster":
             english.append(
-                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT[0]}"
+                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT_ROWS[0]}"
             )
             french.append(
-                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT[1]}"
+                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT_ROWS[1]}"
             )
         return "; ".join(english), " ; ".join(french)
 
@@ -277,35 +277,35 @@ class LinkedModel:
             return None
         return self._asks("separation", step[: len(self.design.terms)])
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return self._coordinates.largest_moves(step)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family][0])
         if self._robust:
             rounds.left -= 1  # kept for the end
-        model: LinkedModel | None = self
-        while model is not None:
+        candidate: LinkedModel | None = self
+        while candidate is not None:
             rounds.take()
-            held, answer = model, (yield model._asks("start", ()))
+            model, answer = candidate, (yield candidate._asks("start", ()))
             first = self._scores(tuple(Fraction(v) for v in answer.sums))
             gram = symmetric(first[p:], p)
             null = dict(zip(self._null_names, first[p + p * (p + 1) // 2 :], strict=True))
             self._check_rows(answer.n, null)
-            better = held._coordinates.improved(gram, answer.n)
-            model = None if better is None else self._in(better)
+            better = model._coordinates.improved(gram, answer.n)
+            candidate = None if better is None else self._with_coordinates(better)
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:
-            at, place = yield from climb(held, held._start(start, null, answer.n), rounds)
+            at, place = yield from climb(model, model._start(start, null, answer.n), rounds)
         except NotConverged:
             self._check_end(rounds.last)  # the better reason, where there is one
             raise
         self._check_end(place)
         meat = None
         if self._robust:
-            meat = yield from held._meat(at)
-        return held._result(at, place, gram, null, meat)
+            meat = yield from model._meat(at)
+        return model._result(at, place, gram, null, meat)
 
     def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
         k = len(self.design.terms) + self._extra
@@ -420,9 +420,9 @@ class LinkedModel:
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """Of the columns themselves; `units`: of further parameters."""
-        b, held = self._coordinates.to_units(at, covariance, units)
+        b, scaled_covariance = self._coordinates.to_units(at, covariance, units)
         by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
-        return tuple(v * by for v in b), rounded_covariance(scaled(held, by * by))
+        return tuple(v * by for v in b), rounded_covariance(scaled(scaled_covariance, by * by))
 
     def _llf(self, place: Iterate, scale: Fraction) -> float | None:
         return None if place.llf is None else float(place.llf)

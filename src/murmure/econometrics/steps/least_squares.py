@@ -23,7 +23,7 @@ from murmure.statistics.expressions.terms import Terms
 MAX_CONDITION = 1e12
 
 
-NEARLY = (
+NEARLY_DEPENDENT = (
     "Columns nearly depend on one another (condition number {:.0e} in their own lengths). The figures are exact for "
     "these numbers; where a column is a rounded combination of others they tell about the rounding alone."
 )
@@ -39,20 +39,20 @@ def check_columns(design: Design, A: Rows) -> None:
                 (EmptyCategory, "nobody has it, at any party") if label else (Collinear, "it is 0 in every row")
             )
             raise kind(f"column {name!r}: {what}.", hint="leave it out of the formula, or join labels", columns=[name])
-    found = dependent(A)
-    if not found:
+    dependencies = dependent(A)
+    if not dependencies:
         return
-    j, combination = next(iter(found.items()))
-    said = " + ".join(f"{_factor(v)}{names[k]!r}" for k, v in combination.items() if v) or "0"
+    j, combination = next(iter(dependencies.items()))
+    listed = " + ".join(f"{_factor_text(v)}{names[k]!r}" for k, v in combination.items() if v) or "0"
     others = [names[k] for k, v in combination.items() if v]
     raise Collinear(
-        f"column {names[j]!r} is a combination of others: {shorten(said, 300)}.",
+        f"column {names[j]!r} is a combination of others: {shorten(listed, 300)}.",
         hint="leave one of them out of the formula",
         columns=[names[j], *others],
     )
 
 
-def _factor(v: Fraction) -> str:
+def _factor_text(v: Fraction) -> str:
     return "" if v == 1 else f"{v} * " if v.denominator < 1000 else f"{float(v):.6g} * "
 
 
@@ -88,8 +88,8 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
         )
     scale = rss / (n - p)
     inverted = inverse(A)
-    nearly = condition(A, inverted, scaled=True)
-    remarks = (NEARLY.format(nearly),) if nearly > MAX_CONDITION else ()
+    ill_conditioned = condition(A, inverted, scaled=True)
+    remarks = (NEARLY_DEPENDENT.format(ill_conditioned),) if ill_conditioned > MAX_CONDITION else ()
     covariance = tuple(tuple(scale * v for v in row) for row in inverted)
     llf = None if rss == 0 else -n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1)
     return Regression(

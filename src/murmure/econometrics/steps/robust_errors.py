@@ -53,12 +53,12 @@ def robust_steps(
     assert n is not None
     A = submatrix(crossed.matrix, range(p))
     s, T = _size(result.rss, n), _whitening(A, n)
-    held = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
-    high, low = zip(*held, strict=True)
+    pairs = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
+    high, low = zip(*pairs, strict=True)
     at = (*high[:p], s, float(n), *high[p:], *low)
     kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
     asks = FunctionSums(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
-    back = _back(A, T, n)  # B
+    B = _back_to_columns(A, T, n)  # B
     if errors == "cluster":
         meat, parties, _ = yield from party_outer_products(asks, p)
         factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
@@ -79,7 +79,7 @@ def robust_steps(
             )
     if not result.rss:
         meat = ((Fraction(0),) * p,) * p  # no row is off, and this is known exactly
-    covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
+    covariance = scaled(matmul(matmul(B, meat), transpose(B)), factor * Fraction(s) ** 2)
     return replace(
         result,
         covariance=rounded_covariance(covariance),
@@ -106,7 +106,7 @@ def _whitening(A: Matrix, n: int) -> Matrix:
     )
 
 
-def _back(A: Matrix, T: Matrix, n: int) -> Matrix:
+def _back_to_columns(A: Matrix, T: Matrix, n: int) -> Matrix:
     """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D is what rounding T has left.
 
     Two terms where D^2 is below 2^-80, which are short numbers; the inverse where columns are too near to one another.
