@@ -250,7 +250,7 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
     assert en.startswith(f"the first round releases {first.width} sums over all rows")
     assert fr.startswith(f"le premier tour publie {first.width} sommes sur toutes les lignes")
     assert ("predicts without error" in en) == (family == "multinomial") == (model.separation(step) is not None)
-    assert model.most_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
+    assert model.max_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_families_obey_the_rules_of_a_study(family: str, tmp_path: Path) -> None
 
     made = study(100, 12)
     model = made.models[0]
-    assert made.exact_sums > study(100, 6).exact_sums > model.most_sums / 2
+    assert made.exact_sums > study(100, 6).exact_sums > model.max_sums / 2
     with pytest.raises(CohortRefused, match="exact sums"):
         study(100, 12, ratio=1)
     assert made.rare_condition(5) is None and study(9, 12).rare_condition(5) is not None

@@ -49,9 +49,9 @@ def ask(
     privacy, frame, apart, present = resolve_data(owner, privacy, data)
     gate = gate or Gate(random_or_secure(rng, owner))
     noise = noise_in(privacy)
-    if noise is not None and model.protects is not None:
+    if noise is not None and model.noise_refusal is not None:
         raise PlanRefused(
-            f"{owner} cannot be asked with noise: {model.protects}.",
+            f"{owner} cannot be asked with noise: {model.noise_refusal}.",
             hint="exact sums between parties: privacy=mu.Secure(); docs/how-to-econometrics.md lists what takes noise",
         )
     if isinstance(privacy, Secure):
@@ -79,7 +79,7 @@ def ask(
     if noise is not None:
         request = replace(request, cost=noise.cost, relation=noise.relation)
     elif ledger is not None:
-        way_out = "privacy=mu.Central(epsilon=1.0)" if model.protects is None else "leave the ledger out"
+        way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else "leave the ledger out"
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
     driven = drive(steps, frame, engine, request, ledger, gate, rules_of(privacy, model))
     how = how_of(privacy, plans, answers, present, apart, gate.rng.is_seeded, in_process=True)

@@ -33,7 +33,7 @@ class Model(Protocol):
     """What is asked about people, as data."""
 
     @property
-    def protects(self) -> str | None: ...  # None: noise may protect it; else the reason why not
+    def noise_refusal(self) -> str | None: ...  # None: noise may protect it; else the reason why not
     @property
     def domain(self) -> Schema: ...  # the columns that are read
     @property
@@ -45,7 +45,7 @@ class Model(Protocol):
 class OneRound:
     """Shared by models that ask one question, which noise may protect."""
 
-    protects: ClassVar[str | None] = None
+    noise_refusal: ClassVar[str | None] = None
     rounds: ClassVar[int] = 1
 
 

@@ -41,7 +41,7 @@ class Bisection:
     probabilities: tuple[str, ...] = ("0.5",)
     tolerance: str = "0"
 
-    protects: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = (
         "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
     )
 
@@ -83,12 +83,12 @@ class Bisection:
         return max(1, rounds)
 
     @property
-    def most_sums(self) -> int:
+    def max_sums(self) -> int:
         """Of all rounds together, at most: a count for each quantile, and no more than there are values."""
         return min(self.rounds * len(self.probabilities), max(1, self.domain[self.column].size - 1))
 
     @property
-    def finest(self) -> tuple[str, int]:
+    def finest_cells(self) -> tuple[str, int]:
         """How many cells of the column the last rounds may come to, whatever the counts are."""
         return self.column, -(-self.domain[self.column].size // (self._enough + 1))
 

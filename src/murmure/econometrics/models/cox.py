@@ -60,7 +60,7 @@ class Cox:
     ties: how events at one time are counted, "breslow" or "efron".
     """
 
-    protects: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = (
         "one row is in the sums at risk of every earlier time, and moves the steps by more than noise could hide"
     )
     design: Design
@@ -73,7 +73,7 @@ class Cox:
     def __post_init__(self) -> None:
         check_cox("Cox", self.design, self.time, self.event, self.rounds, self.ties)
         object.__setattr__(self, "grid", grid_texts("Cox", self.design, self.time, self.grid))
-        limit = self.most_times
+        limit = self.max_times
         count = len(self.grid) or possible_times(self.design, self.time)
         if count > limit:
             p, each = len(self.design.terms), self._each
@@ -91,7 +91,7 @@ class Cox:
         return sums_each(len(self.design.terms), self.ties)
 
     @property
-    def most_times(self) -> int:
+    def max_times(self) -> int:
         """So many times can be asked about between parties."""
         return max_times(len(self.design.terms), self.ties)
 
@@ -156,7 +156,7 @@ class Cox:
         return self.ask_start(self._regression.coordinates).domain
 
     @property
-    def most_sums(self) -> int:
+    def max_sums(self) -> int:
         """Of all rounds together, at most."""
         start = self.ask_start(self._regression.coordinates).width
         return start + (self.rounds - 1) * max(start, len(self.times) * self._each + 2)
@@ -185,11 +185,11 @@ class Cox:
         )
         return (
             f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
-            f"{each} sums, and a round at most {MAX_SUMS}, so that there may be {self.most_times} times at most"
+            f"{each} sums, and a round at most {MAX_SUMS}, so that there may be {self.max_times} times at most"
             f"{tied[0]}",
             f"une durée compte pour la suivante de {times} dates publiques, de {low} à {high} ; avec {p} colonnes "
             f"chaque date prend {each} sommes, et un tour {MAX_SUMS} au plus : il peut donc y avoir "
-            f"{self.most_times} dates au plus{tied[1]}",
+            f"{self.max_times} dates au plus{tied[1]}",
         )
 
 

@@ -53,7 +53,7 @@ class Describe:
     moments: int = 4
     apart: bool = False
 
-    protects: ClassVar[str | None] = None
+    noise_refusal: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", numbers_in("Describe", self.domain, self.columns))

@@ -48,8 +48,8 @@ class DiD:
         return OLS(self.design, self.errors)
 
     @property
-    def protects(self) -> str | None:
-        return self._fit.protects
+    def noise_refusal(self) -> str | None:
+        return self._fit.noise_refusal
 
     @property
     def domain(self) -> Schema:

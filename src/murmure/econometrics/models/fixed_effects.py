@@ -52,7 +52,7 @@ WITHIN = "R-squared and F are within parties: their own levels are taken out fir
 class FixedEffects(OneQuestion):
     """Least squares with a level for every party; an intercept in the formula is one of these."""
 
-    protects: ClassVar[str | None] = NOISE
+    noise_refusal: ClassVar[str | None] = NOISE
     design: Design
 
     def __post_init__(self) -> None:

@@ -58,7 +58,7 @@ class Lloyd:
     scaled: bool = False
     rounds: int = 100
 
-    protects: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+    noise_refusal: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", numbers_in("Lloyd", self.domain, tuple(self.columns)))
@@ -80,7 +80,7 @@ class Lloyd:
         _ = self._asks(self._start())
 
     @property
-    def most_sums(self) -> int:
+    def max_sums(self) -> int:
         """Of all rounds together, at most."""
         return self.rounds * self._asks(self._start()).width
 

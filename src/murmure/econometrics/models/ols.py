@@ -74,7 +74,7 @@ class OLS:
         return Sums(self.design.domain, (f"log({self.weights})",))
 
     @property
-    def protects(self) -> str | None:
+    def noise_refusal(self) -> str | None:
         if self.likelihood:
             return "the logarithms of weights are exact sums"
         return None if self.errors == "nonrobust" else "one row moves sums of squared residuals by an unbounded amount"

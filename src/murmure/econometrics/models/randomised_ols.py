@@ -61,7 +61,9 @@ class RandomisedOLS:
     columns: tuple[str, ...]
     mechanisms: tuple[str, ...]
 
-    protects = "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    noise_refusal = (
+        "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    )
     rounds = 2
 
     def __post_init__(self) -> None:

@@ -121,7 +121,7 @@ class CustomSums(FunctionSums):
 class MLE:
     """An estimate by one's own score; `MLE.of(...)` makes it, since the function is held beside the fields."""
 
-    protects: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
     domain: Schema
     columns: tuple[str, ...]
     names: tuple[str, ...]

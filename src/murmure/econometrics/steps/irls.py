@@ -103,7 +103,7 @@ class LinkedModel:
     rounds: the most questions that are asked.
     """
 
-    protects: ClassVar[str | None] = NO_NOISE
+    noise_refusal: ClassVar[str | None] = NO_NOISE
     family: ClassVar[str]
     design: Design
     errors: str = "nonrobust"
@@ -208,7 +208,7 @@ class LinkedModel:
         return self._asks("start", ()).domain
 
     @property
-    def most_sums(self) -> int:
+    def max_sums(self) -> int:
         """Of all rounds together, at most: no later question is wider than a step."""
         k = len(self.design.terms) + self._extra
         step = self._asks("step", (Fraction(0),) * k).width
