@@ -16,7 +16,7 @@ from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, O
 from murmure.core.schema import Column, Schema
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.factors import literal
-from murmure.econometrics.design.formula import named_in, read_formula
+from murmure.econometrics.design.formula import columns_named, read_formula
 
 N = 90
 AT = np.arange(N)
@@ -138,10 +138,10 @@ def test_no_outcome() -> None:
 
 
 def test_names_before_there_is_a_schema() -> None:
-    found = named_in("y ~ C(a)*x + C(z) + I(z**2) + np.log(`length of stay`) + C(b, Treatment('u')) + Q('q q')")
+    found = columns_named("y ~ C(a)*x + C(z) + I(z**2) + np.log(`length of stay`) + C(b, Treatment('u')) + Q('q q')")
     assert found.columns == ("y", "a", "x", "z", "length of stay", "b", "q q")
     assert found.labels == ("a", "b")
-    assert named_in("x + {a == 'b'}").columns == ("x", "a")
+    assert columns_named("x + {a == 'b'}").columns == ("x", "a")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from murmure.econometrics.models.ols import EXAMPLES as OLS_EXAMPLES
 from murmure.econometrics.models.ols import ols, wls
 from murmure.econometrics.models.ridge import EXAMPLES as RIDGE_EXAMPLES
 from murmure.econometrics.models.ridge import ridge
-from murmure.econometrics.results.noise_aware_errors import carried, noisy_regression
+from murmure.econometrics.results.noise_aware_errors import noise_in_equations, noisy_regression
 from murmure.econometrics.steps.robust_errors import _back_to_columns, _whitening
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -444,7 +444,7 @@ def test_entries_that_are_one_sum_share_one_noise() -> None:
     moves[0, 0] = moves[1, 1] = (-3, -2, 1)
 
     expected = 4.0 * np.array([[9 + 4 + 1, 10], [10, 25 + 1]])
-    np.testing.assert_allclose(carried(crossed, moves), expected)
+    np.testing.assert_allclose(noise_in_equations(crossed, moves), expected)
 
 
 def test_noise_that_drowns_the_sums_gives_no_errors_and_says_so() -> None:

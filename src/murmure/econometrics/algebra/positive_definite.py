@@ -9,7 +9,7 @@ from fractions import Fraction
 from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.rounding import rounded
 
-NOTHING_LEFT = 44  # bits
+NOTHING_LEFT_BITS = 44  # bits
 
 
 def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
@@ -23,7 +23,7 @@ def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
     squares = [m[k][k] for k in range(len(m))]
     for k in range(len(m)):
         pivot = m[k][k]  # the leading minor of order k + 1 (Bareiss, Math. Comp. 22, 1968)
-        if pivot <= 0 or pivot << NOTHING_LEFT <= last * squares[k]:
+        if pivot <= 0 or pivot << NOTHING_LEFT_BITS <= last * squares[k]:
             return k
         for row in m[k + 1 :]:
             first = row[k]

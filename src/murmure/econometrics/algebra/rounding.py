@@ -46,7 +46,7 @@ def root(v: Any) -> float:
     return to_float(Fraction(2 * r + cut, 1 << (s + 1)))
 
 
-def log_of(v: Any) -> float:
+def log_float(v: Any) -> float:
     """The natural logarithm of a positive fraction, however large or small, and accurate near one."""
     v = Fraction(v)
     if v <= 0:
@@ -75,12 +75,12 @@ def rounded(v: Any, bits: int = 64) -> Fraction:
 DIGITS_40 = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
-def exp_of(v: Fraction) -> Fraction:
+def exp_fraction(v: Fraction) -> Fraction:
     """e^v to 40 digits, alike on every machine."""
     return Fraction(DIGITS_40.exp(_decimal(v)))
 
 
-def ln_of(v: Fraction) -> Fraction:
+def log_fraction(v: Fraction) -> Fraction:
     """The natural logarithm of a positive fraction to 40 digits, alike on every machine."""
     if v <= 0:
         raise ValueError("no logarithm of a number that is not positive")

@@ -31,7 +31,7 @@ MAX_INFERRED_LABELS = 100_000
 FEWER_LABELS = "name the columns that are needed, or put labels together"
 
 
-def places_of(x: NDArray[Any], known: int, digits: int) -> int | None:
+def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
     """The fewest decimals, at least `known`, that all of these have; None: some need more than so many digits."""
     rest = x[~_is_decimal(x, known, digits)]
     for part in (rest[:FIRST_LOOK], rest):
@@ -134,7 +134,7 @@ class ColumnProfile:
         x = x.astype(np.float32) if x.dtype == np.float16 else x
         digits = FLOAT32_DIGITS if x.dtype == np.float32 else DIGITS
         if self.places is not None:
-            self.places = places_of(x, self.places, digits)
+            self.places = decimal_places(x, self.places, digits)
         self._widen(*(Decimal(str(end)) for end in (x.min(), x.max())))
 
     def _widen(self, low: Decimal, high: Decimal) -> None:

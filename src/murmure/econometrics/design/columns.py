@@ -47,7 +47,7 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
     return Schema(out)
 
 
-def numbers_in(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
+def number_columns(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
     """These columns, or all that hold numbers."""
     if isinstance(names, str):
         raise InvalidParameter(f"{owner}.columns must be a list of names, got {shorten(names)}.", hint=f'["{names}"]')
@@ -74,7 +74,7 @@ def require_number(owner: str, schema: Schema, name: str) -> Any:
     return domain
 
 
-def ends_of(domain: Any) -> tuple[Fraction, Fraction]:
+def bounds_of_domain(domain: Any) -> tuple[Fraction, Fraction]:
     """The public bounds, exactly as they are written."""
     if isinstance(domain, Interval):
         return Fraction(repr(domain.low)), Fraction(repr(domain.high))
@@ -100,7 +100,7 @@ def decimal_text(value: Fraction) -> str | None:
 
 def middle(domain: Any) -> Fraction:
     """A public number near the middle of the bounds, on the column's grid where it has whole steps."""
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     mid = (low + high) / 2
     if not isinstance(domain, Interval):
         first, step = grid_of(domain)
@@ -120,7 +120,7 @@ def centred(schema: Schema, name: str) -> tuple[str, Fraction]:
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
-def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
+def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
     """The labels of a column that puts people into groups."""
     domain = schema[name]
     whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
@@ -139,7 +139,7 @@ def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[
 
 def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
-    labels = labels_in(owner, schema, name)
+    labels = group_labels(owner, schema, name)
     refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
     if groups is None:
         return labels
@@ -192,7 +192,11 @@ def _is_no_and_yes(domain: Any) -> bool:
     """Whether it is 0 or 1, as everybody understands it: also where all rows hold one of them."""
     if isinstance(domain, Categories):
         return domain.values == 2 or (not isinstance(domain.values, int) and tuple(domain.values) == (0, 1))
-    return not isinstance(domain, Interval) and domain.size == 2 and [int(end) for end in ends_of(domain)] == [0, 1]
+    return (
+        not isinstance(domain, Interval)
+        and domain.size == 2
+        and [int(end) for end in bounds_of_domain(domain)] == [0, 1]
+    )
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------
@@ -215,7 +219,7 @@ def exact_number(owner: str, what: str, value: Any) -> Fraction:
 def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, what: str = "grid") -> tuple[str, ...]:
     """A public grid as decimals, checked; () where it is the column's own values. cells: of the other columns."""
     domain = require_number(owner, schema, name)
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     if grid is None:
         if domain.size * cells <= MAX_CELLS:
             return ()
@@ -258,7 +262,7 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
         return schema
     points = [exact_number("grid", "points", v) for v in grid]
     places = domain.places if isinstance(domain, Decimals) else 0
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     low, high = min(low, *points), max(high, *points)
     ends = math.floor(low * 10**places), math.ceil(high * 10**places)
     wider: Any
@@ -282,7 +286,7 @@ def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fractio
 
 def inner_cuts(domain: Any, cuts: Sequence[str], first: bool = True) -> tuple[str, ...]:
     """The cuts that part rows: none at or above the upper bound; with first=False, none at the lower one either."""
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     return tuple(c for c in cuts if Fraction(c) < high and (first or Fraction(c) > low))
 
 

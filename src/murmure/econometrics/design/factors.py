@@ -273,7 +273,7 @@ class _Translator(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def of_formula(text: str, error: MurmureError) -> InvalidParameter:
+def formula_error(text: str, error: MurmureError) -> InvalidParameter:
     """What was found wrong, said of the formula."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", message)

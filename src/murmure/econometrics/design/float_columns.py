@@ -51,17 +51,17 @@ def evaluate(expressions: Sequence[str], schema: Schema, rows: Any) -> Floats:
 
 def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[dict[str, Any], int]:
     """Numbers as floats and labels as codes, of the wanted columns; and how many rows there are."""
-    many = len(rows)
+    row_count = len(rows)
     if isinstance(rows, list | tuple):
         if not all(isinstance(row, Mapping) for row in rows):
             raise InvalidParameter("a list of rows must hold mappings.", hint='[{"age": 30, "ward": "B"}]')
         rows = {name: [row.get(name) for row in rows] for name in wanted if all(name in row for row in rows)}
     elif isinstance(rows, Mapping):
         rows = {name: [cell] if np.isscalar(cell) else cell for name, cell in rows.items()}
-        many = len(next(iter(rows.values()), ()))
+        row_count = len(next(iter(rows.values()), ()))
     taken = select_columns(rows, wanted)
     out = {name: _column(schema, name, taken[name]) for name in wanted}
-    return out, check_equal_lengths({name: len(column) for name, column in out.items()}) if out else many
+    return out, check_equal_lengths({name: len(column) for name, column in out.items()}) if out else row_count
 
 
 def _column(schema: Schema, name: str, values: Any) -> Any:

@@ -28,8 +28,8 @@ from murmure.econometrics.design.factors import (
     called,
     column_named,
     columns_in,
+    formula_error,
     literal,
-    of_formula,
     quoted,
 )
 from murmure.econometrics.design.formula_names import hide_names, refuse_ambiguous, show_names
@@ -51,7 +51,7 @@ class WrittenFactor:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedColumns:
     """The columns that a formula names, in order, and those of them that it takes for labels only, in C()."""
 
     columns: tuple[str, ...]
@@ -80,12 +80,12 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
     except MurmureError as error:
         if isinstance(error, MissingExtra | FitFailed) or str(error).startswith("formula "):
             raise
-        raise of_formula(text, error) from None
+        raise formula_error(text, error) from None
     except RecursionError:
         raise InvalidParameter(f"formula {shorten(text, 100)}: it is nested too deeply.") from None
 
 
-def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> Named:
+def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> NamedColumns:
     """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
 
     known: the columns of the table, where there is one: a formula that could mean one of them by mistake is refused.
@@ -96,7 +96,7 @@ def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) 
     except MurmureError as error:
         if isinstance(error, MissingExtra):
             raise
-        raise of_formula(text, error) from None
+        raise formula_error(text, error) from None
 
 
 # -- formulaic's parser ------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
     return f"{factor.name}[{label}]", condition
 
 
-def _names(terms: Iterable[Iterable[WrittenFactor]]) -> Named:
+def _names(terms: Iterable[Iterable[WrittenFactor]]) -> NamedColumns:
     """Which columns are named, and which of them in C() only."""
     numbers: dict[str, None] = {}
     labels: dict[str, None] = {}
@@ -238,4 +238,4 @@ def _names(terms: Iterable[Iterable[WrittenFactor]]) -> Named:
         every |= named
         in_labels = called(tree) == "C" and tree.args and column_named(tree.args[0], names) is not None  # type: ignore[attr-defined]
         (labels if in_labels else numbers).update(named)
-    return Named(tuple(every), tuple(name for name in labels if name not in numbers))
+    return NamedColumns(tuple(every), tuple(name for name in labels if name not in numbers))

@@ -14,7 +14,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.design.constant_columns import above_zero
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.factors import quoted
-from murmure.econometrics.design.formula import named_in, read_formula
+from murmure.econometrics.design.formula import columns_named, read_formula
 from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
@@ -73,7 +73,7 @@ def design_from_formula(
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
     if schema is None:
-        named = named_in(formula, outcome, _known_names(data, None))
+        named = columns_named(formula, outcome, _known_names(data, None))
         others = [
             name for text in more if text for name in columns_in_text(text)
         ]  # a name that is no word stands in quotes

@@ -17,7 +17,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, Mu
 from murmure.core.schema import Column, Schema
 from murmure.econometrics.design.column_profile import ColumnProfile
 from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
-from murmure.econometrics.design.number_texts import PLAIN, way_out
+from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_column_hint
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
 
 MAX_SHOWN = 5  # of the texts that are no numbers
@@ -80,21 +80,21 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
 
     name = column.name
     for number, table in enumerate(tables, 1):
-        many = rows = first = 0
+        odd_rows = rows = first = 0
         strange: dict[str, None] = {}
         for batch in open_table(table, columns=[name]).batches():
             texts = batch.column(0).cast(pa.string())
-            odd = pc.invert(pc.match_substring_regex(texts, PLAIN))
+            odd = pc.invert(pc.match_substring_regex(texts, NUMBER_PATTERN))
             odd_here = pc.sum(odd).as_py() or 0
-            if odd_here and not many:
+            if odd_here and not odd_rows:
                 first = rows + pc.index(odd, True).as_py()
             if odd_here and len(strange) < MAX_SHOWN:
                 strange |= dict.fromkeys(texts.filter(odd).unique().to_pylist())
-            many, rows = many + odd_here, rows + batch.num_rows
-        if many:
+            odd_rows, rows = odd_rows + odd_here, rows + batch.num_rows
+        if odd_rows:
             shown = ", ".join(shorten(text, 24) for text in list(strange)[:MAX_SHOWN])
-            what = f"is no number, and most of the column is ({many} of {rows} rows hold {shown})."
-            error = OutsideDomain.at(f"column {name!r}", first, what, way_out(name, strange))
+            what = f"is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown})."
+            error = OutsideDomain.at(f"column {name!r}", first, what, mixed_column_hint(name, strange))
             raise error if len(tables) == 1 else _error_at_party(number, error)
 
 
@@ -135,9 +135,11 @@ def _profile_table(
             if len(present):
                 column.update(present)
         rows += batch.num_rows
-    for name, (many, first) in gaps.items():
-        if many:
-            raise OutsideDomain.at(f"column {name!r}", first, f"is missing ({many} of {rows} rows in all).", DROP_ROWS)
+    for name, (missing, first) in gaps.items():
+        if missing:
+            raise OutsideDomain.at(
+                f"column {name!r}", first, f"is missing ({missing} of {rows} rows in all).", DROP_ROWS
+            )
     return rows
 
 
@@ -154,10 +156,10 @@ def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> A
     if clean:
         return cells
     missing = pc.is_null(cells, nan_is_null=True)
-    many = pc.sum(missing).as_py() or 0
-    if many and not gaps[0]:
+    missing_count = pc.sum(missing).as_py() or 0
+    if missing_count and not gaps[0]:
         gaps[1] = rows_before + pc.index(missing, True).as_py()
-    gaps[0] += many
+    gaps[0] += missing_count
     out = cells.filter(pc.invert(missing))
     if floating and not pc.all(pc.is_finite(out)).as_py():
         infinite = pc.fill_null(pc.is_inf(cells), False)

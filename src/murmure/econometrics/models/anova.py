@@ -24,7 +24,7 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
+from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -57,8 +57,8 @@ class Anova(OneRound):
         )
 
     def steps(self) -> Generator[Any, Any, AnovaResult]:
-        crossed: CrossProductsEstimate = yield asks(self.domain, self.column, self.by, self.groups)
-        groups = groups_of(self.domain, self.column, self.by, self.groups, crossed, least=1)
+        crossed: CrossProductsEstimate = yield group_sums(self.domain, self.column, self.by, self.groups)
+        groups = means_by_group(self.domain, self.column, self.by, self.groups, crossed, min_rows=1)
         noisy = crossed.noise is not None
         out = AnovaResult(column=self.column, by=self.by, groups=tuple(groups), noisy=noisy)
         if not noisy:
@@ -148,11 +148,11 @@ class AnovaResult(ModelResult):
     def tables(self) -> list[ResultTable]:
         out = []
         if not self.noisy:
-            b, w, (one, two) = self.between, self.within, self.df
+            b, w, (df_between, df_within) = self.between, self.within, self.df
             rows = (
-                (self.by, float(b), one, float(b / one), self.statistic, self.pvalue),
-                ("within", float(w), two, float(w / two), None, None),
-                ("total", float(b + w), one + two, None, None, None),
+                (self.by, float(b), df_between, float(b / df_between), self.statistic, self.pvalue),
+                ("within", float(w), df_within, float(w / df_within), None, None),
+                ("total", float(b + w), df_between + df_within, None, None, None),
             )
             out.append(ResultTable("", ("", "sum of squares", "df", "mean square", "F", "Prob(>F)"), rows))
         return [*out, group_table("Groups", self.groups, 0.05, self.noisy)]

@@ -22,7 +22,7 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.rounding import log_of, root
+from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
 from murmure.econometrics.design.from_formula import schema_for
@@ -294,7 +294,7 @@ def _excess(d: Fraction) -> float:
     if d <= -1:
         return 1.0
     if abs(d) >= Fraction(1, 8):
-        return float(1 + d) * log_of(1 + d) - float(d)
+        return float(1 + d) * log_float(1 + d) - float(d)
     x, total = float(d), 0.0
     for k in range(20, 1, -1):
         total = 1 / (k * (k - 1)) - x * total
@@ -314,8 +314,8 @@ def contingency(
     rng: Any = None,
 ) -> ContingencyResult:
     """`contingency("smoker", "ward", table)`: counts, expected counts, chi-squared, G, Cramer's V; data as in `ask`."""
-    read = schema_for("contingency", data, schema, [first, second], privacy)
-    model = Contingency(read, first, second, yates)
+    domain = schema_for("contingency", data, schema, [first, second], privacy)
+    model = Contingency(domain, first, second, yates)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -24,7 +24,7 @@ from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.moments import cross, signed_root
 from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.algebra.tails import normal_two_sided, t_two_sided
-from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import centred, name_list, number_columns, select_columns
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
@@ -98,7 +98,7 @@ class Covariance(OneRound):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        object.__setattr__(self, "columns", numbers_in(owner, self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns(owner, self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns(owner, self.domain, self.columns))
         if len(self.columns) < 2:
             raise InvalidParameter(f"{owner}.columns must name two columns or more, got {list(self.columns)}.")
@@ -323,7 +323,7 @@ def covariance(
 ) -> CovarianceResult:
     """Means and covariances of these columns, or of all that hold numbers; data and privacy as in `ask`."""
     domain = schema_for("covariance", data, schema, columns, privacy, numbers=True)
-    model = Covariance(domain, numbers_in("covariance", domain, columns))
+    model = Covariance(domain, number_columns("covariance", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
@@ -339,7 +339,7 @@ def correlation(
 ) -> CorrelationResult:
     """Pearson's correlations, with t and p, of these columns, or of all that hold numbers; data as in `ask`."""
     domain = schema_for("correlation", data, schema, columns, privacy, numbers=True)
-    model = Correlation(domain, numbers_in("correlation", domain, columns))
+    model = Correlation(domain, number_columns("correlation", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

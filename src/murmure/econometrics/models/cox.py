@@ -44,8 +44,8 @@ from murmure.econometrics.steps.time_grids import (
     grid_texts,
     max_times,
     possible_times,
-    shown_time,
-    sums_each,
+    sums_per_time,
+    time_text,
 )
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
@@ -88,7 +88,7 @@ class Cox:
     @property
     def _each(self) -> int:
         """Sums of one round at one time."""
-        return sums_each(len(self.design.terms), self.ties)
+        return sums_per_time(len(self.design.terms), self.ties)
 
     @property
     def max_times(self) -> int:
@@ -173,7 +173,7 @@ class Cox:
     def limit_in_words(self) -> tuple[str, str]:
         """What between parties cannot be exceeded, for those who have not joined yet."""
         times, each, p = len(self.times), self._each, len(self.design.terms)
-        low, high = shown_time(self.times[0]), shown_time(self.times[-1])
+        low, high = time_text(self.times[0]), time_text(self.times[-1])
         tied = (
             (
                 "; at each time that two events or more share, half of these sums are over such events alone",

@@ -20,7 +20,7 @@ from murmure.econometrics.algebra.delta_method import Traced, traced
 from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewness
 from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point, t_point
-from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import centred, name_list, number_columns, select_columns
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
@@ -56,7 +56,7 @@ class Describe:
     noise_refusal: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("Describe", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("Describe", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("Describe", self.domain, self.columns))
         if isinstance(self.moments, bool) or self.moments not in MOMENTS:
             raise InvalidParameter(f"Describe.moments must be 2 or 4, got {shorten(self.moments)}.")
@@ -263,7 +263,7 @@ def describe(
 ) -> DescribeResult:
     """Number, mean, variance, skewness, kurtosis of these columns, or of all that hold numbers; data as in `ask`."""
     domain = schema_for("describe", data, schema, columns, privacy, numbers=True)
-    names = numbers_in("describe", domain, columns)
+    names = number_columns("describe", domain, columns)
     model = Describe(select_columns("describe", domain, names), names, moments)
     if noise_in(privacy) is not None and model.together.wide:
         model = replace(model, apart=True)

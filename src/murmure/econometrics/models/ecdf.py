@@ -19,7 +19,7 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, cells_of
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -56,7 +56,7 @@ class ECDF(OneRound):
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.column, self.cuts)
+        return count_cells(self.domain, self.column, self.cuts)
 
     def _distribution(self, counted: CellCounts) -> CumulativeCounts:
         return CumulativeCounts.of(self.domain, self.column, self.cuts, counted)
@@ -176,9 +176,9 @@ def ecdf(
     rng: Any = None,
 ) -> ECDFResult:
     """`ecdf("age", table, grid=[20, 40, 60])`; grid=50 takes even cells, None the column's own values."""
-    read = schema_for("ecdf", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, grid) if schema is None else read
-    model = ECDF(read, column, grid_cuts("ecdf", read, column, grid))
+    domain = schema_for("ecdf", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, grid) if schema is None else domain
+    model = ECDF(domain, column, grid_cuts("ecdf", domain, column, grid))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
     Matrix,
-    condition,
+    condition_number,
     dot,
     inverse,
-    orthogonal,
+    orthogonalise,
     scaled,
     submatrix,
     times,
     transpose,
 )
-from murmure.econometrics.algebra.rounding import log_of
+from murmure.econometrics.algebra.rounding import log_float
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.design.reference_levels import base_notes
@@ -124,10 +124,10 @@ class FixedEffects(OneQuestion):
             scale=rss / freedom,
             rss=rss,
             tss=yy,
-            llf=-n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1) if rss else None,
+            llf=-n / 2 * (math.log(2 * math.pi) + log_float(rss / n) + 1) if rss else None,
             has_intercept=True,
             parameters=p + parties,
-            condition_number=condition(A, inverted),
+            condition_number=condition_number(A, inverted),
             extras={"Levels of parties": parties},
             remarks=(WITHIN, *base_notes(design)),
         )
@@ -137,7 +137,7 @@ class FixedEffects(OneQuestion):
 
     def _check_left(self, A: Matrix, parties: int) -> None:
         """Refuse a column of which no more is left, beside the others, than what parties rounded."""
-        T, d = orthogonal(A)
+        T, d = orthogonalise(A)
         for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
             if left <= 2 * self._rounding(combination, parties):
                 parts = [combination[k] ** 2 * A[k][k] for k in range(j)]

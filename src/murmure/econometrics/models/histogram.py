@@ -20,7 +20,7 @@ from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, cells_of
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -38,7 +38,7 @@ class Bins(ECDF):
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.column, self.cuts, first=False)
+        return count_cells(self.domain, self.column, self.cuts, first=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -174,9 +174,9 @@ def histogram(
     rng: Any = None,
 ) -> HistogramResult:
     """`histogram("age", table, edges=[18, 30, 45, 65, 99])`; edges=20 takes even bins between the public bounds."""
-    read = schema_for("histogram", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, edges) if schema is None else read
-    model = Bins(read, column, grid_cuts("histogram", read, column, edges, what="edges"))
+    domain = schema_for("histogram", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, edges) if schema is None else domain
+    model = Bins(domain, column, grid_cuts("histogram", domain, column, edges, what="edges"))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

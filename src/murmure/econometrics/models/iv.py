@@ -24,8 +24,8 @@ from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import (
     Matrix,
     Singular,
-    condition,
-    dependent,
+    condition_number,
+    dependencies,
     dot,
     inverse,
     matmul,
@@ -179,7 +179,7 @@ class IV(OneQuestion):
             scale=scale,
             rss=rss,
             tss=tss,
-            condition_number=condition(submatrix(M, X)),
+            condition_number=condition_number(submatrix(M, X)),
             extras=self._first_stages(M, W, n) | sargan(M, W, residual, rss, n, len(W) - p),
         )
 
@@ -187,7 +187,7 @@ class IV(OneQuestion):
         if noisy:
             return FitFailed("the noisy sums have no solution.", hint="a larger epsilon, or more rows")
         H = matmul(submatrix(M, X, W), solve(submatrix(M, W), submatrix(M, W, X)))
-        k, combination = next(iter(dependent(H).items()))
+        k, combination = next(iter(dependencies(H).items()))
         named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
             f"IV is not identified: the instruments say of {named[0]!r} nothing that they do not say of others "
@@ -226,8 +226,8 @@ class IV(OneQuestion):
             NOISE_AWARE,
             NOISE_COUNTED,
             noise_dominates,
+            noisy_covariance,
             noisy_row_count,
-            spread_of,
         )
 
         M, m = crossed.matrix, len(crossed.factors)
@@ -243,20 +243,20 @@ class IV(OneQuestion):
             apart[j] = 1.0
             apart[W] -= first[:, j]
             moves[j][W] += np.outer(first[:, j], e) + np.outer(s, apart)
-        spread = spread_of(crossed, X, H, moves, rss, n)
+        noisy = noisy_covariance(crossed, X, H, moves, rss, n)
         weak = noise_dominates(crossed, to_floats(submatrix(M, W)), W)
-        has_errors = spread.covariance is not None and not weak
+        has_errors = noisy.covariance is not None and not weak
         return replace(
             result,
-            covariance=spread.covariance if has_errors else None,
+            covariance=noisy.covariance if has_errors else None,
             df_resid=float(n) - len(X) if n is not None and n > len(X) else None,
             use_t=False,
             cov_type=NOISE_AWARE,
-            scale=spread.scale,
+            scale=noisy.scale,
             remarks=(*result.remarks, NOISE_COUNTED) if has_errors else result.remarks,
             reason=None
             if has_errors
-            else spread.reason or "the noise is large compared with what the instruments add up to",
+            else noisy.reason or "the noise is large compared with what the instruments add up to",
         )
 
 

@@ -63,10 +63,10 @@ class KaplanMeier(Lifetimes):
     def steps(self) -> Generator[Any, Any, Survival]:
         counted: CellCounts = yield self._question
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        return survival_of(self, self.group_lifetimes(counted), noise)
+        return survival_curves(self, self.group_lifetimes(counted), noise)
 
 
-def survival_of(follow_up: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
+def survival_curves(follow_up: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
     """The curve of each group."""
     if any(group.n <= 0 for group in lives):
         raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
@@ -290,9 +290,9 @@ def kaplan_meier(
     cells = domain[event_of("kaplan_meier", domain, event, "event").column].size * (domain[by].size if by else 1)
     chosen = () if groups is None else tuple(map(str, groups))
     if needs_direct_rows("kaplan_meier", domain, time, cells, grid, data, privacy, engine, ledger):
-        followed = _KaplanMeierFollowUp(domain, time, event, by, chosen)
-        lives, how = count_lifetimes(followed, data)
-        return replace(survival_of(followed, lives, None), how=how)
+        follow_up = _KaplanMeierFollowUp(domain, time, event, by, chosen)
+        lives, how = count_lifetimes(follow_up, data)
+        return replace(survival_curves(follow_up, lives, None), how=how)
     cuts = grid_cuts("kaplan_meier", domain, time, grid, cells)
     model = KaplanMeier(domain, time, event, by, chosen, cuts)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

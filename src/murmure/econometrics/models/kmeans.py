@@ -22,11 +22,11 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.design.columns import (
+    bounds_of_domain,
     decimal_text,
-    ends_of,
     exact_number,
     name_list,
-    numbers_in,
+    number_columns,
     select_columns,
 )
 from murmure.econometrics.design.factors import quoted
@@ -61,7 +61,7 @@ class Lloyd:
     noise_refusal: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("Lloyd", self.domain, tuple(self.columns)))
+        object.__setattr__(self, "columns", number_columns("Lloyd", self.domain, tuple(self.columns)))
         object.__setattr__(self, "domain", select_columns("Lloyd", self.domain, self.columns))
         k, d = self.clusters, len(self.columns)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_CLUSTERS:
@@ -85,16 +85,16 @@ class Lloyd:
         return self.rounds * self._asks(self._start()).width
 
     def in_words(self) -> tuple[str, str]:
-        listed, most = name_list(self.columns), self.rounds
+        listed, rounds = name_list(self.columns), self.rounds
         return (
-            f"{self.clusters} clusters of {listed} (k-means), in at most {most} rounds of sums",
-            f"{self.clusters} groupes de {listed} (k-moyennes), en {most} tours de sommes au plus",
+            f"{self.clusters} clusters of {listed} (k-means), in at most {rounds} rounds of sums",
+            f"{self.clusters} groupes de {listed} (k-moyennes), en {rounds} tours de sommes au plus",
         )
 
     def _start(self) -> list[list[Fraction]]:
         if self.centres:
             return [[Fraction(v) for v in row] for row in self.centres]
-        ends = [ends_of(self.domain[name]) for name in self.columns]
+        ends = [bounds_of_domain(self.domain[name]) for name in self.columns]
         k = self.clusters
         return [[low + (high - low) * Fraction(2 * i + 1, 2 * k) for low, high in ends] for i in range(k)]
 
@@ -106,7 +106,7 @@ class Lloyd:
         """From scaled columns to the units of distances."""
         if not self.scaled:
             return [Fraction(2) ** k for k in self._scales]
-        ends = [ends_of(self.domain[name]) for name in self.columns]
+        ends = [bounds_of_domain(self.domain[name]) for name in self.columns]
         return [Fraction(2) ** k / (high - low) for k, (low, high) in zip(self._scales, ends, strict=True)]
 
     def _asks(self, centres: Sequence[Sequence[Fraction]]) -> FunctionSums:
@@ -143,7 +143,7 @@ class Lloyd:
             squares=sums[-1],
             settled=settled,
             n=answer.n,
-            most=self.rounds,
+            max_rounds=self.rounds,
         )
 
 
@@ -161,7 +161,7 @@ class KMeansResult(ModelResult):
     squares: Fraction
     settled: bool
     n: int
-    most: int
+    max_rounds: int
     how: How | None = None
 
     @property
@@ -179,7 +179,7 @@ class KMeansResult(ModelResult):
     @property
     def remarks(self) -> tuple[str, ...]:
         empty = [i + 1 for i, count in enumerate(self.counts) if not count]
-        out = [] if self.settled else [f"not settled after {self.most} rounds: allow more, rounds=..."]
+        out = [] if self.settled else [f"not settled after {self.max_rounds} rounds: allow more, rounds=..."]
         if empty:
             out.append(
                 f"cluster {name_list([str(i) for i in empty])}: nobody is near, and the centre stayed where it was"

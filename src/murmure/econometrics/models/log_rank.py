@@ -209,10 +209,10 @@ def logrank(
     cells = domain[event_of("logrank", domain, event, "event").column].size * domain[by].size
     chosen = () if groups is None else tuple(map(str, groups))
     if needs_direct_rows("logrank", domain, time, cells, grid, data, privacy, engine, ledger):
-        followed = _LogRankFollowUp(domain, time, event, by, chosen)
-        check_compared(followed, weights)
-        lives, how = count_lifetimes(followed, data)
-        return replace(LogRankResult.of(followed, weights, lives, None), how=how)
+        follow_up = _LogRankFollowUp(domain, time, event, by, chosen)
+        check_compared(follow_up, weights)
+        lives, how = count_lifetimes(follow_up, data)
+        return replace(LogRankResult.of(follow_up, weights, lives, None), how=how)
     cuts = grid_cuts("logrank", domain, time, grid, cells)
     model = LogRank(domain, time, event, by, chosen, cuts, weights)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

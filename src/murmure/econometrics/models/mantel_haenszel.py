@@ -24,9 +24,9 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.rounding import log_of, root
+from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_point
-from murmure.econometrics.design.columns import MAX_CELLS, labels_in, name_list, no_and_yes, select_columns
+from murmure.econometrics.design.columns import MAX_CELLS, group_labels, name_list, no_and_yes, select_columns
 from murmure.econometrics.design.constant_columns import constant_value
 from murmure.econometrics.design.event_column import event_of
 from murmure.econometrics.design.from_formula import schema_for
@@ -59,7 +59,7 @@ class MantelHaenszel(OneRound):
         object.__setattr__(self, "domain", select_columns("MantelHaenszel", self.domain, names))
         no_and_yes("MantelHaenszel", self.domain, self.exposure, "exposure")
         no_and_yes("MantelHaenszel", self.domain, self.outcome, "outcome")
-        labels = labels_in("MantelHaenszel", self.domain, self.strata, "strata")
+        labels = group_labels("MantelHaenszel", self.domain, self.strata, "strata")
         if 4 * len(labels) > MAX_CELLS:
             raise InvalidParameter(f"MantelHaenszel takes at most {MAX_CELLS // 4} strata, got {len(labels)}.")
 
@@ -144,7 +144,7 @@ class MantelHaenszelResult(ModelResult):
     @property
     def log_odds(self) -> float:
         up, down = self._sums
-        return log_of(up / down)
+        return log_float(up / down)
 
     @property
     def log_odds_se(self) -> float | None:
@@ -257,8 +257,8 @@ def mantel_haenszel(
 ) -> MantelHaenszelResult:
     """`mantel_haenszel("smoker", "ill", table, strata="ward")`; data and privacy as in `ask`."""
     columns: Sequence[str] = [strata, exposure, outcome]
-    read = schema_for("mantel_haenszel", data, schema, columns, privacy)
-    model = MantelHaenszel(read, exposure, outcome, strata)
+    domain = schema_for("mantel_haenszel", data, schema, columns, privacy)
+    model = MantelHaenszel(domain, exposure, outcome, strata)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -26,7 +26,7 @@ from murmure.core.domain import Categories, Decimals, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, dot
-from murmure.econometrics.algebra.rounding import ln_of, log_of, rounded
+from murmure.econometrics.algebra.rounding import log_float, log_fraction, rounded
 from murmure.econometrics.design.columns import exact_number
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.from_formula import columns_in_text, design_from_formula, schema_for
@@ -126,11 +126,11 @@ class FamilyMLE(NamedFamily):
         y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
         more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
         later, plus_tard = super().later_rounds()
-        square, many = p * (p + 1) // 2, self._asks("start", ()).width
+        square, width = p * (p + 1) // 2, self._asks("start", ()).width
         return (
-            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
+            f"the first round releases {width} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
             f"of products of two columns, 1 of {more[0]}, and {CUT_ROWS[0]}; {later}",
-            f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
+            f"le premier tour publie {width} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
             f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT_ROWS[1]} ; "
             f"{plus_tard}",
         )
@@ -150,26 +150,26 @@ class FamilyMLE(NamedFamily):
         """theta, from what least squares leave of log y (var = pi^2 / 6 k^2) or of its logit (about 4 / phi)."""
         if not self._extra:
             return null
-        left = (null["squares"] - dot(guess, score)) / n
-        if left <= MIN_REST:
+        rest = (null["squares"] - dot(guess, score)) / n
+        if rest <= MIN_REST:
             name = self.design.outcome_name
             raise NoVariation(
                 f"outcome {name!r} is predicted without error: its {self._more_names[0]} has no bound.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[name],
             )
-        theta = ln_of(FIRST_GUESS[self.distribution] / left) / (2 if self.distribution == "weibull" else 1)
+        theta = log_fraction(FIRST_GUESS[self.distribution] / rest) / (2 if self.distribution == "weibull" else 1)
         return null | {"theta": rounded(max(-MAX_THETA, min(MAX_THETA, theta)), 16)}
 
-    def step(self, place: Iterate) -> Vector:
-        return bent_step(place) if self._extra else newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return bent_step(iterate) if self._extra else newton_step(iterate)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        place = iterate_from_answer(at, answer, len(at))
-        return replace(place, outside=bool(self._extra) and abs(at[-1]) > 2 * MAX_THETA)
+        iterate = iterate_from_answer(at, answer, len(at))
+        return replace(iterate, outside=bool(self._extra) and abs(at[-1]) > 2 * MAX_THETA)
 
-    def _check_end(self, place: Iterate | None) -> None:
-        check_cap(self, place)
+    def _check_end(self, iterate: Iterate | None) -> None:
+        check_cap(self, iterate)
 
     # -- the result
 
@@ -179,7 +179,7 @@ class FamilyMLE(NamedFamily):
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         """Of a mean for everybody; a shape or a precision of its own would take rounds of its own."""
         compared = self.distribution == "exponential" and len(self.design.terms) > 1
-        return -n * (1 + log_of(null["y"] / n)) if compared else None
+        return -n * (1 + log_float(null["y"] / n)) if compared else None
 
     def _result(self, *arguments: Any) -> Regression:
         regression = super()._result(*arguments)

@@ -16,8 +16,8 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, matmul, times, transpose
-from murmure.econometrics.algebra.rounding import Floats, log_of
-from murmure.econometrics.design.columns import exact_number, label_condition, labels_in
+from murmure.econometrics.algebra.rounding import Floats, log_float
+from murmure.econometrics.design.columns import exact_number, group_labels, label_condition
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.from_formula import design_from_formula
@@ -77,7 +77,7 @@ class Multinomial(NamedFamily):
     @property
     def labels(self) -> tuple[str, ...]:
         """Of the outcome; the first is the one that others are compared with."""
-        return labels_in("mle", self.design.domain, self.outcome, "formula")
+        return group_labels("mle", self.design.domain, self.outcome, "formula")
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -118,14 +118,14 @@ class Multinomial(NamedFamily):
 
     def later_rounds(self) -> tuple[str, str]:
         """What every round releases, the first too."""
-        p, many = len(self.design.terms), len(self.labels)
-        square, first = p * (p + 1) // 2, self._asks("start", ()).width
+        p, label_count = len(self.design.terms), len(self.labels)
+        square, width = p * (p + 1) // 2, self._asks("start", ()).width
         later, plus_tard = super().later_rounds()
         return (
-            f"the first round releases {first} sums over all rows: {square} of products of two columns, how many rows "
-            f"have each of the {many} labels, and {CUT_ROWS[0]}; {later}",
-            f"le premier tour publie {first} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
-            f"combien de lignes portent chacune des {many} étiquettes, et {CUT_ROWS[1]} ; {plus_tard}",
+            f"the first round releases {width} sums over all rows: {square} of products of two columns, how many rows "
+            f"have each of the {label_count} labels, and {CUT_ROWS[0]}; {later}",
+            f"le premier tour publie {width} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
+            f"combien de lignes portent chacune des {label_count} étiquettes, et {CUT_ROWS[1]} ; {plus_tard}",
         )
 
     @property
@@ -138,7 +138,7 @@ class Multinomial(NamedFamily):
         return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search begins at 0, and needs none
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
-        empty = next((label for label, many in null.items() if not many), None)
+        empty = next((label for label, rows in null.items() if not rows), None)
         if empty is not None:
             raise EmptyCategory(
                 f"outcome {self.outcome!r}: nobody has label {empty!r}, at any party.",
@@ -174,7 +174,7 @@ class Multinomial(NamedFamily):
         return times(M, at), rounded_covariance(spread)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        return sum(float(many) * log_of(many / n) for many in null.values())
+        return sum(float(rows) * log_float(rows / n) for rows in null.values())
 
     def _result(self, *arguments: Any) -> Regression:
         regression = super()._result(*arguments)

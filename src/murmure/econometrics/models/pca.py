@@ -20,7 +20,7 @@ from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.moments import signed_root
 from murmure.econometrics.algebra.rounding import Floats, root, to_floats
-from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import name_list, number_columns, select_columns
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
@@ -50,7 +50,7 @@ class PCA(OneRound):
     scaled: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("PCA", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("PCA", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("PCA", self.domain, self.columns))
         if len(self.columns) < 2:
             raise InvalidParameter(f"PCA.columns must name two columns or more, got {list(self.columns)}.")
@@ -195,7 +195,7 @@ def pca(
 ) -> PCAResult:
     """`pca(table, ["age", "stay"])`; scaled=True takes correlations instead of covariances; data as in `ask`."""
     domain = schema_for("pca", data, schema, columns, privacy, numbers=True)
-    model = PCA(domain, numbers_in("pca", domain, columns), scaled)
+    model = PCA(domain, number_columns("pca", domain, columns), scaled)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

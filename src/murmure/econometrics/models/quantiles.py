@@ -168,12 +168,12 @@ def quantiles(
     rng: Any = None,
 ) -> QuantilesResult:
     """`quantiles("pay", table, (0.1, 0.5, 0.9), grid=200)`: one round; `quantile` searches in several, with no grid."""
-    read = schema_for("quantiles", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, grid) if schema is None else read
+    domain = schema_for("quantiles", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, grid) if schema is None else domain
     if isinstance(shares, int | float | str):
         shares = (shares,)
     wanted = tuple(decimal_text(exact_number("quantiles", "shares", q)) or str(q) for q in shares)
-    model = Quantiles(read, column, grid_cuts("quantiles", read, column, grid), wanted)
+    model = Quantiles(domain, column, grid_cuts("quantiles", domain, column, grid), wanted)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -25,11 +25,11 @@ from murmure.core.blocks import Cost
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Column, Schema
-from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, solve, submatrix
+from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
 from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.design_matrix import Design, columns_in_words, part_of
-from murmure.econometrics.design.formula import named_in, read_formula
+from murmure.econometrics.design.formula import columns_named, read_formula
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.fit import ask
@@ -197,7 +197,7 @@ class RandomisedOLS:
             has_intercept=one is not None,
             extras={"Epsilon of a person": self.epsilon},
             remarks=(*remarks, *self._paid()),
-            condition_number=condition(A),
+            condition_number=condition_number(A),
             design=self.design,
         )
 
@@ -247,10 +247,10 @@ def randomised_ols(
     for name, mechanism in randomised.items():
         ReportedColumn(name, mechanism)  # refused now where it cannot be read
     if schema is None:
-        wanted = named_in(formula).columns
+        wanted = columns_named(formula).columns
         rest = [name for name in wanted if name not in randomised]
-        found = dict(schema_for("randomised_ols", data, None, rest, privacy).about) if rest else {}
-        schema = Schema(found | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
+        columns = dict(schema_for("randomised_ols", data, None, rest, privacy).about) if rest else {}
+        schema = Schema(columns | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
     else:
         schema = schema_for("randomised_ols", data, schema, None, privacy)
     design = read_formula(formula, schema)

@@ -29,7 +29,7 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.cumulative_counts import Cell, cells_between, cells_of
+from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -68,7 +68,7 @@ class ROC(OneRound):
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.score, self.cuts)
+        return count_cells(self.domain, self.score, self.cuts)
 
     def in_words(self) -> tuple[str, str]:
         n = self._question.shape[1]
@@ -169,8 +169,8 @@ class ROCResult(ModelResult):
         A, P, N = self._area, sum(self.yes), sum(self.no)
         if self.noise is not None:
             return None
-        one, two = A / (2 - A), 2 * A**2 / (1 + A)
-        return root((A * (1 - A) + (P - 1) * (one - A**2) + (N - 1) * (two - A**2)) / (P * N))
+        Q1, Q2 = A / (2 - A), 2 * A**2 / (1 + A)
+        return root((A * (1 - A) + (P - 1) * (Q1 - A**2) + (N - 1) * (Q2 - A**2)) / (P * N))
 
     def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
         """Of the area, for the population; cut at 0 and 1."""
@@ -218,9 +218,9 @@ class ROCResult(ModelResult):
         target = ax
         ax, figure = drawing(target, (4.6, 4.6))
         ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
-        many = len(self.cells) > 40
+        dense = len(self.cells) > 40
         label = f"AUC {self.auc:.3f}"
-        ax.plot(self.fpr, self.tpr, "-" if many else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
+        ax.plot(self.fpr, self.tpr, "-" if dense else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
         ax.set_aspect("equal")
         ax.set_xlabel("false positives")
         ax.set_ylabel("true positives")

@@ -38,7 +38,7 @@ from murmure.econometrics.errors import NoVariation
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
+from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -92,16 +92,16 @@ class TTest(OneRound):
                 f"a t-test of the mean of {self.column} against {self.mu}",
                 f"un test t de la moyenne de {self.column} contre {self.mu}",
             )
-        one, two = self.groups
+        first, second = self.groups
         return (
-            f"a t-test of {self.column} between {one} and {two} ({self.by})",
-            f"un test t de {self.column} entre {one} et {two} ({self.by})",
+            f"a t-test of {self.column} between {first} and {second} ({self.by})",
+            f"un test t de {self.column} entre {first} et {second} ({self.by})",
         )
 
     def steps(self) -> Generator[Any, Any, TTestResult]:
-        crossed: CrossProductsEstimate = yield asks(self.domain, self.column, self.by, self.groups)
+        crossed: CrossProductsEstimate = yield group_sums(self.domain, self.column, self.by, self.groups)
         labels = self.groups or (EVERYBODY,)
-        groups = groups_of(self.domain, self.column, self.by, labels, crossed)
+        groups = means_by_group(self.domain, self.column, self.by, labels, crossed)
         noisy = crossed.noise is not None
         if not noisy and all(g.scatter == 0 for g in groups):
             raise NoVariation(
@@ -152,8 +152,8 @@ class TTestResult(ModelResult):
         noise = sum((Fraction(g.noise) for g in self.groups), Fraction(0))
         if self.pooled and len(self.groups) == 2:
             a, b = self.groups
-            one = (a.scatter + b.scatter) / (a.n + b.n - 2)
-            return one * (1 / a.n + 1 / b.n) + noise
+            pooled = (a.scatter + b.scatter) / (a.n + b.n - 2)
+            return pooled * (1 / a.n + 1 / b.n) + noise
         return sum((v / g.n for v, g in zip(parts, self.groups, strict=True)), noise)  # type: ignore[operator]
 
     @property

@@ -23,7 +23,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import normal_point
-from murmure.econometrics.design.columns import domain_values, ends_of, inner_cuts
+from murmure.econometrics.design.columns import bounds_of_domain, domain_values, inner_cuts
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.results.result import ModelResult
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -31,7 +31,7 @@ from murmure.statistics.exact.cells import Cells
 from murmure.statistics.expressions.terms import grid_of
 
 
-def cells_of(domain: Schema, column: str, cuts: Sequence[str], first: bool = True) -> Cells:
+def count_cells(domain: Schema, column: str, cuts: Sequence[str], first: bool = True) -> Cells:
     """The cells between cuts, or the column's own values; the other columns by their values."""
     inner = inner_cuts(domain[column], cuts, first) or None
     if cuts and inner is None:
@@ -55,7 +55,7 @@ def cells_between(domain: Any, cuts: Sequence[str], first: bool = True) -> list[
     if not cuts:
         half = grid_of(domain)[1] / 2 if isinstance(domain, Interval) else Fraction(0)
         return [Cell(v - half, v + half) if half else Cell(v, v) for v in domain_values(domain)]
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     points = [low, *(Fraction(c) for c in inner_cuts(domain, cuts, first)), high]
     return [Cell(a, b) for a, b in pairwise(points)]
 

@@ -14,12 +14,12 @@ from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of,
 Say = Callable[[str, str], str]  # picks one of two languages
 
 
-def english(one: str, other: str) -> str:
-    return one
+def english(en: str, fr: str) -> str:
+    return en
 
 
-def french(one: str, other: str) -> str:
-    return other
+def french(en: str, fr: str) -> str:
+    return fr
 
 
 @dataclass(frozen=True)
@@ -162,19 +162,19 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
 
 def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
     """What coordinator, parties and colluders see of exact or noisy sums between parties."""
-    c = sharing.colluders
+    colluders = sharing.colluders
     out = say(
         "The coordinator and every party see the sums over all parties, and what follows from these",
         "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle",
     )
-    if c:
+    if colluders:
         out += say(
             "; {} with the coordinator, the sums over the others",
             " ; {} avec le coordinateur, les sommes des autres",
         ).format(
             say(
-                pluralise(c, "party that colludes", "parties that collude"),
-                pluralise(c, "participant de connivence", "participants de connivence"),
+                pluralise(colluders, "party that colludes", "parties that collude"),
+                pluralise(colluders, "participant de connivence", "participants de connivence"),
             )
         )
     out += say(
@@ -184,12 +184,12 @@ def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
     more = say(
         " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
     )
-    many = say(pluralise(c, "party", "parties"), pluralise(c, "participant", "participants"))
+    limit = say(pluralise(colluders, "party", "parties"), pluralise(colluders, "participant", "participants"))
     trust = say(
         ", or the coordinator reports a false total from which the next question follows",
         ", ou si le coordinateur annonce un faux total dont dépend la question suivante",
     )
-    return out + more.format(many, trust if rounds > 1 else "")
+    return out + more.format(limit, trust if rounds > 1 else "")
 
 
 def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:

@@ -102,9 +102,9 @@ class Regression(ModelResult):
 
     def __getitem__(self, name: str) -> float:
         """The coefficient of this name."""
-        return to_float(self.coefficients[self._at(name)])
+        return to_float(self.coefficients[self._index(name)])
 
-    def _at(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise InvalidParameter(f"there is no coefficient {shorten(name)}; there are {', '.join(self.names)}.")
         return self.names.index(name)
@@ -218,7 +218,7 @@ class Regression(ModelResult):
 
     def wald(self, names: Sequence[str]) -> float | None:
         """b'V^-1 b / k of these coefficients: F(k, df) where all of them are 0. None with fewer clusters than that."""
-        at = [self._at(name) for name in names]
+        at = [self._index(name) for name in names]
         if self.covariance is None or not at or (self.df_inference is not None and len(at) > self.df_inference):
             return None
         b = [self.coefficients[j] for j in at]

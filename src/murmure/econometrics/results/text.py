@@ -96,7 +96,7 @@ def _fact(name: str, text: str, width: int) -> str:
     return f"{name}: {cut(text, room):>{room}}"
 
 
-def cells_of(table: ResultTable) -> list[list[str]]:
+def cell_texts(table: ResultTable) -> list[list[str]]:
     """The rows as text; of a long table the first and the last, since people read it (to_frame and tidy have all)."""
     rows = list(table.rows)
     skipped = len(rows) - FIRST - LAST
@@ -109,7 +109,7 @@ def cells_of(table: ResultTable) -> list[list[str]]:
 
 def table_text(table: ResultTable) -> str:
     """Names to the left, numbers to the right; one of many columns is as wide as the page."""
-    cells = [list(table.head), *cells_of(table)]
+    cells = [list(table.head), *cell_texts(table)]
     for row, name in zip(cells, cut_labels([row[0] for row in cells], MAX_NAME_WIDTH), strict=True):
         row[0] = name
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]

@@ -19,7 +19,7 @@ import numpy as np
 
 from murmure.catalogue import MECHANISMS
 from murmure.econometrics.algebra.rounding import Floats
-from murmure.econometrics.rows.monomials import Sum, multiply, split
+from murmure.econometrics.rows.monomials import Polynomial, multiply, split
 from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
 from murmure.plan.codec import part_from_dict, part_to_dict
 
@@ -33,7 +33,7 @@ class CorrectedProducts:
     outcome: str
 
     @cached_property
-    def factors(self) -> tuple[Sum, ...]:
+    def factors(self) -> tuple[Polynomial, ...]:
         """Of every term and, last, of the outcome."""
         return tuple(split(text, self.columns) for text in (*self.terms, self.outcome))
 
@@ -50,14 +50,14 @@ class CorrectedProducts:
         return all(self.columns[i].has_unbiased(f) for m in product for i, f in m.reported if isinstance(f, int))
 
     @cached_property
-    def products(self) -> tuple[Sum, ...]:
+    def products(self) -> tuple[Polynomial, ...]:
         """Each of the pairs as a sum of monomials; refuses what the reports do not tell."""
         out = tuple(multiply(self.factors[a], self.factors[b]) for a, b in self.pairs)
         for product in out:
             for monomial in product:
                 for i, function in monomial.reported:
                     if isinstance(function, int) and not self.columns[i].has_unbiased(function):
-                        raise self.columns[i].refused(function)
+                        raise self.columns[i].refusal(function)
         return out
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
-from murmure.econometrics.rows.glm_rows import linear, squared, stacked
+from murmure.econometrics.rows.glm_rows import linear_predictor, stack_sums, weighted_products
 
 CAP = 40.0  # of |x'b|
 
@@ -82,15 +82,15 @@ class CoxRows:
         places = np.minimum(np.searchsorted(parsed.times, x[0], side="left"), len(parsed.times) - 1)
         place = places.astype(float)
         if parsed.mode.endswith("start"):
-            return stacked([place, event, *z, *(event * column for column in z), *squared(z, 1.0)])
-        eta = linear(z, at) - at[-1]
+            return stack_sums([place, event, *z, *(event * column for column in z), *weighted_products(z, 1.0)])
+        eta = linear_predictor(z, at) - at[-1]
         cut = np.clip(eta, -CAP, CAP)
         w = np.exp(cut)
-        each = [w, *(w * column for column in z), *squared(z, w)]
+        each = [w, *(w * column for column in z), *weighted_products(z, w)]
         if parsed.tied:  # nothing of an event that is alone at its time
             among = event * np.isin(places, parsed.tied)
             each += [among * column for column in each]
-        return stacked([place, *each, (cut != eta).astype(float)])
+        return stack_sums([place, *each, (cut != eta).astype(float)])
 
     def _settings(self, inputs: Sequence[Any], settings: tuple[str, ...]) -> _Settings:
         return _parse(len(inputs), tuple(settings))

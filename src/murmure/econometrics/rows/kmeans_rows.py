@@ -10,7 +10,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.rounding import Floats
-from murmure.econometrics.rows.glm_rows import stacked
+from murmure.econometrics.rows.glm_rows import stack_sums
 from murmure.statistics.expressions.row_functions import name_list
 
 MAX_CLUSTERS = 1000
@@ -57,7 +57,7 @@ class KMeansRows:
         for i in range(k):
             is_member = (near == i).astype(float)
             out += [is_member, *(is_member * column for column in z)]
-        return stacked([*out, best])
+        return stack_sums([*out, best])
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         k, _ = self._settings(inputs, settings)

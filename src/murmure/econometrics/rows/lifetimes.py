@@ -14,8 +14,8 @@ from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import (
     MAX_CELLS,
     MAX_COUNTS,
+    bounds_of_domain,
     chosen_labels,
-    ends_of,
     grid_cuts,
     require_number,
     select_columns,
@@ -23,7 +23,7 @@ from murmure.econometrics.design.columns import (
 from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
 from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.model import OneRound
-from murmure.econometrics.results.cumulative_counts import cells_between, cells_of
+from murmure.econometrics.results.cumulative_counts import cells_between, count_cells
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -69,7 +69,7 @@ class FollowUp:
         object.__setattr__(self, "domain", select_columns(owner, self.domain, names))
         time = require_number(owner, self.domain, self.time)
         _ = self.event_column
-        if ends_of(time)[0] < 0:
+        if bounds_of_domain(time)[0] < 0:
             raise InvalidParameter(
                 f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
                 hint="time runs from 0; give the column a lower bound of 0",
@@ -114,18 +114,18 @@ class Lifetimes(FollowUp, OneRound):
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.time, self.cuts)
+        return count_cells(self.domain, self.time, self.cuts)
 
     def limit_in_words(self) -> tuple[str, str]:
         """What between parties cannot be exceeded, for those who have not joined yet."""
         n, cells = self._question.shape[-1], self.cells
-        least, most = MAX_CELLS // cells, MAX_COUNTS // cells
+        without_grid, with_grid = MAX_CELLS // cells, MAX_COUNTS // cells
         grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
         return (
-            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {least} times at most "
-            f"without a public grid, and {most} with one",
-            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir {least} "
-            f"dates au plus sans grille publique, et {most} avec",
+            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {without_grid} times at "
+            f"most without a public grid, and {with_grid} with one",
+            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir "
+            f"{without_grid} dates au plus sans grille publique, et {with_grid} avec",
         )
 
     def group_lifetimes(self, counted: CellCounts) -> list[GroupLifetimes]:

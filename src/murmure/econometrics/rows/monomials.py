@@ -50,14 +50,14 @@ def _product(f: Function, g: Function) -> Function:
     return tuple(a * b for a, b in zip(f, g, strict=True))
 
 
-Sum = dict[Monomial, Fraction]
+Polynomial = dict[Monomial, Fraction]
 
 
-def multiply(a: Sum, b: Sum) -> Sum:
+def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     out: Counter[Monomial] = Counter()
-    for one, x in a.items():
-        for two, y in b.items():
-            out[one.times(two)] += x * y  # type: ignore[assignment]
+    for left, x in a.items():
+        for right, y in b.items():
+            out[left.times(right)] += x * y  # type: ignore[assignment]
             if len(out) > MAX_MONOMIALS:
                 raise InvalidParameter(
                     f"a product of two terms has more than {MAX_MONOMIALS} parts once it is multiplied out.",
@@ -67,7 +67,7 @@ def multiply(a: Sum, b: Sum) -> Sum:
     return {m: Fraction(v) for m, v in out.items() if v and m not in never}
 
 
-def _add(a: Sum, b: Sum, sign: int) -> Sum:
+def _add(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
     out = dict(a)
     for m, v in b.items():
         out[m] = out.get(m, Fraction(0)) + sign * v
@@ -99,12 +99,12 @@ class Splitter:
         words = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called]
         return {self.quoted.get(name, name) for name in words}
 
-    def split(self, node: ast.expr) -> Sum:
+    def split(self, node: ast.expr) -> Polynomial:
         names = self.names(node)
-        ours = sorted(names & self.at.keys())
-        if not ours:
+        reported = sorted(names & self.at.keys())
+        if not reported:
             return self._true(node)
-        column = self.columns[self.at[ours[0]]]
+        column = self.columns[self.at[reported[0]]]
         if len(names) == 1 and not column.is_number:
             return {Monomial((), ((self.at[column.name], self._table(node, column)),)): Fraction(1)}
         if isinstance(node, ast.Name):
@@ -117,7 +117,7 @@ class Splitter:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return _add({Monomial(): Fraction(1)}, self.split(node.operand), -1)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-            out: Sum = {Monomial(): Fraction(1)}
+            out: Polynomial = {Monomial(): Fraction(1)}
             for part in node.values:
                 out = multiply(out, self.split(part))
             return out
@@ -127,14 +127,14 @@ class Splitter:
             why = f"reports of {kind} tell the number itself and at most its square, and no other function of it"
         raise self.refuse(node, column.name, why)
 
-    def _true(self, node: ast.expr) -> Sum:
+    def _true(self, node: ast.expr) -> Polynomial:
         if self.names(node):
             return {Monomial((self.source_text(node),)): Fraction(1)}
         terms = Terms(NOTHING)
         term = terms[read_expression(self.source_text(node), terms)]  # a number
         return {Monomial(): term.unit * term.low} if term.low else {}
 
-    def _binary(self, node: ast.BinOp) -> Sum:
+    def _binary(self, node: ast.BinOp) -> Polynomial:
         left = self.split(node.left)
         if isinstance(node.op, ast.Pow):
             power = node.right.value if isinstance(node.right, ast.Constant) else None
@@ -165,7 +165,7 @@ class Splitter:
         return tuple(terms[number].unit * v for v in whole)
 
 
-def split(text: str, columns: tuple[ReportedColumn, ...]) -> Sum:
+def split(text: str, columns: tuple[ReportedColumn, ...]) -> Polynomial:
     """An expression as a sum of monomials; refuses what reports of these columns do not tell."""
     splitter = Splitter(text, columns)
     return splitter.split(splitter.tree)

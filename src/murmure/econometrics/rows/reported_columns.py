@@ -164,14 +164,14 @@ class ReportedColumn:
         if power == 1:
             return np.asarray(first + step * code, np.float64)
         if power != 2 or square is None:
-            raise self.refused(power)
+            raise self.refusal(power)
         return np.asarray(first * first + 2 * first * step * code + step * step * square, np.float64)
 
     def has_unbiased(self, power: int) -> bool:
         """Whether there are unbiased readings of this power of the number."""
         return power < 2 or (power == 2 and self.mechanism.readouts()[1] is not None)
 
-    def refused(self, power: int) -> InvalidParameter:
+    def refusal(self, power: int) -> InvalidParameter:
         kind, what = type(self.mechanism).__name__, f"{quoted(self.name)} ** {power}"
         if power == 2:
             return InvalidParameter(

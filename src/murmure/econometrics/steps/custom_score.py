@@ -178,19 +178,21 @@ class MLE:
         llf, outside = named.get("log-likelihood"), named["no numbers"] > 0
         if llf is not None:
             A = _symmetric_part(A)
-        place = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
-        B = self._products(place)
-        return place if _is_symmetric(A, B) else replace(place, spread=B)
+        iterate = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
+        B = self._products(iterate)
+        return iterate if _is_symmetric(A, B) else replace(iterate, spread=B)
 
-    def step(self, place: Iterate) -> Vector:
+    def step(self, iterate: Iterate) -> Vector:
         """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
-        newton = place.spread is not None or is_positive_definite(place.information)
-        step = newton_step(place if newton else replace(place, information=self._products(place)))
-        times_too_far = max(abs(d) / (MAX_MOVE * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
+        newton = iterate.spread is not None or is_positive_definite(iterate.information)
+        step = newton_step(iterate if newton else replace(iterate, information=self._products(iterate)))
+        times_too_far = max(
+            abs(d) / (MAX_MOVE * max(Fraction(1), abs(b))) for d, b in zip(step, iterate.at, strict=True)
+        )
         return tuple(d / max(times_too_far, Fraction(1)) for d in step)
 
-    def _products(self, place: Iterate) -> Matrix:
-        return symmetric([v for name, v in place.sums.items() if name.startswith("products ")], len(self.names))
+    def _products(self, iterate: Iterate) -> Matrix:
+        return symmetric([v for name, v in iterate.sums.items() if name.startswith("products ")], len(self.names))
 
     def separation(self, step: Vector) -> None:
         return None
@@ -201,14 +203,14 @@ class MLE:
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.names), RoundLimit(self.rounds, "maximum likelihood")
         try:
-            at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+            at, iterate = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
         except NotConverged as error:
             message = str(error).removesuffix(f"\n  Hint: {error.hint}")
             raise NotConverged(message, hint=WAYS_OUT) from None
-        if place.n <= p:
-            raise TooFewObservations(f"{place.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
+        if iterate.n <= p:
+            raise TooFewObservations(f"{iterate.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
         try:
-            covariance = self._covariance(place)
+            covariance = self._covariance(iterate)
         except Singular:
             raise FitFailed(
                 "maximum likelihood: the matrix of second derivatives is singular at the estimate.",
@@ -221,18 +223,18 @@ class MLE:
             names=self.names,
             coefficients=at,
             covariance=covariance,
-            n=place.n,
+            n=iterate.n,
             df_model=p,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
             cov_type=self.errors,
-            llf=None if place.llf is None else float(place.llf),
+            llf=None if iterate.llf is None else float(iterate.llf),
             has_intercept=False,
         )
 
-    def _covariance(self, place: Iterate) -> Matrix:
-        A, B = place.information, self._products(place)
-        if self.errors != "sandwich" and place.spread is not None:
+    def _covariance(self, iterate: Iterate) -> Matrix:
+        A, B = iterate.information, self._products(iterate)
+        if self.errors != "sandwich" and iterate.spread is not None:
             raise FitFailed(
                 f"mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
                 f"{self.errors!r} are those of likelihoods.",

@@ -49,9 +49,9 @@ def _plain(value: Any, depth: int) -> Any:
 def _function(function: Any, code: CodeType, depth: int) -> list[Any]:
     cells = [_plain(_content(cell), depth) for cell in getattr(function, "__closure__", None) or ()]
     around = getattr(function, "__globals__", {})
-    found = {name: _plain(around[name], depth) for name in _names(code) if name in around}
+    globals_used = {name: _plain(around[name], depth) for name in _names(code) if name in around}
     defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
-    return [_plain(code, depth), cells, sorted(found.items()), _plain(defaults, depth)]
+    return [_plain(code, depth), cells, sorted(globals_used.items()), _plain(defaults, depth)]
 
 
 def _content(cell: Any) -> Any:
@@ -63,5 +63,5 @@ def _content(cell: Any) -> Any:
 
 def _names(code: CodeType) -> set[str]:
     """Of globals that it may look up, in functions inside it too."""
-    inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (_names(inner_code) for inner_code in code.co_consts if isinstance(inner_code, CodeType))
     return {*code.co_names}.union(*inner)

@@ -38,7 +38,7 @@ from murmure.econometrics.steps.time_grids import (
     grid_texts,
     max_times,
     possible_times,
-    shown_time,
+    time_text,
 )
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
@@ -102,7 +102,7 @@ class _SortedRows:
             times = [low + step * i for i in range(int((high - low) / step) + 1)]
         if not times:
             times = [Fraction(v) for v in np.unique(when).tolist()]
-            ends = f"{shown_time(times[0])} to {shown_time(times[-1])}"
+            ends = f"{time_text(times[0])} to {time_text(times[-1])}"
             words = f"Times: the {len(times)} different values of {time} in the rows, {ends}."
         at = np.array([float(t) for t in times])
         place = np.minimum(np.searchsorted(at, when, side="left"), len(times) - 1)
@@ -186,17 +186,17 @@ class _SortedRows:
         first, (which, share) = self._first, self._deaths
         R0, R1 = _from_the_end(w), _from_the_end(w[:, None] * Z)
         S0, S1 = R0[first][which], R1[first][which]
-        many = len(self._with_events)
+        event_times = len(self._with_events)
         if share.any():
             there = self._until - 1  # of a row with the event: its own time
             tied = had > 0
-            D0 = np.bincount(there[tied], w[tied], many)
-            D1 = np.stack([np.bincount(there[tied], w[tied] * z[tied], many) for z in Z.T], axis=1)
+            D0 = np.bincount(there[tied], w[tied], event_times)
+            D1 = np.stack([np.bincount(there[tied], w[tied] * z[tied], event_times) for z in Z.T], axis=1)
             S0, S1 = S0 - share * D0[which], S1 - share[:, None] * D1[which]
-        A = np.concatenate([[0.0], np.cumsum(np.bincount(which, 1 / S0, many))])[self._until]
+        A = np.concatenate([[0.0], np.cumsum(np.bincount(which, 1 / S0, event_times))])[self._until]
         v = w * A
         if share.any():
-            v -= w * had * np.concatenate([[0.0], np.bincount(which, share / S0, many)])[self._until]
+            v -= w * had * np.concatenate([[0.0], np.bincount(which, share / S0, event_times)])[self._until]
         M = S1 / S0[:, None]
         score = had @ Z - v @ Z
         information = (Z * v[:, None]).T @ Z - M.T @ M

@@ -269,8 +269,8 @@ class LinkedModel:
     def interpret(self, at: Vector, answer: Any) -> Iterate:
         return iterate_from_answer(at, answer, len(at))
 
-    def step(self, place: Iterate) -> Vector:
-        return newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return newton_step(iterate)
 
     def separation(self, step: Vector) -> FunctionSums | None:
         if self._law.settles is None:
@@ -297,15 +297,15 @@ class LinkedModel:
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:
-            at, place = yield from climb(model, model._start(start, null, answer.n), rounds)
+            at, iterate = yield from climb(model, model._start(start, null, answer.n), rounds)
         except NotConverged:
             self._check_end(rounds.last)  # the better reason, where there is one
             raise
-        self._check_end(place)
+        self._check_end(iterate)
         meat = None
         if self._robust:
             meat = yield from model._meat(at)
-        return model._result(at, place, gram, null, meat)
+        return model._result(at, iterate, gram, null, meat)
 
     def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
         k = len(self.design.terms) + self._extra
@@ -335,7 +335,7 @@ class LinkedModel:
                 columns=[self.design.outcome_name],
             )
 
-    def _check_end(self, place: Iterate | None) -> None:
+    def _check_end(self, iterate: Iterate | None) -> None:
         pass
 
     # -- the result ---------------------------------------------------------------------------------------------------
@@ -350,36 +350,36 @@ class LinkedModel:
         meat, parties, n = yield from party_outer_products(self._asks("score", at), k)
         return meat, Fraction(parties, parties - 1) * Fraction(n - 1, n - k)
 
-    def _bread(self, place: Iterate, gram: Matrix) -> Matrix:
-        return inverse(place.information)
+    def _bread(self, iterate: Iterate, gram: Matrix) -> Matrix:
+        return inverse(iterate.information)
 
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        bread = inverse(place.information)
+    def _robust_covariance(self, iterate: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        bread = inverse(iterate.information)
         return tuple(tuple(factor * v for v in row) for row in matmul(matmul(bread, meat), bread))
 
-    def _dispersion(self, place: Iterate) -> Fraction:
+    def _dispersion(self, iterate: Iterate) -> Fraction:
         return Fraction(1)
 
     def _result(
         self,
         at: Vector,
-        place: Iterate,
+        iterate: Iterate,
         gram: Matrix,
         null: dict[str, Fraction],
         meat: tuple[Matrix, Fraction] | None,
     ) -> Regression:
-        p, scale = len(self.design.terms), self._dispersion(place)
+        p, scale = len(self.design.terms), self._dispersion(iterate)
         if meat is None:
-            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(place, gram))
+            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(iterate, gram))
         else:
-            covariance = self._robust_covariance(place, *meat)
+            covariance = self._robust_covariance(iterate, *meat)
         coefficients, covariance = self._in_units(at, covariance)
         intercept = self.design.has_intercept
-        llf = self._llf(place, scale)
-        llnull = self._llnull(null, place.n) if intercept else None
+        llf = self._llf(iterate, scale)
+        llnull = self._llnull(null, iterate.n) if intercept else None
         measures = {"deviance": "deviance", "Pearson chi-squared": "chi-squared"}
         extras: dict[str, Any] = {
-            name: float(place.sums[label]) for name, label in measures.items() if label in place.sums
+            name: float(iterate.sums[label]) for name, label in measures.items() if label in iterate.sums
         }
         remarks = list(getattr(self.design, "remarks", ()))
         if not intercept:
@@ -387,7 +387,7 @@ class LinkedModel:
                 "there is no intercept: the model with a constant alone is no part of this one, and neither a "
                 "likelihood ratio nor a pseudo R-squared compares them"
             )
-        remarks += [text for text in (self._about_likelihood, lost_digits(place.information)) if text]
+        remarks += [text for text in (self._about_likelihood, lost_digits(iterate.information)) if text]
         return LinkedRegression(
             model=type(self).__name__,
             formula=self.design.formula,
@@ -395,9 +395,9 @@ class LinkedModel:
             names=(*self.design.names, *self._more_names),
             coefficients=coefficients,
             covariance=covariance,
-            n=place.n,
+            n=iterate.n,
             df_model=p - intercept,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
             cov_type=self.errors,
             scale=scale,
@@ -424,8 +424,8 @@ class LinkedModel:
         by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
         return tuple(v * by for v in b), rounded_covariance(scaled(scaled_covariance, by * by))
 
-    def _llf(self, place: Iterate, scale: Fraction) -> float | None:
-        return None if place.llf is None else float(place.llf)
+    def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:
+        return None if iterate.llf is None else float(iterate.llf)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return None
@@ -435,8 +435,8 @@ def article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def check_cap(model: LinkedModel, place: Iterate | None) -> None:
-    rows = 0 if place is None else int(place.sums["at the cap"])
+def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
+    rows = 0 if iterate is None else int(iterate.sums["at the cap"])
     if rows:
         cap = model._law.cap
         raise FitFailed(

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from murmure.core.errors import shorten
 from murmure.econometrics.algebra.elimination import Rows
-from murmure.econometrics.algebra.matrices import condition, dependent, inverse, solve
-from murmure.econometrics.algebra.rounding import log_of
+from murmure.econometrics.algebra.matrices import condition_number, dependencies, inverse, solve
+from murmure.econometrics.algebra.rounding import log_float
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.errors import Collinear, EmptyCategory, NoVariation, TooFewObservations
 from murmure.econometrics.results.noise_aware_errors import noisy_regression
@@ -39,10 +39,10 @@ def check_columns(design: Design, A: Rows) -> None:
                 (EmptyCategory, "nobody has it, at any party") if label else (Collinear, "it is 0 in every row")
             )
             raise kind(f"column {name!r}: {what}.", hint="leave it out of the formula, or join labels", columns=[name])
-    dependencies = dependent(A)
-    if not dependencies:
+    combinations = dependencies(A)
+    if not combinations:
         return
-    j, combination = next(iter(dependencies.items()))
+    j, combination = next(iter(combinations.items()))
     listed = " + ".join(f"{_factor_text(v)}{names[k]!r}" for k, v in combination.items() if v) or "0"
     others = [names[k] for k, v in combination.items() if v]
     raise Collinear(
@@ -88,10 +88,10 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
         )
     scale = rss / (n - p)
     inverted = inverse(A)
-    ill_conditioned = condition(A, inverted, scaled=True)
+    ill_conditioned = condition_number(A, inverted, scaled=True)
     remarks = (NEARLY_DEPENDENT.format(ill_conditioned),) if ill_conditioned > MAX_CONDITION else ()
     covariance = tuple(tuple(scale * v for v in row) for row in inverted)
-    llf = None if rss == 0 else -n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1)
+    llf = None if rss == 0 else -n / 2 * (math.log(2 * math.pi) + log_float(rss / n) + 1)
     return Regression(
         model=model,
         formula=design.formula,
@@ -109,7 +109,7 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
         tss=tss,
         llf=llf,
         has_intercept=one is not None,
-        condition_number=condition(A, inverted),
+        condition_number=condition_number(A, inverted),
         remarks=remarks,
         design=design,
     )

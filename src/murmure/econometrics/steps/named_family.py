@@ -24,8 +24,8 @@ class NamedFamily(LinkedModel):
 
     _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
 
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
+    def _robust_covariance(self, iterate: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(iterate, meat, factor)
 
 
 def start_refusal(given: Any, names: Sequence[str]) -> InvalidParameter:

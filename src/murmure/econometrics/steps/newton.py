@@ -78,7 +78,7 @@ class Ascent(Protocol):
 
     def question(self, at: Vector) -> Any: ...
     def interpret(self, at: Vector, answer: Any) -> Iterate: ...
-    def step(self, place: Iterate) -> Vector: ...
+    def step(self, iterate: Iterate) -> Vector: ...
     def separation(self, step: Vector) -> Any | None: ...  # a question, or None: there is none
     def moving_columns(self, step: Vector) -> list[str]: ...  # the columns that a step is about
 
@@ -90,9 +90,9 @@ def iterate_from_answer(at: Vector, answer: Any, p: int) -> Iterate:
     return Iterate(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
 
 
-def newton_step(place: Iterate) -> Vector:
+def newton_step(iterate: Iterate) -> Vector:
     try:
-        return tuple(row[0] for row in solve(place.information, [[v] for v in place.score]))
+        return tuple(row[0] for row in solve(iterate.information, [[v] for v in iterate.score]))
     except Singular:
         raise FitFailed(
             "the information matrix became singular on the way: the likelihood is flat in some direction.",
@@ -100,35 +100,35 @@ def newton_step(place: Iterate) -> Vector:
         ) from None
 
 
-def bent_step(place: Iterate) -> Vector:
+def bent_step(iterate: Iterate) -> Vector:
     """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
     each of the two parts by itself. That one moves by at most e^2 at a time.
     """
-    p = len(place.at) - 1
-    if is_positive_definite(place.information):
-        d = newton_step(place)
+    p = len(iterate.at) - 1
+    if is_positive_definite(iterate.information):
+        d = newton_step(iterate)
     else:
-        block = tuple(row[:p] for row in place.information[:p])
-        first = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
-        d = (*first, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
+        block = tuple(row[:p] for row in iterate.information[:p])
+        first = tuple(row[0] for row in solve(block, [[v] for v in iterate.score[:p]]))
+        d = (*first, iterate.score[p] / (abs(iterate.information[p][p]) or Fraction(1)))
     shrink = max(abs(d[p]) / 2, Fraction(1))
     return tuple(v / shrink for v in d)
 
 
 def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, Any, tuple[Vector, Iterate]]:
     """Where the likelihood is largest, and the sums at the last point that was asked about."""
-    place = yield from _evaluate(ascent, tuple(rounded(v) for v in start), rounds)
-    if place.outside:
+    iterate = yield from _evaluate(ascent, tuple(rounded(v) for v in start), rounds)
+    if iterate.outside:
         raise FitFailed(
             "the likelihood is not defined where the search begins.", hint="begin elsewhere, or another link"
         )
     gains: list[Fraction] = []
     checked = 0
     while True:
-        step = ascent.step(place)
-        gain = _gain(place, step)
+        step = ascent.step(iterate)
+        gain = _gain(iterate, step)
         if gain <= CONVERGED:
-            return _move(place.at, step, Fraction(1)), place
+            return _move(iterate.at, step, Fraction(1)), iterate
         gains.append(gain)
         slow = len(gains) > 4 and _is_slow(gains[-4:])
         if slow and len(gains) >= checked + 3:
@@ -137,12 +137,12 @@ def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, A
             if getattr(ascent, "runs_away", False) and len(gains) > 8 and _is_slow(gains[-8:]):
                 refuse_separated(rounds.what, ascent.moving_columns(step))
         if slow and gain <= STALLED:
-            return _move(place.at, step, Fraction(1)), place
-        place = yield from _uphill(ascent, place, step, rounds)
+            return _move(iterate.at, step, Fraction(1)), iterate
+        iterate = yield from _uphill(ascent, iterate, step, rounds)
 
 
-def _gain(place: Iterate, step: Vector) -> Fraction:
-    return dot(step, place.score) if place.spread is None else _squared_length(place.score, place.spread)
+def _gain(iterate: Iterate, step: Vector) -> Fraction:
+    return dot(step, iterate.score) if iterate.spread is None else _squared_length(iterate.score, iterate.spread)
 
 
 def _squared_length(s: Vector, B: Matrix) -> Fraction:
@@ -169,11 +169,11 @@ def _move(at: Vector, step: Vector, t: Fraction) -> Vector:
     return tuple(rounded(a + t * d) for a, d in zip(at, step, strict=True))
 
 
-def _uphill(ascent: Ascent, place: Iterate, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
+def _uphill(ascent: Ascent, iterate: Iterate, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
     t = Fraction(1)
     while t >= MIN_STEP:
-        after = yield from _evaluate(ascent, _move(place.at, step, t), rounds)
-        if not after.outside and _no_worse(place, after, step):
+        after = yield from _evaluate(ascent, _move(iterate.at, step, t), rounds)
+        if not after.outside and _no_worse(iterate, after, step):
             return after
         t /= 2
     raise NotConverged(

@@ -125,30 +125,30 @@ class CoxRegression:
             better = _improved(coordinates, gram, n)
         ascent = _CoxAscent(risk_sums, coordinates, start)
         null: list[Fraction] = []
-        at, place = yield from climb(replace(ascent, log_likelihoods=null), (Fraction(0),) * p, rounds)
-        assert isinstance(place, _CoxIterate)
-        if place.risk.capped:
+        at, iterate = yield from climb(replace(ascent, log_likelihoods=null), (Fraction(0),) * p, rounds)
+        assert isinstance(iterate, _CoxIterate)
+        if iterate.risk.capped:
             raise FitFailed(
-                f"Cox's regression: {place.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
+                f"Cox's regression: {iterate.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
                 hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
             )
-        return self._result(ascent, risk_sums.times, at, place, null[0])
+        return self._result(ascent, risk_sums.times, at, iterate, null[0])
 
     def _result(
-        self, ascent: _CoxAscent, times: Sequence[Fraction], at: Vector, place: _CoxIterate, null: Fraction
+        self, ascent: _CoxAscent, times: Sequence[Fraction], at: Vector, iterate: _CoxIterate, null: Fraction
     ) -> Hazards:
         p, coordinates, events = len(at), ascent.coordinates, ascent.start.events
         none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
-        covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
+        covariance = (none, *((Fraction(0), *row) for row in inverse(iterate.information)))
         b, covariance = coordinates.to_units((Fraction(0), *at), covariance)
         mean = ascent.means
         # sums at risk were taken of e^(x'b - centre), and centre is mean'b
-        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, place.risk.risk, strict=True)]
+        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, iterate.risk.risk, strict=True)]
         remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
-        lost = lost_digits(place.information)
+        lost = lost_digits(iterate.information)
         if lost is not None:
             remarks.append(lost)
-        level = to_float(-dot(mean, coordinates.to_units((Fraction(0), *place.at), covariance)[0][1:]))
+        level = to_float(-dot(mean, coordinates.to_units((Fraction(0), *iterate.at), covariance)[0][1:]))
         if abs(level) > MAX_EXPONENT:
             remarks.append(
                 "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
@@ -161,11 +161,11 @@ class CoxRegression:
             names=self.design.names,
             coefficients=b[1:],
             covariance=rounded_covariance(tuple(row[1:] for row in covariance[1:])),
-            n=place.n,
+            n=iterate.n,
             df_model=p,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
-            llf=float(place.llf or 0),
+            llf=float(iterate.llf or 0),
             llnull=float(null),
             has_intercept=False,
             design=self.design,
@@ -229,8 +229,8 @@ class _CoxAscent:
         self.log_likelihoods.append(here.llf)
         return _CoxIterate(at, here.n, here.score, here.information, here.llf, {}, risk=here)
 
-    def step(self, place: Iterate) -> Vector:
-        return newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return newton_step(iterate)
 
     def separation(self, step: Vector) -> None:
         return None
@@ -281,7 +281,7 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
             bend = [a + times * (v - m) for a, v, m in zip(bend, ratios[p:], products, strict=True)]
             log = DIGITS.ln(DIGITS.divide(Decimal(s0), Decimal(of)))
             logs = DIGITS.add(logs, DIGITS.multiply(Decimal(times), log))
-    one = Fraction(1, 1 << RATIO_BITS)
-    U = tuple(a - one * b for a, b in zip(start.of_events, score, strict=True))
+    ratio_unit = Fraction(1, 1 << RATIO_BITS)
+    U = tuple(a - ratio_unit * b for a, b in zip(start.of_events, score, strict=True))
     llf = dot(start.of_events, at) - sum(start.events) * rounded(dot(start.mean, at)) - Fraction(logs)
-    return AtRisk(n, U, symmetric([one * v for v in bend], p), llf, int(sums[-1]), risks)
+    return AtRisk(n, U, symmetric([ratio_unit * v for v in bend], p), llf, int(sums[-1]), risks)

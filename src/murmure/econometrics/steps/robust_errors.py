@@ -22,7 +22,7 @@ from murmure.econometrics.algebra.matrices import (
     Matrix,
     inverse,
     matmul,
-    orthogonal,
+    orthogonalise,
     scaled,
     submatrix,
     symmetric,
@@ -52,7 +52,7 @@ def robust_steps(
     p, n = len(design.terms), crossed.n
     assert n is not None
     A = submatrix(crossed.matrix, range(p))
-    s, T = _size(result.rss, n), _whitening(A, n)
+    s, T = _residual_scale(result.rss, n), _whitening(A, n)
     pairs = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
     high, low = zip(*pairs, strict=True)
     at = (*high[:p], s, float(n), *high[p:], *low)
@@ -89,7 +89,7 @@ def robust_steps(
     )
 
 
-def _size(rss: Fraction | None, n: int) -> float:
+def _residual_scale(rss: Fraction | None, n: int) -> float:
     """The size of residuals, a power of two: sums are added up on a fixed grid, whatever the unit of the outcome."""
     if not rss:
         return 1.0
@@ -99,8 +99,8 @@ def _size(rss: Fraction | None, n: int) -> float:
 
 def _whitening(A: Matrix, n: int) -> Matrix:
     """T with sum v v' = n I, rounded to pairs of floats, which every party reads alike."""
-    T, d = orthogonal(A)
-    sizes = [_root(n / v) for v in d]
+    T, d = orthogonalise(A)
+    sizes = [_precise_root(n / v) for v in d]
     return tuple(
         tuple(sum(map(Fraction, pair_of(v * s)), Fraction(0)) for v, s in zip(row, sizes, strict=True)) for row in T
     )
@@ -119,7 +119,7 @@ def _back_to_columns(A: Matrix, T: Matrix, n: int) -> Matrix:
     return inverse(matmul(transpose(T), A))
 
 
-def _root(v: Fraction) -> Fraction:
+def _precise_root(v: Fraction) -> Fraction:
     """The square root, to twice the digits of a float: one step of Newton's from the nearest float."""
     near = Fraction(root(v))
     return (near + v / near) / 2
