@@ -66,7 +66,7 @@ class DisclosureRules:
 
     @property
     def _takes_noise(self) -> bool:
-        return self.model is None or self.model.protects is None
+        return self.model is None or self.model.noise_refusal is None
 
     def _is_hidden(self, plan: Plan) -> bool:
         """Whether noise hides a row: that of this plan, and of all answers together."""
@@ -77,7 +77,7 @@ class DisclosureRules:
         )
 
     def _check_conditions(self, plan: Plan, rows: int) -> None:
-        finest = getattr(self.model, "finest", None)
+        finest = getattr(self.model, "finest_cells", None)
         if hasattr(plan.statistic, "inputs"):
             asked = [getattr(plan.statistic, name) for name in ROUNDS]
             if asked in self._known:  # the same at other coefficients

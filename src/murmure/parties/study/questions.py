@@ -51,7 +51,7 @@ class StudyQuestion:
     @property
     def takes_noise(self) -> bool:
         """Whether it can be asked with noise at all: nobody is told to add some where it cannot."""
-        return self.model is None or self.model.protects is None
+        return self.model is None or self.model.noise_refusal is None
 
     @cached_property
     def domain(self) -> Any:
@@ -69,7 +69,7 @@ class StudyQuestion:
         """The sums of all rounds, one by one, at most: as the model says. One that does not say it asks in every round
         for no more than in the first; with a design of p columns, for p + 1 scores, their products, and FEW figures.
         """
-        most, first = getattr(self.model, "most_sums", None), self.plan.statistic.width
+        most, first = getattr(self.model, "max_sums", None), self.plan.statistic.width
         if most is not None or self.rounds == 1:
             return first if most is None else int(most)
         p = len(getattr(getattr(self.model, "design", None), "terms", ()))
@@ -92,7 +92,7 @@ class StudyQuestion:
         """All conditions that its sums are restricted to, in any round (statistics/conditions/conditions.py)."""
         if self.model is None:
             return conditions_of(self.plan.statistic)
-        return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest", None))
+        return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest_cells", None))
 
     @property
     def numbers(self) -> int:
@@ -181,9 +181,9 @@ def check_models(models: Any, noises: Any, before: int) -> None:
                 f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
                 hint="Central(epsilon=1.0)",
             )
-        if noise is not None and model.protects is not None:
+        if noise is not None and model.noise_refusal is not None:
             raise InvalidParameter(
-                f"Study: question {number}, {kind}, cannot be asked with noise: {model.protects}.", hint=NO_NOISE
+                f"Study: question {number}, {kind}, cannot be asked with noise: {model.noise_refusal}.", hint=NO_NOISE
             )
         if not 0 < model.rounds <= MAX_PLANS:
             raise InvalidParameter(

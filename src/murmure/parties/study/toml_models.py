@@ -33,7 +33,7 @@ OTHER_NAMES = {"bins": "histogram", "bisection": "quantile", "lloyd": "kmeans"} 
 
 def model_from_toml(where: str, said: Mapping[str, Any], schema: Schema, noise: Central | None = None) -> Any:
     """The model that one [[models]] asks for. noise: what protects its sums, where anything does."""
-    from murmure.econometrics.no_rows import NO_ROWS
+    from murmure.econometrics.model import NO_ROWS
     from murmure.plan.privacy import Secure
 
     name = function_name(where, said.get("model"))

@@ -9,6 +9,7 @@ import numpy as np
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, recalled
+from murmure.core.types import Floats
 from murmure.statistics.base.statistic import people_count
 
 
