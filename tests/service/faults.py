@@ -202,7 +202,7 @@ class Run:
             self.study,
             self.place.home.identity,
             self.store,
-            ReleaseLog(self.place.home.released),
+            ReleaseLog(self.place.home.release_log),
             WAIT,
             PATIENCE,
             lambda: self.now,

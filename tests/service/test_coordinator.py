@@ -20,9 +20,10 @@ import pytest
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.parties.coordinator.errors import AlreadyServed, LogFailed, StudyOver
 from murmure.parties.coordinator.progress import Progress
-from murmure.parties.coordinator.release_log import ReleaseLog, plan_sum_names
+from murmure.parties.coordinator.release_log import ReleaseLog
 from murmure.parties.coordinator.runner import CoordinatorRunner
 from murmure.parties.coordinator.store import CoordinatorStore, read_progress
+from murmure.parties.study.cohort_guard import plan_sum_names
 from murmure.parties.study.document import Study
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, WrongSession
 from murmure.secure.messages import Kind, parse_message
@@ -45,7 +46,7 @@ class Desk:
             self.hands.study,
             self.hands.home.identity,
             self.store,
-            ReleaseLog(self.hands.home.released),
+            ReleaseLog(self.hands.home.release_log),
             self.wait,
             self.patience,
             lambda: self.now,
@@ -460,7 +461,7 @@ def test_the_log_is_for_its_owner_and_explains_itself(place: Path) -> None:
     for file in (
         folder.log,
         folder.path / "page.token",
-        desk.hands.home.released,
+        desk.hands.home.release_log,
         desk.hands.home.path / "identity.key",
     ):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -491,9 +492,9 @@ def test_a_log_that_cannot_be_trusted(place: Path) -> None:
 
 def test_one_process_serves_a_study(place: Path) -> None:
     hands = hands_of.Hands(place)
-    with hands.folder.alone(), pytest.raises(AlreadyServed, match="another process"), hands.folder.alone():
+    with hands.folder.locked(), pytest.raises(AlreadyServed, match="another process"), hands.folder.locked():
         pass
-    with hands.folder.alone():
+    with hands.folder.locked():
         pass
 
 

@@ -25,10 +25,12 @@ from murmure.parties.http import connections
 from murmure.parties.http.address import Address
 from murmure.parties.http.client import Client, Deadline
 from murmure.parties.party.folder import PartyFolder
-from murmure.parties.party.policy import Policy, exact_columns, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import TooManySums, Unreachable
+from murmure.parties.study.cohort_guard import exact_columns, sum_request
 from murmure.parties.study.document import Study
 from murmure.parties.study.freshness import AskCounter, ReplayFilter
+from murmure.parties.study.replay import Turn
 from murmure.parties.study.visible_text import visible
 from murmure.secure.errors import WrongSession
 from murmure.secure.identity import Identity
@@ -156,7 +158,7 @@ def test_many_studies_together_ask_no_more_than_one_may(tmp_path: Path) -> None:
         ask(one)
         home.store.join(one.digest, "http://x", office, one.name, b"", bytes(32), "test")
         with home.store.step(one.digest, 1) as step:
-            step.release(sum_request(one, 1), frozenset({"a"}))
+            step.release(sum_request(one, Turn(1, one.plans[0], 1)), frozenset({"a"}))
 
     let_go(study("First", *(f"(age == {k}) * 1" for k in range(6))))
     let_go(study("Second", *(f"(age == {k}) * 1" for k in range(6, 10))))
@@ -189,7 +191,7 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
 
 def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More connections than there is room for, each with half a request: the oldest go, and parties are heard."""
-    monkeypatch.setattr(connections, "many_files", lambda: None)
+    monkeypatch.setattr(connections, "raise_file_limit", lambda: None)
     monkeypatch.setattr(connections.TimedProtocol, "most", 20)
     with hands_of.serving(hands.folder) as (line, _):
         held = []

@@ -30,7 +30,7 @@ from murmure.parties.party.folder import PartyFolder
 from murmure.parties.party.history import earlier_disclosures
 from murmure.parties.party.invitation import Invitation, check_invitation, decline, join_study
 from murmure.parties.party.local_sums import LocalSums, compute_local_sums
-from murmure.parties.party.policy import Policy, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import (
     AlreadyRunning,
     ForbiddenColumn,
@@ -48,9 +48,12 @@ from murmure.parties.party.refusals import (
     Unreachable,
 )
 from murmure.parties.party.runner import RoundSums
+from murmure.parties.party.spending import spending_by_column
 from murmure.parties.party.sqlite_file import PartyFile
-from murmure.parties.study.costs import StudyCharge, charges_of, spending_by_column
+from murmure.parties.study.cohort_guard import sum_request
+from murmure.parties.study.costs import StudyCharge, charges_of
 from murmure.parties.study.document import Study
+from murmure.parties.study.replay import Turn
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.errors import CohortRefused, Declined, ForgedMessage, OutOfBound, OutOfOrder, TooFewParties
 from murmure.secure.identity import Card, Identity
@@ -573,7 +576,7 @@ def test_veto(world: World) -> None:
     refused(world, NoiseRequired, Policy(3, require_noise=True))
     for epsilon, hides in ((60.0, False), (1.0, True)):
         study = world.asks([mu.Plan(AGE, parties=world.masks, curator=mu.DiscreteLaplace(epsilon))], f"At {epsilon}")
-        assert sum_request(study, 1).exact is not hides
+        assert sum_request(study, Turn(1, study.plans[0], 1)).exact is not hides
         if hides:
             Policy(3, require_noise=True).check(study)
         else:
@@ -674,7 +677,7 @@ def release_first(world: World, study: Study, members: list[int]) -> None:
     )
     with store.step(study.digest, 1) as step:
         keys = frozenset(world.homes[i].card.key.hex() for i in members)
-        step.release(sum_request(study, 1), keys)
+        step.release(sum_request(study, Turn(1, study.plans[0], 1)), keys)
 
 
 @pytest.mark.parametrize("guard", ["columns", "question"])

@@ -231,7 +231,7 @@ def test_nonsense_as_a_wait(hands: Any, wait: str) -> None:
 
 def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """500 connections that say nothing, half a header or half a body, while the study runs to its end."""
-    monkeypatch.setattr(connections, "MOST_SILENT", 60)
+    monkeypatch.setattr(connections, "MAX_SILENT", 60)
     starts = (
         b"",
         b"POST /messages HTTP/1.1\r\nHost: x\r\nX-Slow: ",

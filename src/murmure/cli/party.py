@@ -158,7 +158,7 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
     from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
     home.store.file.look()
@@ -237,7 +237,7 @@ def history(folder: Path, as_json: bool) -> None:
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
     from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
     home.store.file.look()
@@ -265,7 +265,7 @@ def _in_order(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -
 
 
 def _let_go(one: dict[str, Any]) -> str:
-    from murmure.parties.party.transaction import ROW_COUNT_COLUMN
+    from murmure.parties.study.cohort_guard import ROW_COUNT_COLUMN
 
     kind = "exact" if one["exact"] else "noisy"
     columns = ", ".join(name for name in one["columns"] if name != ROW_COUNT_COLUMN) + f" and {ROW_COUNT_COLUMN}" * (

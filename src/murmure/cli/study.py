@@ -79,8 +79,9 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
     each [[models]].
     """
-    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder, read_card
+    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
     from murmure.parties.study.document import Study
+    from murmure.parties.study.key_files import read_card
 
     home = CoordinatorFolder(folder)
     made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
@@ -234,7 +235,8 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError(f"{name}: there is no file {str(path)!r}.")
-    from murmure.parties.http.server import LOOPBACK, ServerSettings, ServerUrls, log_to_stderr, serve
+    from murmure.parties.http.address import LOOPBACK
+    from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
     held = _opened(folder)
 

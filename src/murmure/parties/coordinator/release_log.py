@@ -9,22 +9,19 @@ anybody: their noise is what protects, and what it costs in all is counted at ea
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from murmure.core.sqlite_files import connect, transaction
 from murmure.parties.coordinator.store import META, Tables, check_file, create_file, log_failed, now, sqlite_errors
-from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.study.cohort_guard import ROW_COUNT, check_cohort, sum_names
 from murmure.secure.errors import CohortRefused
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
-    from murmure.parties.study.questions import StudyQuestion
-    from murmure.plan.plan import Plan
 
 VERSION = "1"
 RELEASED = "murmure_released"
@@ -99,30 +96,3 @@ class ReleaseLog:
                         f'INSERT INTO "{RELEASED}" VALUES (?, ?, ?, ?, ?, ?)',
                         (question, *mine, now(), json.dumps(keys), study.sharing.colluders),
                     )
-
-
-def sum_names(question: StudyQuestion) -> list[str]:
-    """Of a plan, its sums. What a model asks later follows from data, and is never the same: its columns count."""
-    if question.model is None:
-        return plan_sum_names(question.plan)
-    return [_name({"a model of": sorted(question.columns)})]
-
-
-def plan_sum_names(plan: Plan) -> list[str]:
-    """A name for every sum that a plan asks for: not the plan's digest, which changes with who may drop out.
-
-    Expressions are named one by one: whether a sum is asked for alone or beside others, it is the same sum.
-    """
-    held: Any = json.loads(plan.to_json())["statistic"]
-    listed = held.get("expressions") if isinstance(held, dict) else None
-    if not isinstance(listed, list | tuple):
-        return [_name(held)]
-    rest = {key: value for key, value in held.items() if key != "expressions"}
-    return [_name({**rest, "expressions": [one]}) for one in sorted(set(map(str, listed)))]
-
-
-def _name(held: Any) -> str:
-    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
-
-
-ROW_COUNT = _name("the number of rows")  # of every exact question

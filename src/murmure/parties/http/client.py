@@ -22,12 +22,12 @@ from typing import Any, NoReturn
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.parties.http.address import Address
 from murmure.parties.party.refusals import StudyEnded, Unreachable, Untrusted
+from murmure.parties.study.json_codec import MAX_STUDY_BYTES
 from murmure.secure import errors as protocol
 
 CONNECT = 10.0  # seconds until a connection stands
 ANSWER = 30.0  # seconds for an answer, beyond those that it was asked to wait
 FIRST_PAUSE, MAX_PAUSE = 0.1, 5.0  # seconds between two tries
-MAX_STUDY_BYTES = 1 << 24
 MAX_ERROR_BYTES = 1 << 16
 CHUNK = 1 << 16
 EMPTY = 0.2  # seconds

@@ -25,7 +25,6 @@ from murmure.parties.coordinator.store import CoordinatorStore
 
 GRACE = 5  # seconds for answers that are under way when the server stops
 HANDSHAKE = 10.0  # seconds for the greeting of TLS
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,12 @@ def serve(
     study.check_ratio()
     _check_certificate(how)
     raise_file_limit()
-    with folder.alone(), closing(CoordinatorStore(folder.log, study.digest)) as store, _bound(how) as listening:
+    with folder.locked(), closing(CoordinatorStore(folder.log, study.digest)) as store, _bound(how) as listening:
         runner = CoordinatorRunner(
             study,
             home.identity,
             store,
-            ReleaseLog(home.released),
+            ReleaseLog(home.release_log),
             how.wait,
             how.patience,
             say=logging.getLogger("murmure.coordinator").info,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
+from murmure.parties.party.spending import charges_on_columns
+from murmure.parties.study.cohort_guard import sum_names
 from murmure.parties.study.costs import (
     ProtectedUnit,
     StudyCharge,
     charges_of,
-    charges_on_columns,
     epsilon_and_delta,
+    round_up,
     total_cost,
 )
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage
+from murmure.parties.study.questions import exact_questions
 from murmure.secure.identity import Card
 from murmure.statistics.conditions.refusals import describe_problem
 
@@ -129,10 +131,7 @@ def _paid(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
 
 def _asked_again(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
     """The same exact sum over the same parties passes the guard; rows that changed meanwhile are its difference."""
-    from murmure.parties.coordinator.release_log import sum_names
-
-    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
-    wanted = {name for question in exact for name in sum_names(question)}
+    wanted = {name for question in exact_questions(study) for name in sum_names(question)}
     found = store.asked_before(wanted, study.digest)
     if not found:
         return []
@@ -171,7 +170,7 @@ def _said(cost: Cost, say: StudyLanguage) -> str:
     epsilon, delta = epsilon_and_delta(cost)
     if math.isinf(epsilon):
         return say("more than any epsilon", "plus que tout epsilon")
-    number = say.number(Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4))
+    number = say.number(round_up(epsilon))
     at = say(" at delta = {}", " à delta = {}").format(f"{delta:g}".replace(".", say(".", ","))) if delta else ""
     return f"epsilon = {number}{at}"
 

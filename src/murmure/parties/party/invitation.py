@@ -14,10 +14,11 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import fresh_key
 from murmure.parties.party.history import earlier_conditions
 from murmure.parties.party.local_sums import AllLocalSums, LocalSums, compute_local_sums
-from murmure.parties.party.policy import Policy, exact_columns, roster_place
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
 from murmure.parties.party.row_sources import open_rows
 from murmure.parties.party.runner import DECLINE_SECONDS, DEFAULT_WAIT, PartyRunner, RoundSums, rows_fingerprint
+from murmure.parties.study.cohort_guard import exact_columns
 from murmure.secure.errors import Declined
 from murmure.secure.party import Party
 
@@ -98,7 +99,7 @@ def check_known(terms: Invitation) -> None:
     """That this is the study that was meant, from whom and with whom it was meant. Who is unsure says nothing to it."""
     with _recorded(terms):
         terms.check_signer()
-        roster_place(terms.study, terms.home.card)
+        terms.home.place_in(terms.study)
         terms.check_not_declined()
         terms.check_roster()
 
@@ -192,7 +193,7 @@ def decline(terms: Invitation, client: Client, why: str) -> None:
             hint="stop the process that runs it",
         )
     session = study.session(1, range(len(study.roster)))
-    refusal = Party(session, home.identity, roster_place(study, home.card), fresh_key()).refuse()
+    refusal = Party(session, home.identity, home.place_in(study), fresh_key()).refuse()
     home.store.decide(study.digest, study.name, "declined", why)
     try:
         client.send(refusal)

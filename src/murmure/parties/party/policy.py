@@ -11,25 +11,22 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.parties.party.refusals import (
     ForbiddenColumn,
     NoiseRequired,
-    NotOnRoster,
     OverBudget,
     TooFewRows,
     TooManySums,
 )
-from murmure.parties.party.transaction import ROW_COUNT_COLUMN, CohortRule, SumRequest
-from murmure.parties.study.cohort_guard import MIN_PARTIES
+from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
-from murmure.parties.study.replay import Turn
 from murmure.plan.plan import REPORTED_DELTA
 from murmure.secure.errors import TooFewParties
-from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, disclosure_counts
+from murmure.secure.graph import MIN_PARTIES
+from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 from murmure.statistics.conditions.refusals import refusal
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
     from murmure.parties.study.questions import StudyQuestion
-    from murmure.secure.identity import Card
     from murmure.statistics.conditions.conditions import Conditions
 
 
@@ -191,37 +188,3 @@ class Policy:
 def _without(question: StudyQuestion) -> str:
     """Of a model that no noise protects."""
     return f"without {question.kind}, which cannot be asked with noise"
-
-
-def roster_place(study: Study, mine: Card) -> int:
-    """Where this party stands on the roster: by its key, and by its name, so that nobody takes it for another."""
-    if mine in study.roster:
-        return study.roster.index(mine)
-    same = next((card for card in study.roster if card.key == mine.key or card.name == mine.name), None)
-    said = f"the roster of {study.name!r} does not name this party, {mine.name} ({mine.fingerprint})"
-    if same is not None:
-        said += f", but {same.name} ({same.fingerprint})"
-    raise NotOnRoster(
-        f"{said}.", hint="hand your card (murmure party card) to the coordinator, who signs a study with it"
-    )
-
-
-def exact_columns(study: Study) -> set[str]:
-    """Those of which exact sums are asked."""
-    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
-    return {name for question in exact for name in question.columns}
-
-
-def sum_request(study: Study, turn: Turn | int) -> SumRequest:
-    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more.
-
-    turn: a round of the study; or the number of one of its plans.
-    """
-    from murmure.parties.coordinator.release_log import sum_names
-
-    if isinstance(turn, int):
-        turn = Turn(turn, study.plans[turn - 1], turn)
-    question, exact = study.questions[turn.question - 1], not study.hides_rows[turn.question - 1]
-    columns = (*question.columns, ROW_COUNT_COLUMN) if exact else question.columns
-    sums = sum(disclosure_counts(turn.plan.statistic)) if exact else 0
-    return SumRequest(tuple(sum_names(question)), columns, exact, study.sharing.colluders, sums)

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
+from murmure.parties.study.visible_text import message_without_hint
 
 AGREE = "or agree with the coordinator on a study with {}; nothing was sent"
 IN_CSV = re.compile(r"(?<=: )row (\d+)(?=[ ,:])")
@@ -21,13 +22,13 @@ def explain_row_error(error: MurmureError, rows: Any) -> MurmureError:
     if isinstance(error, OutsideDomain):
         return _outside(error, of_csv)
     if isinstance(error, MissingColumn):
-        said = re.sub(r"^the mapping\b", "the table that --query or --rows gives", _message(error))
+        said = re.sub(r"^the mapping\b", "the table that --query or --rows gives", message_without_hint(error))
         near = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
         return MissingColumn(
             said, hint=f"{near}the study reads this column: rename it in your table, {AGREE.format('other columns')}"
         )
-    if of_csv and isinstance(error, InvalidParameter) and (found := IN_CSV.search(_message(error))):
-        said = IN_CSV.sub(counted(int(found[1]), of_csv), _message(error), count=1)
+    if of_csv and isinstance(error, InvalidParameter) and (found := IN_CSV.search(message_without_hint(error))):
+        said = IN_CSV.sub(counted(int(found[1]), of_csv), message_without_hint(error), count=1)
         hint = (error.hint or "").replace("; rows count from 0, after the header", "")
         return InvalidParameter(said, hint=f"{hint + '; ' if hint else ''}correct the row; nothing was sent")
     return error
@@ -46,12 +47,8 @@ def _outside(error: OutsideDomain, of_csv: bool) -> OutsideDomain:
     else:
         hint = f"correct the row, {AGREE.format('wider bounds')}"
     if error.row is None:
-        return OutsideDomain(_message(error), hint=hint)
+        return OutsideDomain(message_without_hint(error), hint=hint)
     whose, row, rest = error.row
     told = OutsideDomain(f"{whose}: {counted(row, of_csv)} {rest}", hint=hint)
     told.row = error.row
     return told
-
-
-def _message(error: MurmureError) -> str:
-    return str(error).removesuffix(f"\n  Hint: {error.hint}")

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from murmure.core.errors import MurmureError
 from murmure.parties.party.local_sums import LocalSums, sums_for_plan
-from murmure.parties.party.policy import Policy, exact_columns, roster_place, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
 from murmure.parties.party.store import RoundState
 from murmure.parties.party.transaction import PartyTransaction
-from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.study.cohort_guard import check_cohort, exact_columns, sum_request
 from murmure.parties.study.costs import charge_of
 from murmure.parties.study.freshness import AskCounter
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
@@ -88,11 +88,11 @@ class PartyRunner:
 
     @cached_property
     def place(self) -> int:
-        return roster_place(self.study, self.home.card)
+        return self.home.place_in(self.study)
 
     def run(self) -> list[RoundSums]:
         """From where it stands to the end of the last round; two processes cannot run it at once."""
-        with self.home.alone(self.study.digest):
+        with self.home.locked_for(self.study.digest):
             joined = self.home.store.study(self.study.digest)
             if joined is None:
                 raise StoreFailed("this study was not joined.", hint="murmure party join")

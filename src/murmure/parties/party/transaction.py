@@ -14,24 +14,11 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
 from murmure.parties.party.refusals import StoreFailed
 from murmure.parties.party.sqlite_file import Run
+from murmure.parties.study.cohort_guard import SumRequest
 from murmure.parties.study.costs import ProtectedUnit, StudyCharge, epsilon_and_delta
 
 CohortRule = Literal["columns", "question"]
-ROW_COUNT_COLUMN = (
-    "the number of rows"  # beside the columns; a column that is really called so is only compared more often
-)
 ERASE = "UPDATE {table} SET {column} = zeroblob(length({column})) WHERE study = ? AND round = ?"
-
-
-@dataclass(frozen=True)
-class SumRequest:
-    """What the guard of cohorts compares: the sums, their columns, whether they are exact, and who may collude."""
-
-    questions: tuple[str, ...]  # a name for every sum
-    columns: tuple[str, ...]  # of exact sums also ROWS: each brings the number of rows
-    exact: bool
-    colluders: int
-    sums: int = 0  # exact ones, counted by what they carry (statistics/conditions/disclosure.py)
 
 
 @dataclass(frozen=True)

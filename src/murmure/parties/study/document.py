@@ -27,17 +27,11 @@ from murmure.parties.study.json_codec import (
     parse_json,
 )
 from murmure.parties.study.json_codec import digest as digest_of
+from murmure.parties.study.model_checks import answer_words, check_models, check_question, check_work
 from murmure.parties.study.plan_checks import check_noise, check_plans
-from murmure.parties.study.questions import (
-    StudyQuestion,
-    answer_words,
-    check_models,
-    check_question,
-    check_work,
-    model_question,
-    secure_privacy,
-)
+from murmure.parties.study.questions import StudyQuestion, exact_questions, model_question, secure_privacy
 from murmure.parties.study.replay import ModelOutcome, ModelReplay, Turn
+from murmure.parties.study.visible_text import message_without_hint
 from murmure.plan.plan import Plan
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, is_visible_text, lookalike_key
@@ -192,12 +186,12 @@ class Study:
 
         How many rows there are comes with them and is not counted. Models count with the most that they may ask.
         """
-        return sum(q.sums for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        return sum(question.sums for question in exact_questions(self))
 
     @property
     def exact_may_be_noisy(self) -> bool:
         """Whether one of the questions without noise can be asked with it: else noise is no way out."""
-        return any(q.takes_noise for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        return any(question.takes_noise for question in exact_questions(self))
 
     @property
     def surely_rows(self) -> int:
@@ -215,7 +209,7 @@ class Study:
                 most = math.floor(self.ratio * self.surely_rows)
                 enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
-                    str(error).removesuffix(f"\n  Hint: {error.hint}"),
+                    message_without_hint(error),
                     hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party)"
                     + (", or noise" if self.exact_may_be_noisy else ""),
                 ) from None
@@ -223,8 +217,7 @@ class Study:
     @cached_property
     def conditions(self) -> tuple[tuple[int, Conditions], ...]:
         """Of every question whose sums noise does not hide, its number and the conditions in it."""
-        exact = (q for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
-        return tuple((question.number, question.conditions) for question in exact)
+        return tuple((question.number, question.conditions) for question in exact_questions(self))
 
     def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Conditions] = ()) -> Problem | None:
         """A condition that too few rows may fulfil, by public facts alone (minimum_cell.py); None: none.
@@ -392,7 +385,7 @@ class Study:
                 *models_from_dict(held),
             )
         except MurmureError as error:
-            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            message = message_without_hint(error)
             raise BadMessage(f"this study cannot be accepted: {message}", hint=error.hint) from None
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None

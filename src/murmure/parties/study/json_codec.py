@@ -91,7 +91,7 @@ def models_from_dict(held: Mapping[str, Any]) -> tuple[Any, ...]:
     if "models" not in held:
         return ()
     from murmure.econometrics.model import model_from_dict
-    from murmure.parties.study.questions import MAX_MODELS, answer_words, check_work
+    from murmure.parties.study.model_checks import MAX_MODELS, answer_words, check_work
     from murmure.plan.privacy import Central
 
     said = list_field(held, "models")

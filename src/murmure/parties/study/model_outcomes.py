@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.catalogue import persisted_name
 from murmure.core.show import STYLE
-from murmure.parties.study.visible_text import visible
+from murmure.parties.study.visible_text import message_without_hint, visible
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
@@ -35,7 +35,7 @@ def outcome_html(fit: ModelOutcome, language: Literal["en", "fr"] = "en") -> str
 def outcome_to_dict(fit: ModelOutcome) -> dict[str, Any]:
     error: dict[str, Any] | None = None
     if fit.error is not None:
-        message = str(fit.error).removesuffix(f"\n  Hint: {fit.error.hint}")
+        message = message_without_hint(fit.error)
         error = {"type": persisted_name(fit.error), "message": message, "hint": fit.error.hint}
         error["columns"] = list(getattr(fit.error, "columns", ()))
     return {

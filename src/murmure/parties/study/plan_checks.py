@@ -11,11 +11,11 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS, is_describable
+from murmure.parties.study.visible_text import is_visible
 from murmure.plan.plan import Plan
 from murmure.secure.identity import is_visible_text
 
 MAX_PLANS = 1000
-SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
 QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
 MAX_NUMBERS_PER_ROUND = 1 << 20  # that leave one party in one round
 
@@ -63,9 +63,9 @@ def expressions_of(statistic: Any) -> tuple[str, ...]:
     return (*(text for some in texts for text in some), *([weight] if isinstance(weight, str) else []))
 
 
-def _seen(letter: str) -> bool:
-    """Halves of a letter are no text at all, which is refused where a study is written."""
-    return letter.isprintable() or letter in SPACES or unicodedata.category(letter) == "Cs"
+def _passes(letter: str) -> bool:
+    """Visible, or half of a surrogate pair: json_codec.py refuses those when the study is written."""
+    return is_visible(letter) or unicodedata.category(letter) == "Cs"
 
 
 def _labels(plan: Plan) -> list[Any]:
@@ -88,7 +88,7 @@ def _check_question(number: int, plan: Plan) -> None:
 
 def check_visible(number: int, text: str) -> None:
     """What stands in a model stands in the words that people decide by."""
-    if not all(map(_seen, text)):
+    if not all(map(_passes, text)):
         raise InvalidParameter(
             f"Study: question {number} has letters that are not seen: {shorten(text)}.",
             hint="a person decides by its words, and reads them on a terminal",
@@ -110,7 +110,7 @@ def check_model_plan(number: int, plan: Plan) -> None:
                 hint="a person decides by its words",
             )
     for label in _labels(plan):
-        if isinstance(label, str) and not all(map(_seen, label)):
+        if isinstance(label, str) and not all(map(_passes, label)):
             raise InvalidParameter(
                 f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
                 hint="a person decides by its words, and reads them on a terminal: give the label another name",

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.fixed import sum_up
+from murmure.parties.study.costs import round_up
 from murmure.parties.study.question_words import StudyLanguage
 from murmure.parties.study.questions import by_party
 from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, reader_epsilon
@@ -273,7 +274,7 @@ def _ratio(study: Study, say: StudyLanguage) -> str:
 def _noise(question: StudyQuestion, say: StudyLanguage) -> str:
     plan = question.plan
     read = plan.guarantees()["reader"]
-    budget = f"epsilon = {say.number(_rounded(read.epsilon))}"
+    budget = f"epsilon = {say.number(round_up(read.epsilon))}"
     if read.delta:
         budget += f", delta = {read.delta:g}".replace(".", say(".", ","))
     if question.rounds > 1:
@@ -297,7 +298,7 @@ def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str
                 "totals count as exact.",
                 "À epsilon = {} en tout, le bruit est trop faible pour cacher une ligne à qui connaît toutes les "
                 "autres : ces totaux comptent comme exacts.",
-            ).format(say.number(_rounded(epsilon)))
+            ).format(say.number(round_up(epsilon)))
         ]
     if one.unit == "row":
         who = say("one row", "une ligne")
@@ -343,8 +344,3 @@ def _odds(epsilon: float, delta: float, relation: str, who: str, say: StudyLangu
         "toutes les autres lignes, et pour qui les chances étaient égales, ne peut deviner {} en tombant juste plus de "
         "{} fois sur 100.",
     ).format(who, guess, say.number(Fraction(math.ceil(10 * most - 1e-6), 10)))
-
-
-def _rounded(epsilon: float) -> Fraction:
-    """Up, to four decimals."""
-    return Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4)

@@ -13,11 +13,11 @@ from murmure.parties.study.model_words import describe_model
 from murmure.parties.study.plan_checks import expressions_of
 from murmure.parties.study.protection import describe_masking, describe_noise, warn_public_rows, warn_rare_conditions
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage, describe_statistic
+from murmure.parties.study.visible_text import is_visible
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
 
-SPACES = "\u00a0\u202f"  # that French writes inside numbers and quotation marks
 SIGNS = (
     ("**", "** raises to a power", "** élève à une puissance"),
     ("*", "* multiplies", "* multiplie"),
@@ -47,7 +47,7 @@ def describe_study(study: Study, language: LanguageCode = "en") -> list[str]:
         *describe_noise(study, say),
         *_terms(study, say),
     ]
-    return ["".join(c if c.isprintable() or c in SPACES else "?" for c in line) for line in out]
+    return ["".join(c if is_visible(c) else "?" for c in line) for line in out]
 
 
 def _who(study: Study, say: StudyLanguage) -> list[str]:

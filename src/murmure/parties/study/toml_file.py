@@ -37,9 +37,10 @@ from typing import Any
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema, column_from_toml
 from murmure.parties.study.document import DEFAULT_LEAST_ROWS, DEFAULT_RATIO, MAX_RATIO, Study
-from murmure.parties.study.questions import NO_NOISE
+from murmure.parties.study.model_checks import NO_NOISE
 from murmure.parties.study.toml_models import model_from_toml
 from murmure.parties.study.toml_queries import model_noise, plan_noise, split_noise, statistic_from_toml
+from murmure.parties.study.visible_text import message_without_hint
 from murmure.plan.plan import Plan
 from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
@@ -104,7 +105,7 @@ def wrong(where: str, what: str, hint: str | None) -> InvalidParameter:
 
 def of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
     """What a constructor says, said about the file; the class of the error stays."""
-    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+    message = message_without_hint(error)
     message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
     if not message.startswith((f"{where}:", f"{where},")):

@@ -23,6 +23,7 @@ from murmure.catalogue import MECHANISMS, MODELS, load
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
+from murmure.parties.study.visible_text import message_without_hint
 
 if TYPE_CHECKING:
     from murmure.plan.privacy import Central
@@ -51,7 +52,7 @@ def model_from_toml(where: str, said: Mapping[str, Any], schema: Schema, noise: 
     try:
         return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **given)
     except MurmureError as error:
-        raise _refuse(where, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
+        raise _refuse(where, message_without_hint(error), error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         why = f"{type(error).__name__}: {shorten(str(error), 100)}"
         raise _refuse(where, f"{name} cannot take these values ({why}).", _listed(keys)) from None
@@ -123,7 +124,7 @@ def _mechanisms(where: str, key: ModelKey, said: Mapping[str, Any], schema: Sche
         try:
             out[column] = maker(schema[column], **settings)
         except MurmureError as error:
-            raise _refuse(place, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
+            raise _refuse(place, message_without_hint(error), error.hint) from None
         except TypeError:
             raise _refuse(place, f"{kind} is not complete, or has values of another kind.", _listed(taken)) from None
     return out
