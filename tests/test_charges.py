@@ -204,8 +204,8 @@ def test_a_file_that_is_gone(ledger: ChargeFile, tmp_path: Path) -> None:
 CHARGE = """
 import sys
 from pathlib import Path
-from murmure.ledger.charge_file import Ledger
-ledger = Ledger(Path(sys.argv[1]))
+from murmure.ledger.charge_file import ChargeFile
+ledger = ChargeFile(Path(sys.argv[1]))
 for _ in range(int(sys.argv[3])):
     ledger.charge([Path(sys.argv[2])], {"person": 1.0})
 """
@@ -226,7 +226,7 @@ def test_processes_wait_for_one_another(ledger: ChargeFile, tmp_path: Path) -> N
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from murmure.ledger.charge_file import Ledger
+from murmure.ledger.charge_file import ChargeFile
 place, write, sync = sys.argv[3], os.write, os.fsync
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 if place == "half":
@@ -239,7 +239,7 @@ elif place == "key":
     os.replace = die
 elif place == "sync":
     os.fsync = lambda handle: die() if os.lseek(handle, 0, os.SEEK_CUR) > 100 else sync(handle)
-Ledger(Path(sys.argv[1])).charge([Path(sys.argv[2])], {"person": 1.0})
+ChargeFile(Path(sys.argv[1])).charge([Path(sys.argv[2])], {"person": 1.0})
 """
 
 

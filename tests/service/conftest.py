@@ -13,4 +13,4 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(autouse=True)
 def _declines_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A party that declines by itself waits for a coarse clock, which only its own test needs."""
-    monkeypatch.setattr("murmure.parties.party.invitation.EVERY", 0.05)
+    monkeypatch.setattr("murmure.parties.party.invitation.DECLINE_TICK", 0.05)

@@ -515,7 +515,7 @@ class Killed:
             return
         try:
             _die_at(k, before)
-            hands_of.serve(hands.folder, hands_of.Serving(port=port, wait=60, patience=60))
+            hands_of.serve(hands.folder, hands_of.ServerSettings(port=port, wait=60, patience=60))
         except BaseException as error:
             os.write(2, f"the coordinator failed: {error!r}\n".encode())
             os._exit(1)

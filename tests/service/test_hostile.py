@@ -97,17 +97,17 @@ def test_an_ask_is_heard_once(hands: Any) -> None:
 def test_numbers_grow_and_a_clock_that_was_put_back_is_caught_up() -> None:
     before, now = AskCounter(lambda: 2000.0), AskCounter(lambda: 1000.0)
     fresh = ReplayFilter()
-    assert [fresh.after(0, before.body(k)) for k in (3, 4)] == [3, 4]
+    assert [fresh.check(0, before.next_body(k)) for k in (3, 4)] == [3, 4]
     tries = 0
     while True:
         try:
-            assert fresh.after(0, now.body(5)) == 5
+            assert fresh.check(0, now.next_body(5)) == 5
             break
         except WrongSession:
-            now.leap()
+            now.jump_ahead()
             tries += 1
-    assert 0 < tries < 20 and not now.hopeless
-    assert fresh.after(1, now.body(0)) == 0  # of another party it is no concern
+    assert 0 < tries < 20 and not now.exhausted
+    assert fresh.check(1, now.next_body(0)) == 0  # of another party it is no concern
 
 
 # -- a no that was not told --------------------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def test_a_no_is_kept_until_it_is_told(tmp_path: Path) -> None:
     home = PartyFolder.create(tmp_path / "p", "P")
     store, card = home.store, Identity.fresh().card("Office")
     store.join(bytes(32), "http://x", card, "S", b"", bytes(32), "test")
-    store.begin(bytes(32), 1, lambda seed: b"keys")
+    store.open_round(bytes(32), 1, lambda seed: b"keys")
     store.fail(bytes(32), "S", "CohortRefused: no", 1, b"no")
     again = PartyFolder(tmp_path / "p").store
-    assert again.unsaid_no(bytes(32)) == [(1, b"no")]
+    assert again.unsent_refusals(bytes(32)) == [(1, b"no")]
     assert not again.needs_rows(bytes(32), 1)  # what is left to say needs none
-    again.said_no(bytes(32), 1)
-    assert again.unsaid_no(bytes(32)) == []
+    again.record_refusal_sent(bytes(32), 1)
+    assert again.unsent_refusals(bytes(32)) == []
     with again.file.reading() as run:
         assert run("SELECT count(*) FROM sent WHERE message IS NOT NULL") == [(0,)]
 
@@ -133,7 +133,7 @@ def test_opening_a_home_wipes_what_a_killed_process_left(tmp_path: Path) -> None
     home = PartyFolder.create(tmp_path / "p", "P")
     home.store.join(bytes(32), "http://x", Identity.fresh().card("Office"), "S", b"", bytes(32), "test")
     assert any(home.store.file.journal.read_bytes())
-    home.store.file.look()
+    home.store.file.check_intact()
     assert not any(home.store.file.journal.read_bytes())
 
 
@@ -157,8 +157,8 @@ def test_many_studies_together_ask_no_more_than_one_may(tmp_path: Path) -> None:
     def let_go(one: Study) -> None:
         ask(one)
         home.store.join(one.digest, "http://x", office, one.name, b"", bytes(32), "test")
-        with home.store.step(one.digest, 1) as step:
-            step.release(sum_request(one, Turn(1, one.plans[0], 1)), frozenset({"a"}))
+        with home.store.transaction(one.digest, 1) as step:
+            step.record_release(sum_request(one, Turn(1, one.plans[0], 1)), frozenset({"a"}))
 
     let_go(study("First", *(f"(age == {k}) * 1" for k in range(6))))
     let_go(study("Second", *(f"(age == {k}) * 1" for k in range(6, 10))))

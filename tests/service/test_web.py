@@ -409,7 +409,7 @@ def test_a_certificate_that_is_none(hands: Any, tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     for pair in ((key, certificate), (hands.folder.log.with_name("study.json"), key)):
         with pytest.raises(InvalidParameter, match="with its key cannot be used"):
-            hands_of.serve(hands.folder, hands_of.Serving(certificate=pair[0], key=pair[1]))
+            hands_of.serve(hands.folder, hands_of.ServerSettings(certificate=pair[0], key=pair[1]))
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

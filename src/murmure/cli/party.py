@@ -136,7 +136,7 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
     from murmure.parties.study.document import Study
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     with open_client(url, ca, plain_http, FIRST) as client:
         signed = client.study()
         study = Study.open(signed)
@@ -161,7 +161,7 @@ def status(folder: Path, as_json: bool) -> None:
     from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     studies = []
     for one in home.store.studies():
         results = home.store.results(one.digest)
@@ -205,7 +205,7 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
     from murmure.parties.study.document import Study
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     held = [(one, home.store.results(one.digest)) for one in home.store.studies()]
     found = [(one, sums) for one, sums in held if sums and _is(one, which)]
     if not found:
@@ -240,7 +240,7 @@ def history(folder: Path, as_json: bool) -> None:
     from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
         print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})

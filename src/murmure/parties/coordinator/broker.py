@@ -59,7 +59,7 @@ class MessageBroker:
         if message.sender >= len(roster):
             raise RosterDiffers("the sender is not in the roster.")
         message.check(self.runner.study.digest, roster[message.sender])
-        return message.sender, self._fresh.after(message.sender, message.body)
+        return message.sender, self._fresh.check(message.sender, message.body)
 
     async def poll(self, place: int, after: int, wait: float) -> tuple[bytes, ...]:
         """What was said to this party after its first `after` messages; waits until there is something."""

@@ -30,17 +30,17 @@ STORE = "party.db"
 
 
 class PartyFolder:
-    """What is read of it is read when it is needed; nothing prints the key."""
+    """Files are read when they are needed; nothing prints the key."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str) -> PartyFolder:
-        """A fresh key. A folder that has one is left as it is: a lost key is a lost name."""
+        """Make a fresh key. A folder that has a key is refused: other parties know this party by it."""
         home = cls(folder)
         identity = Identity.fresh()
-        card = identity.card(name)  # refuses a name that cannot be one before anything is made
+        card = identity.card(name)  # a bad name is refused before anything is written
         try:
             home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any((home.folder / one).exists() for one in (KEY, CARD, STORE)):
@@ -72,13 +72,13 @@ class PartyFolder:
             raise StoreFailed(f"the key {str(path)!r} cannot be read: {why}.") from None
         except MurmureError:
             raise
-        except ValueError:  # without a word of what stands there
+        except ValueError:  # without quoting the file: it may be a damaged key
             raise StoreFailed(f"{str(path)!r} holds no key.", hint="restore it from a copy") from None
         return identity
 
     @cached_property
     def card(self) -> Card:
-        public = self.identity.public  # says it first if there is no party here
+        public = self.identity.public  # first, since its error says so if there is no party here
         card = read_card(self.folder / CARD)
         if card.key != public:
             raise StoreFailed(

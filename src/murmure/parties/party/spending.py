@@ -16,7 +16,7 @@ from murmure.parties.study.costs import ProtectedUnit, StudyCharge, cost_in_word
 def charges_on_columns(charges: Iterable[StudyCharge], columns: Iterable[str]) -> list[StudyCharge]:
     """Those that read one of these columns."""
     wanted = {*columns}
-    return [one for one in charges if wanted & {*one.columns}]
+    return [charge for charge in charges if wanted & {*charge.columns}]
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,11 @@ class ColumnSpending:
 
     def to_text(self) -> str:
         studies = len({charge.study for charge in self.charges})
-        of = "columns of any name, if all were of the same people" if self.column is None else f"column {self.column}"
-        many = "1 noisy study" if studies == 1 else f"{studies} noisy studies"
-        return f"paid so far, {of}: {cost_in_words(total_cost(self.charges))} in {many}, for {self.protects}"
+        subject = (
+            "columns of any name, if all were of the same people" if self.column is None else f"column {self.column}"
+        )
+        count = "1 noisy study" if studies == 1 else f"{studies} noisy studies"
+        return f"paid so far, {subject}: {cost_in_words(total_cost(self.charges))} in {count}, for {self.protects}"
 
     def to_dict(self) -> dict[str, Any]:
         cost = total_cost(self.charges)
@@ -52,9 +54,9 @@ class ColumnSpending:
 def spending_by_column(charges: Sequence[StudyCharge]) -> list[ColumnSpending]:
     """Column by column; and over all columns, where that is more than each of them."""
     out = []
-    for protects in dict.fromkeys(one.protects for one in charges):
-        alike = [one for one in charges if one.protects == protects]
-        columns = sorted({name for one in alike for name in one.columns})
+    for protects in dict.fromkeys(charge.protects for charge in charges):
+        alike = [charge for charge in charges if charge.protects == protects]
+        columns = sorted({name for charge in alike for name in charge.columns})
         out += [ColumnSpending(name, protects, tuple(charges_on_columns(alike, [name]))) for name in columns]
         if all(len(charges_on_columns(alike, [name])) < len(alike) for name in columns):
             out.append(ColumnSpending(None, protects, tuple(alike)))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from murmure.secure.errors import BadMessage, WrongSession
 
 ASK_BODY = struct.Struct("<IQ")
-FIRST_LEAP, MAX_LEAPS = 1024, 32  # milliseconds, doubled: how far ahead a clock may have been earlier
+FIRST_JUMP, MAX_JUMPS = 1024, 32  # milliseconds, doubled: how far ahead a clock may have been earlier
 
 
 class AskCounter:
@@ -24,17 +24,18 @@ class AskCounter:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock, self._last, self._ahead = clock, 0, 0
 
-    def body(self, after: int) -> bytes:
+    def next_body(self, after: int) -> bytes:
         self._last = max(self._last + 1, int(self._clock() * 1000) + self._ahead)
         return ASK_BODY.pack(after, self._last)
 
-    def leap(self) -> None:
+    def jump_ahead(self) -> None:
         """The coordinator has seen a larger number: this clock was set back since."""
-        self._ahead = max(FIRST_LEAP, 2 * self._ahead)
+        self._ahead = max(FIRST_JUMP, 2 * self._ahead)
 
     @property
-    def hopeless(self) -> bool:
-        return self._ahead >= FIRST_LEAP << MAX_LEAPS
+    def exhausted(self) -> bool:
+        """Whether no clock can have been so far ahead: then something else is wrong."""
+        return self._ahead >= FIRST_JUMP << MAX_JUMPS
 
 
 class ReplayFilter:
@@ -43,7 +44,7 @@ class ReplayFilter:
     def __init__(self) -> None:
         self._last: dict[int, int] = {}
 
-    def after(self, place: int, body: bytes) -> int:
+    def check(self, place: int, body: bytes) -> int:
         """How many messages this party has received; refuses an ASK that was sent before."""
         after, number = parse_body(body)
         if number <= self._last.get(place, -1):
