@@ -68,7 +68,7 @@ def test_the_coordinator_stays_until_all_have_said_that_they_know(hands: Any) ->
         again = line.inbox(parties[0].ask(0))  # the party was killed before it wrote the result down, and comes back
         assert again == parties[0].heard
         assert line.inbox(parties[0].ask()) == []
-        assert served.ended().standing.state == "done"
+        assert served.ended().progress.state == "done"
 
 
 def test_patience_ends_the_wait(hands: Any) -> None:
@@ -76,7 +76,7 @@ def test_patience_ends_the_wait(hands: Any) -> None:
     with hands_of.serving(hands.folder, patience=1.0) as (line, served):
         begun = time.monotonic()
         assert hands_of.together([lambda one=one: take_part_silently(one, line) for one in parties]) == []
-        assert served.ended().standing.state == "done"
+        assert served.ended().progress.state == "done"
     assert time.monotonic() - begun < 20
 
 

@@ -59,7 +59,7 @@ def test_two_vanish_over_http(tmp_path: Path) -> None:
 
     assert raised == []
     assert list(seen.results[0].sums) == hands.total((0, 1, 2, 3))
-    assert [seen.standing.of(p) for p in range(6)] == ["done", "done", "done", "done", "vanished", "vanished"]
+    assert [seen.progress.party_state(p) for p in range(6)] == ["done", "done", "done", "done", "vanished", "vanished"]
 
 
 def test_the_study_is_handed_out(hands: Any) -> None:

@@ -86,7 +86,7 @@ class Routes:
 
     def __init__(self, desk: MessageBroker, signed: bytes, token: str, secure: bool) -> None:
         self.desk, self._signed, self._token, self._secure = desk, signed, token, secure
-        self._bodies = BodyReader(lambda: desk.runner.longest)
+        self._bodies = BodyReader(lambda: desk.runner.max_message_bytes)
 
     async def study(self, request: Request) -> Response:
         return Response(self._signed, media_type="application/json", headers=HEADERS)
@@ -100,7 +100,7 @@ class Routes:
     async def inbox(self, request: Request) -> Response:
         raw = await self._bodies.read(request, ENVELOPE_BYTES + ASK_BODY.size)
         request.state.sender = self._named(raw)
-        place, after = self.desk.asks(raw)
+        place, after = self.desk.parse_ask(raw)
         messages = await self.desk.poll(place, after, _seconds(request.query_params.get("wait", "0")))
         parts = [len(messages).to_bytes(4, "little")]
         for message in messages:
