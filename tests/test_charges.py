@@ -91,14 +91,14 @@ def test_no_value_of_anybody(ledger: ChargeFile, tmp_path: Path) -> None:
 
 def test_fingerprints_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """First, middle, last block and the whole footer count; what is read does not grow with the file."""
-    monkeypatch.setattr(charge_file, "BLOCK", 1 << 12)
+    monkeypatch.setattr(charge_file, "BLOCK_BYTES", 1 << 12)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({f"c{i}": np.random.default_rng(i).integers(0, 1 << 60, 2000) for i in range(60)}), path)
     data, key = bytearray(path.read_bytes()), bytes(32)
     footer = int.from_bytes(data[-8:-4], "little") + 8
     plain = charge_file.fingerprint(path, key)
 
-    assert footer > charge_file.BLOCK
+    assert footer > charge_file.BLOCK_BYTES
     for place in (10, len(data) // 2, len(data) - footer + 5, len(data) - 20):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         assert charge_file.fingerprint(path, key) != plain

@@ -192,7 +192,7 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
 def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More connections than there is room for, each with half a request: the oldest go, and parties are heard."""
     monkeypatch.setattr(connections, "raise_file_limit", lambda: None)
-    monkeypatch.setattr(connections.TimedProtocol, "most", 20)
+    monkeypatch.setattr(connections.TimedProtocol, "max_connections", 20)
     with hands_of.serving(hands.folder) as (line, _):
         held = []
         for _ in range(60):
@@ -207,12 +207,12 @@ def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: 
 
 def test_half_of_the_files_are_for_connections() -> None:
     resource = pytest.importorskip("resource")
-    most = connections.TimedProtocol.most
+    most = connections.TimedProtocol.max_connections
     try:
         connections.raise_file_limit()
-        assert connections.TimedProtocol.most <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
+        assert connections.TimedProtocol.max_connections <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
     finally:
-        connections.TimedProtocol.most = most
+        connections.TimedProtocol.max_connections = most
 
 
 def test_an_answer_that_flows_is_not_cut() -> None:

@@ -257,8 +257,8 @@ def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.Monkey
 
 def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection without a request, or whose header or body comes a letter at a time, is closed after a while."""
-    monkeypatch.setattr(connections, "SILENCE", 0.4)
-    monkeypatch.setattr(request_bodies, "LATE", 0.4)
+    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.4)
+    monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.4)
     with hands_of.serving(hands.folder) as (line, _):
         silent = socket.create_connection((line.host, line.port), timeout=5)
         slow = socket.create_connection((line.host, line.port), timeout=5)
@@ -286,7 +286,7 @@ def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPa
 
 def test_the_room_for_bodies_is_bounded(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """When strangers fill it with bodies that never end, those go, and a party's message comes through."""
-    monkeypatch.setattr(request_bodies, "ROOM", 2000)
+    monkeypatch.setattr(request_bodies, "ROOM_BYTES", 2000)
     with hands_of.serving(hands.folder) as (line, _):
         longest = hands.study.session(1, range(5)).largest
         held = []

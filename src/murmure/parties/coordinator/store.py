@@ -124,9 +124,8 @@ class CoordinatorStore:
             while True:
                 try:
                     return self._append(events, progress, result)
-                except (
-                    sqlite3.OperationalError
-                ) as error:  # too many open files: connections of strangers are closed soon
+                except sqlite3.OperationalError as error:
+                    # Too many open files: wait, since connections of strangers are closed soon.
                     if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or time.monotonic() > gives_up_at:
                         raise
                 time.sleep(0.1)

@@ -92,9 +92,8 @@ class ModelReplay:
                 self._turns.append(self._generator.send(answer))
             except StopIteration:
                 self._turns.append(None)
-            except (
-                BaseException
-            ):  # such as KeyboardInterrupt: the generator cannot go on, so the next call starts again
+            except BaseException:
+                # Such as KeyboardInterrupt: the generator cannot go on, so the next call starts again.
                 self._interrupted = True
                 raise
             self._released.append(answer)

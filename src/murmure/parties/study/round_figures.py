@@ -39,9 +39,7 @@ class RoundFigures:
     exact: bool
     people: int | None  # rows; an estimate where there is noise, None where it is not known
     guarantees: Mapping[str, Any]
-    grids: Mapping[str, Fraction] = field(
-        default_factory=dict
-    )  # columns of real numbers, and the step each was rounded to
+    grids: Mapping[str, Fraction] = field(default_factory=dict)  # for columns of real numbers, the step of rounding
 
     def notes(self) -> list[str]:
         """What a reader needs to know about the figures."""
