@@ -1,13 +1,8 @@
-"""The tests are no package: what several of them share (hands.py) is found by its folder."""
+"""What holds for all tests between parties."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

@@ -1178,7 +1178,9 @@ def test_noise_follows_from_the_round(tmp_path: Path) -> None:
     (own,) = world.own(0)
 
     assert own.with_noise(bytes(32)) == own.with_noise(bytes(32)) != own.values
-    assert len({tuple(own.with_noise(bytes([i]) * 32)) for i in range(20)}) > 10  # a scale of thousands: equal, hardly ever
+    assert (
+        len({tuple(own.with_noise(bytes([i]) * 32)) for i in range(20)}) > 10
+    )  # a scale of thousands: equal, hardly ever
     assert one_question(tmp_path).own(0)[0].with_noise(bytes(32)) == [len(ROWS[0]), sum(ROWS[0])]
 
 

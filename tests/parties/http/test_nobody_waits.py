@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from processes import TOML, Child, Town, invoke, stops
+from tests.parties.processes import TOML, Child, Town, invoke, stops
 
 from murmure.parties.party import invitation
 from murmure.parties.party import runner as at_work

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import hands as hands_of
 import pytest
+from tests.parties import hands as hands_of
 
 from murmure.core.errors import InvalidParameter
 from murmure.parties.coordinator.errors import LogFailed

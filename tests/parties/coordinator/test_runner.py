@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import hands as hands_of
 import numpy as np
 import pytest
+from tests.parties import hands as hands_of
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.parties.coordinator.errors import AlreadyServed, LogFailed, StudyOver
@@ -218,7 +218,12 @@ def test_nobody_waits_once_the_minimum_is_out_of_reach(place: Path) -> None:
         parse_message(desk.runner.inbox(0)[-1]).kind is Kind.END
         and parse_message(desk.runner.inbox(1)[-1]).kind is Kind.END
     )
-    assert [desk.runner.progress.party_state(p) for p in (1, 2, 3, 4)] == ["left out", "left out", "declined", "declined"]
+    assert [desk.runner.progress.party_state(p) for p in (1, 2, 3, 4)] == [
+        "left out",
+        "left out",
+        "declined",
+        "declined",
+    ]
 
 
 @pytest.mark.parametrize("refuses", [True, False])

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import hands as hands_of
 import pytest
+from tests.parties import hands as hands_of
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
@@ -262,7 +262,7 @@ def test_whoever_answers_without_end_is_left(drip: bytes) -> None:
 def test_a_deadline_moves_with_what_comes() -> None:
     one, other = socket.socketpair()
     with one, other, Deadline(one, 0.2) as deadline:
-        deadline.came(10**7)
+        deadline.received(10**7)
         time.sleep(0.4)
         other.sendall(b"x")
         assert one.recv(1) == b"x"

@@ -243,7 +243,7 @@ class Run:
         status = next((number for kind, number in routes.STATUS if isinstance(error, kind)), 400)
         said = json.dumps({"error": type(error).__name__, "message": str(error).splitlines()[0]}).encode()
         try:
-            Client(Address.of(URL))._refused(status, said)
+            Client(Address.of(URL))._raise_refusal(status, said)
         except (MurmureError, HTTPException) as heard:
             return heard
         raise AssertionError("a refusal that is none")
