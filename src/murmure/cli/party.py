@@ -136,7 +136,7 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
     from murmure.parties.study.document import Study
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     with open_client(url, ca, plain_http, FIRST) as client:
         signed = client.study()
         study = Study.open(signed)
@@ -158,10 +158,10 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
     from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     studies = []
     for one in home.store.studies():
         results = home.store.results(one.digest)
@@ -205,7 +205,7 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
     from murmure.parties.study.document import Study
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     held = [(one, home.store.results(one.digest)) for one in home.store.studies()]
     found = [(one, sums) for one, sums in held if sums and _is(one, which)]
     if not found:
@@ -237,10 +237,10 @@ def history(folder: Path, as_json: bool) -> None:
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
     from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
         print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
@@ -265,7 +265,7 @@ def _in_order(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -
 
 
 def _let_go(one: dict[str, Any]) -> str:
-    from murmure.parties.party.transaction import ROW_COUNT_COLUMN
+    from murmure.parties.study.cohort_guard import ROW_COUNT_COLUMN
 
     kind = "exact" if one["exact"] else "noisy"
     columns = ", ".join(name for name in one["columns"] if name != ROW_COUNT_COLUMN) + f" and {ROW_COUNT_COLUMN}" * (

@@ -138,7 +138,7 @@ def join(
     paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     with open_client(url, ca, plain_http, patience, verbose) as client:
         met = home.store.pinned(client.address.url) is not None
         client.patience = patience if met else min(patience, FIRST)
@@ -168,9 +168,9 @@ def join(
 
 def _mistyped(rows: str) -> bool:
     """There is no such file: a mistake in the command, and no reason to decline."""
-    from murmure.parties.party.row_sources import PART
+    from murmure.parties.party.row_sources import TABLE_MARK
 
-    return "://" not in rows and PART not in rows and not Path(rows).exists()
+    return "://" not in rows and TABLE_MARK not in rows and not Path(rows).exists()
 
 
 @contextmanager

@@ -79,8 +79,9 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
     each [[models]].
     """
-    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder, read_card
+    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
     from murmure.parties.study.document import Study
+    from murmure.parties.study.key_files import read_card
 
     home = CoordinatorFolder(folder)
     made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
@@ -234,7 +235,8 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError(f"{name}: there is no file {str(path)!r}.")
-    from murmure.parties.http.server import LOOPBACK, ServerSettings, ServerUrls, log_to_stderr, serve
+    from murmure.parties.http.address import LOOPBACK
+    from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
     held = _opened(folder)
 
@@ -279,7 +281,7 @@ def status(folder: Path, as_json: bool) -> None:
         return
     from murmure.parties.coordinator.page_words import PARTY_STATES, STAGES, STATES
 
-    standing, made, out = seen.standing, seen.study, console()
+    standing, made, out = seen.progress, seen.study, console()
     out.print(made.name, style="bold", soft_wrap=True)
     most = "at most " if made.rounds_vary else ""
     rounds = f", round {standing.round} of {most}{made.rounds}" if made.rounds > 1 else ""
@@ -289,7 +291,7 @@ def status(folder: Path, as_json: bool) -> None:
         out.print(printable(f"{standing.ended.kind}: {standing.ended.words}"), soft_wrap=True)
     wide = max(len(card.name) for card in made.roster)
     for place, card in enumerate(made.roster):
-        out.print(f"  {card.name:<{wide}}  {PARTY_STATES[standing.of(place)][0]}", soft_wrap=True)
+        out.print(f"  {card.name:<{wide}}  {PARTY_STATES[standing.party_state(place)][0]}", soft_wrap=True)
 
 
 @study.command(cls=MurmureCommand, short_help="What came out.")
@@ -345,7 +347,7 @@ def _show_result(seen: StatusView) -> None:
 
     out = console()
     out.print(seen.study.name, style="bold", soft_wrap=True)
-    gone = f"; {absent_in_words(seen.standing.absent)}" if seen.standing.absent else ""
+    gone = f"; {absent_in_words(seen.progress.absent)}" if seen.progress.absent else ""
     for one, figures in seen.figures():
         names = ", ".join(seen.study.roster[place].name for place in one.cohort)
         rounds = f"round {one.round}, " if seen.study.rounds > 1 else ""
@@ -370,14 +372,14 @@ def _show_result(seen: StatusView) -> None:
         for line in (*figures.notes(), *figures.promises()):
             for part in line.split("\n"):
                 out.print(printable(part), style="dim", soft_wrap=True)
-    for fit in seen.fits():
+    for fit in seen.outcomes():
         click.echo("\n".join(outcome_lines(fit)))
     if seen.results and (cost := study_cost_in_words(seen.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 
 
 def _refuse_failed(seen: StatusView) -> None:
-    ended = seen.standing.ended
+    ended = seen.progress.ended
     if ended is None or not ended.kind:
         return
     from murmure.parties.coordinator.errors import StudyOver

@@ -30,7 +30,7 @@ from murmure.parties.party.folder import PartyFolder
 from murmure.parties.party.history import earlier_disclosures
 from murmure.parties.party.invitation import Invitation, check_invitation, decline, join_study
 from murmure.parties.party.local_sums import LocalSums, compute_local_sums
-from murmure.parties.party.policy import Policy, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import (
     AlreadyRunning,
     ForbiddenColumn,
@@ -48,9 +48,12 @@ from murmure.parties.party.refusals import (
     Unreachable,
 )
 from murmure.parties.party.runner import RoundSums
+from murmure.parties.party.spending import spending_by_column
 from murmure.parties.party.sqlite_file import PartyFile
-from murmure.parties.study.costs import StudyCharge, charges_of, spending_by_column
+from murmure.parties.study.cohort_guard import sum_request
+from murmure.parties.study.costs import StudyCharge, charges_of
 from murmure.parties.study.document import Study
+from murmure.parties.study.replay import Turn
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.errors import CohortRefused, Declined, ForgedMessage, OutOfBound, OutOfOrder, TooFewParties
 from murmure.secure.identity import Card, Identity
@@ -477,7 +480,7 @@ def no_secrets(home: PartyFolder) -> bool:
 def test_the_seed_is_in_no_file_when_the_round_is_over(world: World) -> None:
     """Looked for byte by byte in all files of the party; before the end it is there."""
     home, seeds = world.homes[0], []
-    begin = type(home.store).begin
+    begin = type(home.store).open_round
 
     def kept(store: Any, *args: Any) -> Any:
         found = begin(store, *args)
@@ -485,7 +488,7 @@ def test_the_seed_is_in_no_file_when_the_round_is_over(world: World) -> None:
         return found
 
     with world.hub() as url, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(home.store), "begin", kept)
+        patch.setattr(type(home.store), "open_round", kept)
         others = [world.child(i, url) for i in (1, 2)]
         own = world.own(0)
         world.join(0, url, own=own)
@@ -573,7 +576,7 @@ def test_veto(world: World) -> None:
     refused(world, NoiseRequired, Policy(3, require_noise=True))
     for epsilon, hides in ((60.0, False), (1.0, True)):
         study = world.asks([mu.Plan(AGE, parties=world.masks, curator=mu.DiscreteLaplace(epsilon))], f"At {epsilon}")
-        assert sum_request(study, 1).exact is not hides
+        assert sum_request(study, Turn(1, study.plans[0], 1)).exact is not hides
         if hides:
             Policy(3, require_noise=True).check(study)
         else:
@@ -672,9 +675,9 @@ def release_first(world: World, study: Study, members: list[int]) -> None:
     store.join(
         study.digest, "http://earlier", study.coordinator, study.name, study.signed(world.identity), bytes(32), "test"
     )
-    with store.step(study.digest, 1) as step:
+    with store.transaction(study.digest, 1) as step:
         keys = frozenset(world.homes[i].card.key.hex() for i in members)
-        step.release(sum_request(study, 1), keys)
+        step.record_release(sum_request(study, Turn(1, study.plans[0], 1)), keys)
 
 
 @pytest.mark.parametrize("guard", ["columns", "question"])
@@ -892,8 +895,8 @@ def pay(world: World, study: Study) -> None:
         study.digest, "http://earlier", study.coordinator, study.name, study.signed(world.identity), bytes(32), "test"
     )
     for charge in charges_of(study):
-        with store.step(study.digest, charge.round) as step:
-            step.charge(charge)
+        with store.transaction(study.digest, charge.round) as step:
+            step.record_charge(charge)
 
 
 def test_noisy_studies_add_up(world: World) -> None:
@@ -1082,11 +1085,11 @@ def test_a_known_name_with_another_key(world: World) -> None:
     check_invitation(terms)
     store.join(later.digest, "http://b", later.coordinator, "L", b"", bytes(32), "t", roster, ("Party 1",))
     assert [one["decision"] for one in store.decisions()][-2:] == ["approved", "new key"]
-    assert store.other_keys(roster) == [] and store.other_keys([old]) == [(old, forged.key)]
+    assert store.changed_keys(roster) == [] and store.changed_keys([old]) == [(old, forged.key)]
     check_invitation(
         Invitation(world.homes[0], known, b"", "http://a", LAX)
     )  # a study that was joined goes on with its keys
-    assert store.other_keys([Card("Party 9", old.key)]) == []
+    assert store.changed_keys([Card("Party 9", old.key)]) == []
 
 
 def test_joining_pins_the_roster(world: World) -> None:
@@ -1095,7 +1098,7 @@ def test_joining_pins_the_roster(world: World) -> None:
         world.join(0, url)
         assert all(ended(*one)[0] == 0 for one in others)
     stranger = Identity.fresh().card("Party 2")
-    assert world.homes[0].store.other_keys([stranger]) == [(stranger, world.homes[2].card.key)]
+    assert world.homes[0].store.changed_keys([stranger]) == [(stranger, world.homes[2].card.key)]
 
 
 # -- a coordinator that lies -------------------------------------------------------------------------------------------
@@ -1163,10 +1166,10 @@ def test_a_file_of_another_time_does_not_mask_again(world: World) -> None:
     home = world.homes[0]
     store = home.store
     store.join(world.study.digest, "http://x", world.study.coordinator, "Ages", b"", bytes(32), "test")
-    with store.step(world.study.digest, 1) as step:
-        step.sent("masked", b"first")
-    with pytest.raises(StoreFailed, match="would undo the masks"), store.step(world.study.digest, 1) as step:
-        step.sent("masked", b"second")
+    with store.transaction(world.study.digest, 1) as step:
+        step.record_sent("masked", b"first")
+    with pytest.raises(StoreFailed, match="would undo the masks"), store.transaction(world.study.digest, 1) as step:
+        step.record_sent("masked", b"second")
 
 
 def test_noise_follows_from_the_round(tmp_path: Path) -> None:
@@ -1174,9 +1177,11 @@ def test_noise_follows_from_the_round(tmp_path: Path) -> None:
     world = World(tmp_path, plans=[noisy(mu.PairwiseMasks(3, dropouts=0, rows=1000))])
     (own,) = world.own(0)
 
-    assert own.drawn(bytes(32)) == own.drawn(bytes(32)) != own.values
-    assert len({tuple(own.drawn(bytes([i]) * 32)) for i in range(20)}) > 10  # a scale of thousands: equal, hardly ever
-    assert one_question(tmp_path).own(0)[0].drawn(bytes(32)) == [len(ROWS[0]), sum(ROWS[0])]
+    assert own.with_noise(bytes(32)) == own.with_noise(bytes(32)) != own.values
+    assert (
+        len({tuple(own.with_noise(bytes([i]) * 32)) for i in range(20)}) > 10
+    )  # a scale of thousands: equal, hardly ever
+    assert one_question(tmp_path).own(0)[0].with_noise(bytes(32)) == [len(ROWS[0]), sum(ROWS[0])]
 
 
 def test_damaged_or_open_files_are_refused(world: World) -> None:
@@ -1184,14 +1189,14 @@ def test_damaged_or_open_files_are_refused(world: World) -> None:
     path = home.folder / "party.db"
     path.chmod(0o644)
     with pytest.raises(StoreFailed, match="others may read it"):
-        home.store.file.look()
+        home.store.file.check_intact()
     path.chmod(0o600)
     (home.folder / "identity.key").chmod(0o640)
     with pytest.raises(StoreFailed, match="others may read"):
         _ = PartyFolder(home.folder).identity
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(StoreFailed):
-        home.store.file.look()
+        home.store.file.check_intact()
     with pytest.raises(InvalidParameter, match="holds a party already"):
         PartyFolder.create(home.folder, "Other")
 
@@ -1210,7 +1215,7 @@ def test_no_secret_is_printed(world: World) -> None:
     own = world.own(0)
     home = world.homes[0]
     home.store.join(world.study.digest, "http://x", world.study.coordinator, "Ages", b"", bytes(32), "test")
-    kept = home.store.begin(world.study.digest, 1, lambda seed: b"keys" + seed)
+    kept = home.store.open_round(world.study.digest, 1, lambda seed: b"keys" + seed)
     text = repr((own, home.identity, kept, home.store, home))
     assert str(sum(ROWS[0])) not in text
     assert home.identity.secret().hex() not in text and str(home.identity.secret()) not in text

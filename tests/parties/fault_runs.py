@@ -14,8 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fault_processes import killed
-from faults import disturbed
+from tests.parties.fault_processes import killed
+from tests.parties.faults import disturbed
 
 PROCESSES = 20  # of so many runs one
 MEMORY = Path("/dev/shm")  # a played run loses no power: its files need no disk

@@ -41,7 +41,7 @@ values = ["A", "B"]
 [[queries]]
 sums = ["age", "stay", "age * stay"]
 """
-BAD: list[dict[str, Any]] = json.loads((Path(__file__).parent / "vectors" / "bad_studies.json").read_text("utf-8"))
+BAD: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "vectors" / "bad_studies.json").read_text("utf-8"))
 SCHEMA = mu.Schema({"age": mu.Integers(0, 120), "stay": mu.Integers(0, 60)})
 
 
@@ -261,10 +261,12 @@ def test_somebody_elses_signature_is_refused() -> None:
 def resigned(change: dict[str, Any]) -> bytes:
     """A study that its coordinator signed although it is wrong."""
     from murmure.parties.study.document import SIGNATURE_PREFIX
-    from murmure.parties.study.json_codec import digest
+    from murmure.parties.study.json_codec import study_digest
 
     held = small()._dict | change
-    return json.dumps({"study": held, "signature": IDENTITIES[0].sign(SIGNATURE_PREFIX + digest(held)).hex()}).encode()
+    return json.dumps(
+        {"study": held, "signature": IDENTITIES[0].sign(SIGNATURE_PREFIX + study_digest(held)).hex()}
+    ).encode()
 
 
 def about_column(name: Any) -> dict[str, Any]:

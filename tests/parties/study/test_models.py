@@ -32,11 +32,11 @@ from murmure.econometrics.models.quantiles import Quantiles
 from murmure.econometrics.models.t_test import TTest
 from murmure.econometrics.results.provenance import How
 from murmure.econometrics.results.result import ModelResult, ResultTable
-from murmure.parties.coordinator.release_log import sum_names
 from murmure.parties.party.local_sums import compute_local_sums, sums_for_plan
-from murmure.parties.party.policy import Policy, exact_columns, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
 from murmure.parties.party.runner import rows_fingerprint
+from murmure.parties.study.cohort_guard import exact_columns, sum_names, sum_request
 from murmure.parties.study.costs import charges_of
 from murmure.parties.study.document import Study
 from murmure.parties.study.json_codec import FIELDS
@@ -573,7 +573,7 @@ def test_looking_at_a_study_takes_a_bounded_time(monkeypatch: pytest.MonkeyPatch
     made: list[Any] = []
     read = models.model_from_dict
     monkeypatch.setattr(models, "model_from_dict", lambda held: (made.append(held), read(held))[1])
-    monkeypatch.setattr("murmure.parties.study.questions.MOST_WORDS", 50)
+    monkeypatch.setattr("murmure.parties.study.model_checks.MAX_FIRST_WORDS", 50)
 
     with pytest.raises(BadMessage, match="take more than 50 words"):
         Study.from_json(json.dumps(held))

@@ -173,7 +173,7 @@ def test_an_answer_that_is_too_large_is_not_read(announced: bool) -> None:
 
 def test_an_answer_that_drips_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte now and then keeps a socket alive; the whole answer has a time."""
-    monkeypatch.setattr(module, "ANSWER", 0.2)
+    monkeypatch.setattr(module, "ANSWER_SECONDS", 0.2)
 
     def answer(handler: Any) -> None:
         handler.send_response(200)

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import hands as hands_of
 import pytest
+from tests.parties import hands as hands_of
 
 from murmure.core.errors import InvalidParameter
 from murmure.parties.coordinator.errors import LogFailed
@@ -59,7 +59,7 @@ def test_two_vanish_over_http(tmp_path: Path) -> None:
 
     assert raised == []
     assert list(seen.results[0].sums) == hands.total((0, 1, 2, 3))
-    assert [seen.standing.of(p) for p in range(6)] == ["done", "done", "done", "done", "vanished", "vanished"]
+    assert [seen.progress.party_state(p) for p in range(6)] == ["done", "done", "done", "done", "vanished", "vanished"]
 
 
 def test_the_study_is_handed_out(hands: Any) -> None:
@@ -231,7 +231,7 @@ def test_nonsense_as_a_wait(hands: Any, wait: str) -> None:
 
 def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """500 connections that say nothing, half a header or half a body, while the study runs to its end."""
-    monkeypatch.setattr(connections, "MOST_SILENT", 60)
+    monkeypatch.setattr(connections, "MAX_SILENT", 60)
     starts = (
         b"",
         b"POST /messages HTTP/1.1\r\nHost: x\r\nX-Slow: ",
@@ -257,8 +257,8 @@ def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.Monkey
 
 def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection without a request, or whose header or body comes a letter at a time, is closed after a while."""
-    monkeypatch.setattr(connections, "SILENCE", 0.4)
-    monkeypatch.setattr(request_bodies, "LATE", 0.4)
+    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.4)
+    monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.4)
     with hands_of.serving(hands.folder) as (line, _):
         silent = socket.create_connection((line.host, line.port), timeout=5)
         slow = socket.create_connection((line.host, line.port), timeout=5)
@@ -286,7 +286,7 @@ def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPa
 
 def test_the_room_for_bodies_is_bounded(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """When strangers fill it with bodies that never end, those go, and a party's message comes through."""
-    monkeypatch.setattr(request_bodies, "ROOM", 2000)
+    monkeypatch.setattr(request_bodies, "ROOM_BYTES", 2000)
     with hands_of.serving(hands.folder) as (line, _):
         longest = hands.study.session(1, range(5)).max_message_bytes
         held = []
@@ -409,7 +409,7 @@ def test_a_certificate_that_is_none(hands: Any, tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     for pair in ((key, certificate), (hands.folder.log.with_name("study.json"), key)):
         with pytest.raises(InvalidParameter, match="with its key cannot be used"):
-            hands_of.serve(hands.folder, hands_of.Serving(certificate=pair[0], key=pair[1]))
+            hands_of.serve(hands.folder, hands_of.ServerSettings(certificate=pair[0], key=pair[1]))
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

@@ -91,14 +91,14 @@ def test_no_value_of_anybody(ledger: ChargeFile, tmp_path: Path) -> None:
 
 def test_fingerprints_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """First, middle, last block and the whole footer count; what is read does not grow with the file."""
-    monkeypatch.setattr(charge_file, "BLOCK", 1 << 12)
+    monkeypatch.setattr(charge_file, "BLOCK_BYTES", 1 << 12)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({f"c{i}": np.random.default_rng(i).integers(0, 1 << 60, 2000) for i in range(60)}), path)
     data, key = bytearray(path.read_bytes()), bytes(32)
     footer = int.from_bytes(data[-8:-4], "little") + 8
     plain = charge_file.fingerprint(path, key)
 
-    assert footer > charge_file.BLOCK
+    assert footer > charge_file.BLOCK_BYTES
     for place in (10, len(data) // 2, len(data) - footer + 5, len(data) - 20):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         assert charge_file.fingerprint(path, key) != plain
@@ -204,8 +204,8 @@ def test_a_file_that_is_gone(ledger: ChargeFile, tmp_path: Path) -> None:
 CHARGE = """
 import sys
 from pathlib import Path
-from murmure.ledger.charge_file import Ledger
-ledger = Ledger(Path(sys.argv[1]))
+from murmure.ledger.charge_file import ChargeFile
+ledger = ChargeFile(Path(sys.argv[1]))
 for _ in range(int(sys.argv[3])):
     ledger.charge([Path(sys.argv[2])], {"person": 1.0})
 """
@@ -226,7 +226,7 @@ def test_processes_wait_for_one_another(ledger: ChargeFile, tmp_path: Path) -> N
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from murmure.ledger.charge_file import Ledger
+from murmure.ledger.charge_file import ChargeFile
 place, write, sync = sys.argv[3], os.write, os.fsync
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 if place == "half":
@@ -239,7 +239,7 @@ elif place == "key":
     os.replace = die
 elif place == "sync":
     os.fsync = lambda handle: die() if os.lseek(handle, 0, os.SEEK_CUR) > 100 else sync(handle)
-Ledger(Path(sys.argv[1])).charge([Path(sys.argv[2])], {"person": 1.0})
+ChargeFile(Path(sys.argv[1])).charge([Path(sys.argv[2])], {"person": 1.0})
 """
 
 

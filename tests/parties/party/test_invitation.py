@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.service.test_party import AGE, LAX, World, ended, release_first
+from tests.parties.party.test_runner import AGE, LAX, World, ended, release_first
 
 import murmure as mu
 from murmure.cli import main, party_join

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from processes import TOML, Child, Town, invoke, stops
+from tests.parties.processes import TOML, Child, Town, invoke, stops
 
 from murmure.parties.party import invitation
 from murmure.parties.party import runner as at_work
@@ -204,7 +204,7 @@ def test_when_a_party_declines_tells_an_order_of_magnitude(monkeypatch: pytest.M
     """2, 4, 8, 16 ... seconds after the study came, however long the rules and the rows took."""
     slept: list[float] = []
     now = [0.0]
-    monkeypatch.setattr(invitation, "EVERY", 2.0)
+    monkeypatch.setattr(invitation, "DECLINE_TICK", 2.0)
     monkeypatch.setattr(invitation.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(invitation.time, "sleep", slept.append)
     monkeypatch.setattr(invitation, "decline", lambda terms, client, why: None)

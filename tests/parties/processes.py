@@ -164,7 +164,7 @@ class Town:
 
         held, _ = read_progress(self.served.log, self.study.digest)
         assert held is not None
-        return [Progress.from_dict(held).of(i) for i in range(self.parties)]
+        return [Progress.from_dict(held).party_state(i) for i in range(self.parties)]
 
     def total(self, cohort: Any) -> list[str]:
         rows = [line.split(",") for i in cohort for line in rows_of(i).splitlines()[1:]]

@@ -5,26 +5,12 @@ A few runs of what script/faults does two hundred times.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-def _loaded(name: str) -> Any:
-    """A file beside this one: the tests are no package."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-FAULTS, PROCESSES = _loaded("faults"), _loaded("fault_processes")
+from tests.parties.fault_processes import killed
+from tests.parties.faults import disturbed
 
 
 def test_runs_under_faults_end_in_the_exact_sum_or_in_a_named_refusal(tmp_path: Path) -> None:
@@ -33,7 +19,7 @@ def test_runs_under_faults_end_in_the_exact_sum_or_in_a_named_refusal(tmp_path: 
     kills = faults = 0
     for seed in range(30, 38):
         (tmp_path / str(seed)).mkdir()
-        end, run = FAULTS.disturbed(seed, tmp_path / str(seed))
+        end, run = disturbed(seed, tmp_path / str(seed))
         ends[end] += 1
         kills, faults = kills + run.kills, faults + run.faults
     assert ends["sum"] > 0 and len(ends) > 1, ends
@@ -49,7 +35,7 @@ def test_a_sum_that_is_wrong_by_one_is_noticed(tmp_path: Path, monkeypatch: pyte
         RingEncoder, "decode", lambda self, total, n: [decode(self, total, n)[0] + 1, *decode(self, total, n)[1:]]
     )
     with pytest.raises(AssertionError, match="a wrong sum"):
-        FAULTS.disturbed(0, tmp_path)
+        disturbed(0, tmp_path)
 
 
 @pytest.mark.slow
@@ -57,5 +43,5 @@ def test_processes_that_are_killed_end_in_the_exact_sum_or_in_a_named_refusal(tm
     """Seeds 0 to 2: the commands themselves, kill -9, and lines that are cut."""
     for seed in range(3):
         (tmp_path / str(seed)).mkdir()
-        end, _ = PROCESSES.killed(seed, tmp_path / str(seed))
+        end, _ = killed(seed, tmp_path / str(seed))
         assert end in ("sum", "TooFewParties")

@@ -72,7 +72,7 @@ class Hand:
         return self.party.keys()
 
     def ask(self, after: int | None = None) -> bytes:
-        body = self.numbers.body(self.after if after is None else after)
+        body = self.numbers.next_body(self.after if after is None else after)
         return sign_message(Kind.ASK, self.hands.study.digest, self.place, body, self.identity)
 
     def answer(self, message: bytes) -> list[bytes]:

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import hands as hands_of
 import pytest
+from tests.parties import hands as hands_of
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.domain import Integers
@@ -147,10 +147,12 @@ def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
     left = {3: Departure("declined", 1, "keys"), 4: Departure("vanished", 1, "vectors")}
     closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
     standing = {
-        "gathering": Progress(answered=(0, 1), awaited=(2, 4), left={3: left[3]}),
-        "running": Progress(stage="reveal", answered=(0,), awaited=(1, 2), left=left, closed=closed),
-        "done": Progress(stage="done", left=left, closed=closed, cohort=(0, 1, 2), ended=Ending("", ""), results=1),
-        "failed": Progress(stage="failed", left=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")),
+        "gathering": Progress(answered=(0, 1), awaited=(2, 4), departures={3: left[3]}),
+        "running": Progress(stage="reveal", answered=(0,), awaited=(1, 2), departures=left, closed=closed),
+        "done": Progress(
+            stage="done", departures=left, closed=closed, cohort=(0, 1, 2), ended=Ending("", ""), results=1
+        ),
+        "failed": Progress(stage="failed", departures=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")),
     }[state]
     results = (RoundResult(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
     page = live_page(StatusView(hands.study, standing, results), language)

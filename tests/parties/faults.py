@@ -202,7 +202,7 @@ class Run:
             self.study,
             self.place.home.identity,
             self.store,
-            ReleaseLog(self.place.home.released),
+            ReleaseLog(self.place.home.release_log),
             WAIT,
             PATIENCE,
             lambda: self.now,
@@ -227,7 +227,7 @@ class Run:
 
     def _poll(self, seat: Seat, raw: bytes) -> Any:
         try:
-            place, after = seat.polls = seat.polls or self.desk.asks(raw)
+            place, after = seat.polls = seat.polls or self.desk.parse_ask(raw)
         except WrongSession as error:
             return error
         messages = self.coordinator.inbox(place)[after:]
@@ -243,7 +243,7 @@ class Run:
         status = next((number for kind, number in routes.STATUS if isinstance(error, kind)), 400)
         said = json.dumps({"error": type(error).__name__, "message": str(error).splitlines()[0]}).encode()
         try:
-            Client(Address.of(URL))._refused(status, said)
+            Client(Address.of(URL))._raise_refusal(status, said)
         except (MurmureError, HTTPException) as heard:
             return heard
         raise AssertionError("a refusal that is none")
@@ -330,7 +330,7 @@ class Run:
             if ready:
                 self._answer(self.rng.choice(ready))
         standing = [(s.place, s.ended, s.asked and s.asked[0]) for s in self.seats]
-        raise AssertionError(f"no end: {self.coordinator.standing}, {standing}")
+        raise AssertionError(f"no end: {self.coordinator.progress}, {standing}")
 
     def _over(self) -> bool:
         if not all(seat.ended for seat in self.seats):
@@ -352,7 +352,7 @@ class Run:
             assert one.cohort == results[0].cohort, "another cohort in a later round"
             columns = zip(*(self.seats[i].own[one.round - 1].values for i in one.cohort), strict=True)
             assert list(one.sums) == [sum(column) for column in columns], f"round {one.round}: a wrong sum"
-        ended = self.coordinator.standing.ended
+        ended = self.coordinator.progress.ended
         assert ended is not None and ended.kind in ENDS, f"{ended} among honest parties"
         for seat in self.seats:
             self._check_party(seat, bool(ended.kind))

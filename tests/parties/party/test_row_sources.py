@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ledger.conftest import Server
 
 import murmure as mu
 from murmure.core.errors import EmptySource, InvalidParameter
@@ -138,14 +138,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     import psycopg
 
-    spec = importlib.util.spec_from_file_location(
-        "ledger_conftest", Path(__file__).parent.parent / "ledger/conftest.py"
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     with tempfile.TemporaryDirectory() as folder:  # a short path: it is that of a socket
-        server = module.Server(Path(folder))
+        server = Server(Path(folder))
         try:
             url = server.database()
             with psycopg.connect(url, autocommit=True) as connection:

@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import hands as hands_of
 import numpy as np
 import pytest
+from tests.parties import hands as hands_of
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.parties.coordinator.errors import AlreadyServed, LogFailed, StudyOver
 from murmure.parties.coordinator.progress import Progress
-from murmure.parties.coordinator.release_log import ReleaseLog, plan_sum_names
+from murmure.parties.coordinator.release_log import ReleaseLog
 from murmure.parties.coordinator.runner import CoordinatorRunner
 from murmure.parties.coordinator.store import CoordinatorStore, read_progress
+from murmure.parties.study.cohort_guard import plan_sum_names
 from murmure.parties.study.document import Study
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, WrongSession
 from murmure.secure.messages import Kind, parse_message
@@ -45,7 +46,7 @@ class Desk:
             self.hands.study,
             self.hands.home.identity,
             self.store,
-            ReleaseLog(self.hands.home.released),
+            ReleaseLog(self.hands.home.release_log),
             self.wait,
             self.patience,
             lambda: self.now,
@@ -93,7 +94,7 @@ def test_everybody_answers(place: Path) -> None:
     desk.join(0, 1, 2, 3, 4)
     desk.finish()
 
-    assert desk.runner.standing.state == "done" and desk.now == 0.0
+    assert desk.runner.progress.state == "done" and desk.now == 0.0
     wanted = [desk.hands.total(range(5), r) for r in (1, 2, 3)]
     assert [list(one.sums) for one in desk.runner.results] == wanted
     assert all(party.results == wanted for party in desk.parties)
@@ -116,11 +117,11 @@ def test_somebody_vanishes(place: Path, stage: str, silent_steps: int, cohort: t
     for _ in range(silent_steps):
         desk.step()
     desk.step(4)
-    assert desk.runner.standing.stage == stage and desk.runner.standing.awaited == (4,)
+    assert desk.runner.progress.stage == stage and desk.runner.progress.awaited == (4,)
     desk.later(9.9)
-    assert desk.runner.standing.stage == stage
+    assert desk.runner.progress.stage == stage
     desk.later(0.1)
-    assert desk.runner.standing.left[4].how == "vanished" and desk.runner.standing.left[4].stage == stage
+    assert desk.runner.progress.departures[4].how == "vanished" and desk.runner.progress.departures[4].stage == stage
     for _ in range(5):
         desk.step(4)
     if stage == "agree":  # it may still come back and reveal
@@ -147,7 +148,7 @@ def test_parties_have_the_time_that_the_next_question_takes(place: Path, monkeyp
     assert desk.now == 7.0 and desk.runner.seconds_left == 80.0
     desk.later(79.0)
     desk.finish()
-    assert desk.runner.standing.state == "done"
+    assert desk.runner.progress.state == "done"
 
 
 @pytest.mark.parametrize(("joined", "declined"), [(j, d) for j in range(6) for d in range(3) if j + d <= 5])
@@ -156,9 +157,9 @@ def test_the_first_stage_ends_when_the_wait_is_over(place: Path, joined: int, de
     desk = Desk(hands_of.Hands(place, dropouts=2, colluders=0))
     desk.join(*range(joined))
     desk.say(*(desk.parties[4 - i].party.refuse() for i in range(declined)))
-    if desk.runner.standing.stage == "keys":
+    if desk.runner.progress.stage == "keys":
         desk.later(100)
-    standing, silent = desk.runner.standing, 5 - joined - declined
+    standing, silent = desk.runner.progress, 5 - joined - declined
 
     assert standing.absent == {k: v for k, v in (("declined", declined), ("vanished", silent)) if v}
     if joined >= 3:
@@ -169,25 +170,25 @@ def test_the_first_stage_ends_when_the_wait_is_over(place: Path, joined: int, de
     assert f"{silent} vanished" in standing.ended.words and said in standing.ended.words
     assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
     desk.again()
-    assert desk.runner.standing == standing
+    assert desk.runner.progress == standing
 
 
 def test_before_the_wait_is_over_others_may_join(place: Path) -> None:
     desk = Desk(hands_of.Hands(place, dropouts=2, colluders=0))
     desk.join(0, 1, 2)
     desk.later(99)
-    assert desk.runner.standing.stage == "keys" and desk.runner.seconds_left == 1.0
+    assert desk.runner.progress.stage == "keys" and desk.runner.seconds_left == 1.0
     desk.join(3, 4)
 
-    assert desk.runner.standing.stage == "shares"
+    assert desk.runner.progress.stage == "shares"
 
 
 def test_those_who_decline_are_not_waited_for(place: Path) -> None:
     desk = Desk(hands_of.Hands(place, dropouts=2, colluders=0))
     desk.join(0, 1, 2)
     desk.say(desk.parties[3].party.refuse(), desk.parties[4].party.refuse())
-    assert desk.runner.standing.stage == "shares"
-    assert [desk.runner.standing.of(p) for p in (0, 3, 4)] == ["awaited", "declined", "declined"]
+    assert desk.runner.progress.stage == "shares"
+    assert [desk.runner.progress.party_state(p) for p in (0, 3, 4)] == ["awaited", "declined", "declined"]
     desk.finish()
 
     assert list(desk.runner.results[0].sums) == desk.hands.total((0, 1, 2))
@@ -199,7 +200,7 @@ def test_too_many_decline(place: Path) -> None:
     desk.join(0, 1, 2)
     desk.say(desk.parties[3].party.refuse(), desk.parties[4].party.refuse())
 
-    assert desk.runner.standing.state == "failed" and desk.runner.standing.ended.kind == "TooFewParties"
+    assert desk.runner.progress.state == "failed" and desk.runner.progress.ended.kind == "TooFewParties"
     assert not desk.runner.results
     assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
 
@@ -209,15 +210,20 @@ def test_nobody_waits_once_the_minimum_is_out_of_reach(place: Path) -> None:
     desk = Desk(hands_of.Hands(place, dropouts=1))
     desk.join(0)
     desk.say(desk.parties[3].party.refuse())
-    assert desk.runner.standing.state == "gathering"
+    assert desk.runner.progress.state == "gathering"
     desk.say(desk.parties[4].party.refuse())
 
-    assert desk.runner.standing.ended.kind == "TooFewParties"
+    assert desk.runner.progress.ended.kind == "TooFewParties"
     assert (
         parse_message(desk.runner.inbox(0)[-1]).kind is Kind.END
         and parse_message(desk.runner.inbox(1)[-1]).kind is Kind.END
     )
-    assert [desk.runner.standing.of(p) for p in (1, 2, 3, 4)] == ["left out", "left out", "declined", "declined"]
+    assert [desk.runner.progress.party_state(p) for p in (1, 2, 3, 4)] == [
+        "left out",
+        "left out",
+        "declined",
+        "declined",
+    ]
 
 
 @pytest.mark.parametrize("refuses", [True, False])
@@ -235,12 +241,12 @@ def test_the_cohort_is_frozen(place: Path, refuses: bool) -> None:
         desk.step(4)
         desk.later(11)
 
-    assert desk.runner.standing.ended.kind == "TooFewParties"
-    assert "Clinique des Lilas took part in the first round" in desk.runner.standing.ended.words
+    assert desk.runner.progress.ended.kind == "TooFewParties"
+    assert "Clinique des Lilas took part in the first round" in desk.runner.progress.ended.words
     assert len(desk.runner.results) == 1
     assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(4))
     desk.again()
-    assert desk.runner.standing.ended.kind == "TooFewParties"
+    assert desk.runner.progress.ended.kind == "TooFewParties"
 
 
 def test_the_same_sum_over_one_fewer_is_not_unmasked(place: Path) -> None:
@@ -248,21 +254,21 @@ def test_the_same_sum_over_one_fewer_is_not_unmasked(place: Path) -> None:
     first = Desk(hands_of.Hands(place))
     first.join(0, 1, 2, 3, 4)
     first.finish()
-    assert first.runner.standing.state == "done"
+    assert first.runner.progress.state == "done"
     second = Desk(hands_of.Hands(place, name="Again"))
     second.join(0, 1, 2, 3)
     second.later(1000)
     for _ in range(5):
         second.step()
 
-    assert second.runner.standing.ended.kind == "CohortRefused" and not second.runner.results
-    assert "(Clinique des Lilas)" in second.runner.standing.ended.words
+    assert second.runner.progress.ended.kind == "CohortRefused" and not second.runner.results
+    assert "(Clinique des Lilas)" in second.runner.progress.ended.words
     # the parties were never told whose vectors came, so no share left any of them
     assert all(Kind.ALIVE not in {parse_message(m).kind for m in second.runner.inbox(p)} for p in range(4))
     third = Desk(hands_of.Hands(place, name="Third"))
     third.join(0, 1, 2, 3, 4)
     third.finish()
-    assert third.runner.standing.state == "done"
+    assert third.runner.progress.state == "done"
 
 
 def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None:
@@ -343,13 +349,13 @@ def test_what_is_refused_changes_nothing(place: Path) -> None:
     desk = Desk(hands_of.Hands(place))
     other = hands_of.Hands(place, name="Other")
     desk.join(0, 1, 2)
-    before = desk.runner.standing
+    before = desk.runner.progress
     raws = [other.hand(3).party.keys(), desk.parties[3].ask(), b"", b"MU" + bytes(200)]
-    raws.append(desk.parties[0].party._sign(Kind.MASKED, bytes(8)))
+    raws.append(desk.parties[0].party._write(Kind.MASKED, bytes(8)))
     outcomes = desk.say(*raws)
 
     assert [type(o) for o in outcomes] == [WrongSession, BadMessage, BadMessage, BadMessage, OutOfOrder]
-    assert desk.runner.standing == before
+    assert desk.runner.progress == before
     assert len(list(desk.store.events())) == 3
 
 
@@ -359,18 +365,18 @@ def test_a_mistake_of_ours_stops_nobody(place: Path, monkeypatch: pytest.MonkeyP
 
     desk = Desk(hands_of.Hands(place))
     desk.join(0)
-    listen = Coordinator._handle
+    listen = Coordinator._listen
 
     def breaks(self: Any, message: Any) -> None:
         listen(self, message)
         if message.sender == 2:
             raise ZeroDivisionError
 
-    monkeypatch.setattr(Coordinator, "_handle", breaks)
+    monkeypatch.setattr(Coordinator, "_listen", breaks)
     outcomes = desk.say(*(desk.parties[p].party.keys() for p in (1, 2, 3)))
     assert [type(one) for one in outcomes] == [type(None), BadMessage, type(None)]
-    assert desk.runner.standing.answered == (0, 1, 3) and any("ZeroDivisionError" in line for line in desk.said)
-    monkeypatch.setattr(Coordinator, "_handle", listen)
+    assert desk.runner.progress.answered == (0, 1, 3) and any("ZeroDivisionError" in line for line in desk.said)
+    monkeypatch.setattr(Coordinator, "_listen", listen)
     desk.join(2, 4)
     desk.finish()
     assert list(desk.runner.results[0].sums) == desk.hands.total(range(5))
@@ -393,7 +399,7 @@ def test_after_the_end(place: Path) -> None:
     desk.join(0, 1, 2, 3, 4)
     desk.finish()
 
-    (outcome,) = desk.say(desk.parties[0].party._sign(Kind.REFUSE, b""))
+    (outcome,) = desk.say(desk.parties[0].party._write(Kind.REFUSE, b""))
     assert isinstance(outcome, StudyOver)
     assert desk.say(keys) == [None]
 
@@ -406,11 +412,11 @@ def test_started_again_after_every_event(place: Path) -> None:
     def look() -> None:
         nonlocal turns
         turns += 1
-        held = [desk.runner.inbox(p) for p in range(5)], desk.runner.standing, desk.runner.results
+        held = [desk.runner.inbox(p) for p in range(5)], desk.runner.progress, desk.runner.results
         desk.again()
-        assert ([desk.runner.inbox(p) for p in range(5)], desk.runner.standing, desk.runner.results) == held
+        assert ([desk.runner.inbox(p) for p in range(5)], desk.runner.progress, desk.runner.results) == held
         standing, results = read_progress(desk.hands.folder.log, desk.hands.study.digest)
-        assert standing is not None and Progress.from_dict(standing) == desk.runner.standing
+        assert standing is not None and Progress.from_dict(standing) == desk.runner.progress
         assert tuple(results) == desk.runner.results
 
     for party in desk.parties[:4]:
@@ -418,7 +424,7 @@ def test_started_again_after_every_event(place: Path) -> None:
         look()
     desk.later(200)
     look()
-    while desk.runner.standing.state != "done":
+    while desk.runner.progress.state != "done":
         for party in desk.parties[:4]:
             for message in desk.runner.inbox(party.place)[party.after :]:
                 for answer in party.answer(message):
@@ -444,9 +450,9 @@ def test_when_the_disk_fails_nothing_is_said(place: Path, monkeypatch: pytest.Mo
         desk.later(1000)
 
     assert [desk.runner.inbox(p) for p in range(5)] == inboxes
-    assert desk.runner.standing.answered == (0, 1, 2, 3)
+    assert desk.runner.progress.answered == (0, 1, 2, 3)
     desk.again()
-    assert desk.runner.standing.answered == (0, 1, 2, 3)
+    assert desk.runner.progress.answered == (0, 1, 2, 3)
 
 
 def _full(*args: Any) -> None:
@@ -460,7 +466,7 @@ def test_the_log_is_for_its_owner_and_explains_itself(place: Path) -> None:
     for file in (
         folder.log,
         folder.path / "page.token",
-        desk.hands.home.released,
+        desk.hands.home.release_log,
         desk.hands.home.path / "identity.key",
     ):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -491,9 +497,9 @@ def test_a_log_that_cannot_be_trusted(place: Path) -> None:
 
 def test_one_process_serves_a_study(place: Path) -> None:
     hands = hands_of.Hands(place)
-    with hands.folder.alone(), pytest.raises(AlreadyServed, match="another process"), hands.folder.alone():
+    with hands.folder.locked(), pytest.raises(AlreadyServed, match="another process"), hands.folder.locked():
         pass
-    with hands.folder.alone():
+    with hands.folder.locked():
         pass
 
 
@@ -514,7 +520,7 @@ class Killed:
             return
         try:
             _die_at(k, before)
-            hands_of.serve(hands.folder, hands_of.Serving(port=port, wait=60, patience=60))
+            hands_of.serve(hands.folder, hands_of.ServerSettings(port=port, wait=60, patience=60))
         except BaseException as error:
             os.write(2, f"the coordinator failed: {error!r}\n".encode())
             os._exit(1)

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import hands as hands_of
 import pytest
+from tests.parties import hands as hands_of
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
@@ -25,10 +25,12 @@ from murmure.parties.http import connections
 from murmure.parties.http.address import Address
 from murmure.parties.http.client import Client, Deadline
 from murmure.parties.party.folder import PartyFolder
-from murmure.parties.party.policy import Policy, exact_columns, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import TooManySums, Unreachable
+from murmure.parties.study.cohort_guard import exact_columns, sum_request
 from murmure.parties.study.document import Study
 from murmure.parties.study.freshness import AskCounter, ReplayFilter
+from murmure.parties.study.replay import Turn
 from murmure.parties.study.visible_text import visible
 from murmure.secure.errors import WrongSession
 from murmure.secure.identity import Identity
@@ -66,7 +68,7 @@ def test_the_coordinator_stays_until_all_have_said_that_they_know(hands: Any) ->
         again = line.inbox(parties[0].ask(0))  # the party was killed before it wrote the result down, and comes back
         assert again == parties[0].heard
         assert line.inbox(parties[0].ask()) == []
-        assert served.ended().standing.state == "done"
+        assert served.ended().progress.state == "done"
 
 
 def test_patience_ends_the_wait(hands: Any) -> None:
@@ -74,7 +76,7 @@ def test_patience_ends_the_wait(hands: Any) -> None:
     with hands_of.serving(hands.folder, patience=1.0) as (line, served):
         begun = time.monotonic()
         assert hands_of.together([lambda one=one: take_part_silently(one, line) for one in parties]) == []
-        assert served.ended().standing.state == "done"
+        assert served.ended().progress.state == "done"
     assert time.monotonic() - begun < 20
 
 
@@ -95,17 +97,17 @@ def test_an_ask_is_heard_once(hands: Any) -> None:
 def test_numbers_grow_and_a_clock_that_was_put_back_is_caught_up() -> None:
     before, now = AskCounter(lambda: 2000.0), AskCounter(lambda: 1000.0)
     fresh = ReplayFilter()
-    assert [fresh.after(0, before.body(k)) for k in (3, 4)] == [3, 4]
+    assert [fresh.check(0, before.next_body(k)) for k in (3, 4)] == [3, 4]
     tries = 0
     while True:
         try:
-            assert fresh.after(0, now.body(5)) == 5
+            assert fresh.check(0, now.next_body(5)) == 5
             break
         except WrongSession:
-            now.leap()
+            now.jump_ahead()
             tries += 1
-    assert 0 < tries < 20 and not now.hopeless
-    assert fresh.after(1, now.body(0)) == 0  # of another party it is no concern
+    assert 0 < tries < 20 and not now.exhausted
+    assert fresh.check(1, now.next_body(0)) == 0  # of another party it is no concern
 
 
 # -- a no that was not told --------------------------------------------------------------------------------------------
@@ -116,13 +118,13 @@ def test_a_no_is_kept_until_it_is_told(tmp_path: Path) -> None:
     home = PartyFolder.create(tmp_path / "p", "P")
     store, card = home.store, Identity.fresh().card("Office")
     store.join(bytes(32), "http://x", card, "S", b"", bytes(32), "test")
-    store.begin(bytes(32), 1, lambda seed: b"keys")
+    store.open_round(bytes(32), 1, lambda seed: b"keys")
     store.fail(bytes(32), "S", "CohortRefused: no", 1, b"no")
     again = PartyFolder(tmp_path / "p").store
-    assert again.unsaid_no(bytes(32)) == [(1, b"no")]
+    assert again.unsent_refusals(bytes(32)) == [(1, b"no")]
     assert not again.needs_rows(bytes(32), 1)  # what is left to say needs none
-    again.said_no(bytes(32), 1)
-    assert again.unsaid_no(bytes(32)) == []
+    again.record_refusal_sent(bytes(32), 1)
+    assert again.unsent_refusals(bytes(32)) == []
     with again.file.reading() as run:
         assert run("SELECT count(*) FROM sent WHERE message IS NOT NULL") == [(0,)]
 
@@ -131,7 +133,7 @@ def test_opening_a_home_wipes_what_a_killed_process_left(tmp_path: Path) -> None
     home = PartyFolder.create(tmp_path / "p", "P")
     home.store.join(bytes(32), "http://x", Identity.fresh().card("Office"), "S", b"", bytes(32), "test")
     assert any(home.store.file.journal.read_bytes())
-    home.store.file.look()
+    home.store.file.check_intact()
     assert not any(home.store.file.journal.read_bytes())
 
 
@@ -155,8 +157,8 @@ def test_many_studies_together_ask_no_more_than_one_may(tmp_path: Path) -> None:
     def let_go(one: Study) -> None:
         ask(one)
         home.store.join(one.digest, "http://x", office, one.name, b"", bytes(32), "test")
-        with home.store.step(one.digest, 1) as step:
-            step.release(sum_request(one, 1), frozenset({"a"}))
+        with home.store.transaction(one.digest, 1) as step:
+            step.record_release(sum_request(one, Turn(1, one.plans[0], 1)), frozenset({"a"}))
 
     let_go(study("First", *(f"(age == {k}) * 1" for k in range(6))))
     let_go(study("Second", *(f"(age == {k}) * 1" for k in range(6, 10))))
@@ -189,8 +191,8 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
 
 def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More connections than there is room for, each with half a request: the oldest go, and parties are heard."""
-    monkeypatch.setattr(connections, "many_files", lambda: None)
-    monkeypatch.setattr(connections.TimedProtocol, "most", 20)
+    monkeypatch.setattr(connections, "raise_file_limit", lambda: None)
+    monkeypatch.setattr(connections.TimedProtocol, "max_connections", 20)
     with hands_of.serving(hands.folder) as (line, _):
         held = []
         for _ in range(60):
@@ -205,12 +207,12 @@ def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: 
 
 def test_half_of_the_files_are_for_connections() -> None:
     resource = pytest.importorskip("resource")
-    most = connections.TimedProtocol.most
+    most = connections.TimedProtocol.max_connections
     try:
         connections.raise_file_limit()
-        assert connections.TimedProtocol.most <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
+        assert connections.TimedProtocol.max_connections <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
     finally:
-        connections.TimedProtocol.most = most
+        connections.TimedProtocol.max_connections = most
 
 
 def test_an_answer_that_flows_is_not_cut() -> None:
@@ -260,7 +262,7 @@ def test_whoever_answers_without_end_is_left(drip: bytes) -> None:
 def test_a_deadline_moves_with_what_comes() -> None:
     one, other = socket.socketpair()
     with one, other, Deadline(one, 0.2) as deadline:
-        deadline.came(10**7)
+        deadline.received(10**7)
         time.sleep(0.4)
         other.sendall(b"x")
         assert one.recv(1) == b"x"
