@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.advise.record_advice import figure_variances, least_variance, mean_variance, protocols, samples
+from murmure.advise.record_advice import figure_variances, least_variance, mean_variance, samples
+from murmure.local.base.record_mechanism import protocol_names
 
 N = 1_000_000
 MIXED = mu.Schema(
@@ -169,13 +170,13 @@ def test_choose_takes_the_best(schema: mu.Schema, epsilon: float) -> None:
 
     assert type(mechanism).__name__ == best["mechanism"]
     assert mean_variance(mechanism, 10_000, even(schema)) == pytest.approx(best["mean_variance"])
-    assert list(protocols(mechanism)) == [held["protocol"] for held in best["columns"].values()]
+    assert list(protocol_names(mechanism)) == [held["protocol"] for held in best["columns"].values()]
 
 
 def test_protocols_are_named() -> None:
-    assert protocols(mu.SPL(MIXED, 0.5)) == ("GRR", "OUE", "Hybrid", "Hybrid")
-    assert protocols(mu.ADP(alike(2, 40), 1.0, "rsfd")) == ("OUE-z", "OUE-z")
-    assert protocols(mu.ADP(alike(2, 2), 1.0)) == ("GRR", "GRR")
+    assert protocol_names(mu.SPL(MIXED, 0.5)) == ("GRR", "OUE", "Hybrid", "Hybrid")
+    assert protocol_names(mu.ADP(alike(2, 40), 1.0, "rsfd")) == ("OUE-z", "OUE-z")
+    assert protocol_names(mu.ADP(alike(2, 2), 1.0)) == ("GRR", "GRR")
 
 
 def test_text_html_and_plots(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing, save_figure
 from murmure.core.types import NoAffine
+from murmure.local.base.record_mechanism import protocol_names
 from murmure.local.rsfd import FAKES, RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
@@ -102,14 +103,6 @@ def mean_variance(mechanism: Any, people: int, shares: Sequence[Floats]) -> floa
     """Averaged over all figures of all columns; infinite where one of them is biased."""
     held = list(figure_variances(mechanism, people, shares).values())
     return math.inf if any(v is None for v in held) else float(np.concatenate(held).mean())  # type: ignore[arg-type]
-
-
-def protocols(mechanism: Any) -> tuple[str, ...]:
-    """GRR, OUE-z, Hybrid ...: what randomises every column."""
-    inside = getattr(mechanism, "within", mechanism)
-    if hasattr(inside, "names"):
-        return tuple(inside.names)
-    return tuple(type(part).__name__ for part in inside.parts)
 
 
 # -- the ranking ------------------------------------------------------------------------------------------------------
@@ -287,7 +280,7 @@ def _row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -
     figures = [v for v in by_column.values() if v is not None]
     complete = not biased
     pairs = list(itertools.combinations(range(len(mechanism.columns)), 2))
-    named = zip(mechanism.columns, protocols(mechanism), strict=True)
+    named = zip(mechanism.columns, protocol_names(mechanism), strict=True)
     return {
         "solution": solution,
         "mechanism": type(mechanism).__name__,

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import (
     DOMAIN_OPTIONS,
-    MurmureCommand,
     NumberList,
-    UsageError,
     Whole,
-    all_or_nothing,
-    bits,
-    console,
-    describe_domain,
     domain_of,
     domain_options,
-    format_number,
-    group_digits,
     json_option,
-    print_json,
     require_options,
 )
+from murmure.cli.outputs import check_picture_format, draw_off_screen
+from murmure.cli.terminal import console, print_json
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import bits, describe_domain, format_number, group_digits
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
     from murmure.advise.advice import Advice
     from murmure.advise.record_advice import RecordAdvice
 
-PICTURES = (".svg", ".png", ".pdf")
 NEARLY = 1.05  # a standard error this close to the best is as good in practice
 SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
 
@@ -95,8 +89,7 @@ def advise(
     said = any(value is not None for value in (categories, labels, integers, interval, schema_file))
     require_options("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
     assert epsilon is not None and people is not None
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise UsageError(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
+    check_picture_format(plot, "var-star.svg")
     if schema_file is not None:
         one = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
         held = click.get_current_context().params
@@ -149,10 +142,7 @@ def advise(
 
 def draw(advice: Any, plot: Path | None) -> None:
     if plot is not None:
-        with suppress(ImportError):
-            import matplotlib
-
-            matplotlib.use("Agg")
+        draw_off_screen()
         with all_or_nothing(plot) as part:
             advice.plot(part)
 

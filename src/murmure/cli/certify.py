@@ -12,20 +12,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from murmure.catalogue import MECHANISMS, RECORDS, load
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
-from murmure.cli.shared import (
-    DOMAIN_OPTIONS,
-    MurmureCommand,
-    Probability,
-    UsageError,
-    console,
-    did_you_mean,
-    domain_of,
-    domain_options,
-    json_option,
-    print_json,
-    require_options,
-)
+from murmure.cli.options import DOMAIN_OPTIONS, Probability, domain_of, domain_options, json_option, require_options
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError, shorten
 
 if TYPE_CHECKING:

@@ -12,17 +12,12 @@ from typing import Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    all_or_nothing,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
 ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
@@ -33,8 +28,6 @@ def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tu
     """age,stay -> ("age", "stay"); a comma inside a name stands in quotes, as in a CSV file."""
     if value is None:
         return None
-    from murmure.cli.schema import split_columns
-
     return tuple(split_columns(value))
 
 

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
-    MurmureCommand,
-    Probability,
-    UsageError,
-    all_or_nothing,
-    console,
-    domain_options,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-)
-from murmure.core.errors import CannotWrite, shorten
-from murmure.core.files import refuse_to_replace
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import Probability, domain_options, json_option, require_options, split_columns
+from murmure.cli.outputs import check_picture_format, check_places, draw_off_screen, naming_files
+from murmure.cli.terminal import console, print_json
+from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.estimates.estimate import Estimate
@@ -32,7 +24,6 @@ if TYPE_CHECKING:
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
-PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
 DOMAIN = ("categories", "labels", "integers", "interval", "cells")
 REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
 MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
@@ -123,10 +114,7 @@ def estimate(
         given, truth = given | {"truth": truth}, None
     wanted = [] if sources or randomised else ["a sanitised table OUT"]
     require_options("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
-    if plot is not None and plot.suffix.lower() not in PICTURE_FORMATS:
-        raise UsageError(
-            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file estimates.svg"
-        )
+    check_picture_format(plot, "estimates.svg")
     if not 0 < level < 1:
         raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
     if weights is not None and pairs:
@@ -165,41 +153,7 @@ def estimate(
             click.echo(f"Written: {path}")
 
 
-@contextmanager
-def naming_files() -> Iterator[None]:
-    """Errors that name a file stay as they are: "x.html" in them is no parameter that is called `--html` here."""
-    try:
-        yield
-    except CannotWrite as error:
-        error.ctx = None  # type: ignore[attr-defined]
-        raise
-
-
-def check_places(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
-    """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
-    from murmure.engines.sources.tables import open_table
-    from murmure.show.report import check_place
-
-    targets = [path for path in (plot, html) if path is not None]
-    tables = [table for table in (source, truth) if table is not None and targets]
-    saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote
-    tables = [table for table in tables if not str(table).lower().endswith(".npz")]
-    read = [*saved, *(path for table in tables for path in open_table(table).paths)]
-    for path in targets:
-        if any(path.exists() and path.samefile(one) for one in read if one.exists()):
-            raise CannotWrite(
-                f"{str(path)!r} is one of the tables that are read: it would be lost.", hint="write under another name"
-            )
-    if plot is not None:
-        kind = plot.suffix.lower()
-        refuse_to_replace(plot, lambda start: start.startswith(PICTURE_FORMATS[kind]), f"a {kind[1:].upper()} picture")
-    if html is not None:
-        check_place(html)
-
-
 def _two(text: str) -> tuple[str, str]:
-    from murmure.cli.schema import split_columns
-
     names = split_columns(text)
     if len(names) != 2:
         raise UsageError(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
@@ -286,7 +240,6 @@ def answer_table(
     source: Any, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
 ) -> Answer:
     """Estimate what was asked for: every column unless some, or pairs, are named."""
-    from murmure.cli.schema import split_columns
     from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
     from murmure.run.tables.table_format import estimate as estimated
@@ -353,10 +306,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     from murmure.core.estimates.column_estimates import Estimates
     from murmure.core.show import plot_estimates
 
-    with suppress(ImportError):
-        import matplotlib
-
-        matplotlib.use("Agg")
+    draw_off_screen()
     panels = {f.title: f.estimate for f in answer.figures}
     true = {f.title: f.truth for f in answer.figures if f.truth is not None}
     with all_or_nothing(path) as part:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Probability, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import Probability
 from murmure.core.errors import MissingColumn, OutsideDomain, shorten
 
 if TYPE_CHECKING:

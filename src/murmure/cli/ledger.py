@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.ledger_session import say_lost_key
-from murmure.cli.shared import F, MurmureCommand, MurmureGroup, UsageError, console, json_option, print_json
+from murmure.cli.options import F, json_option
+from murmure.cli.terminal import console, print_json
 
 if TYPE_CHECKING:
     from murmure.ledger.entries import Entry

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import F, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import F
 from murmure.core.errors import BudgetExhausted
 
 if TYPE_CHECKING:
@@ -244,14 +244,6 @@ def say_lost_key(book: Ledger, kept: list[str]) -> None:
             f"WARNING: the key {place} of the ledger {book.name} is missing: files that it charged are not recognised, "
             "and their questions are paid again. Bring the key back from a backup.",
         )
-
-
-@contextmanager
-def tidily(out: Any) -> Iterator[None]:
-    """What is printed inside, without blanks at the ends of lines."""
-    with out.capture() as held:
-        yield
-    out.file.write("\n".join(line.rstrip(" ") for line in held.get().split("\n")))
 
 
 def check_delta(delta: float | None) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option
 from murmure.cli.party_join import join
 from murmure.cli.party_options import (
     FILE,
@@ -21,7 +23,7 @@ from murmure.cli.party_options import (
     print_study,
     printable,
 )
-from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, json_option, print_json
+from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:

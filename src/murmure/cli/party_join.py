@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import json_option
 from murmure.cli.party_options import (
     FIRST,
     STAGES,
@@ -22,7 +24,8 @@ from murmure.cli.party_options import (
     print_study,
     printable,
 )
-from murmure.cli.shared import MurmureCommand, UsageError, console, group_digits, json_option, print_json
+from murmure.cli.terminal import console, print_json
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client

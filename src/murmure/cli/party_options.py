@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import F, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import F
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client

@@ -8,16 +8,12 @@ from typing import Any
 
 import click
 
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    all_or_nothing,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-)
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import json_option, require_options
+from murmure.cli.terminal import print_json
 from murmure.core.errors import InvalidParameter
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
 
@@ -53,9 +49,7 @@ def predict(
     made: Any = read_model(model)
     if proba and not hasattr(made, "predict_proba"):
         raise UsageError(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
-    from murmure.cli.train import columns_of
-
-    rows = columns_of(made, source)
+    rows = read_features(made, source)
     predicted = made.predict(rows)
     columns = {made._target or "cluster": predicted}
     if proba:
@@ -81,3 +75,17 @@ def read_model(path: Path) -> Any:
             f"cannot read the model {str(path)!r}: {why}.", hint="murmure train writes one"
         ) from None
     return learner_from_json(text, repr(str(path)))
+
+
+def read_features(made: Any, source: str) -> dict[str, Any]:
+    """The columns of DATA that the model predicts from, in memory."""
+    import pyarrow as pa
+
+    from murmure.cli.train import column_values
+    from murmure.engines.sources.tables import open_table
+
+    schema = made.schema_
+    names = [name for name in schema.private if name != made._target]
+    table = open_table(source, names, schema.kinds)
+    whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
+    return {name: column_values(whole.column(name)) for name in names}

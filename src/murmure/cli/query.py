@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.estimate import PICTURE_FORMATS, check_places, naming_files
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
@@ -19,22 +18,13 @@ from murmure.cli.ledger_session import (
     ledger_options,
     one_source,
     open_ledger_session,
-    tidily,
 )
-from murmure.cli.shared import (
-    MurmureCommand,
-    OneOf,
-    UsageError,
-    all_or_nothing,
-    console,
-    did_you_mean,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import NumberList, OneOf, json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.outputs import check_picture_format, check_places, draw_off_screen, naming_files
+from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import CannotWrite, shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -200,16 +190,10 @@ def ready_to_draw(plot: Path | None) -> None:
     """Refuse a picture that could not be drawn."""
     if plot is None:
         return
-    if plot.suffix.lower() not in PICTURE_FORMATS:
-        raise UsageError(
-            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file answer.svg"
-        )
+    check_picture_format(plot, "answer.svg")
     from murmure.core.show import pyplot
 
-    with suppress(ImportError):
-        import matplotlib
-
-        matplotlib.use("Agg")
+    draw_off_screen()
     pyplot()
 
 
@@ -288,8 +272,6 @@ class QueryOptions:
 
 
 def _names(question: str, columns: str | None) -> tuple[str, ...]:
-    from murmure.cli.schema import split_columns
-
     wanted = COLUMNS[question]
     names = tuple(split_columns(columns)) if columns is not None else ()
     if len(names) == wanted or (question == "count" and len(names) == 1):
@@ -305,8 +287,6 @@ def _names(question: str, columns: str | None) -> tuple[str, ...]:
 
 def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     """--by region --by smoker, or --by region,smoker."""
-    from murmure.cli.schema import split_columns
-
     names = tuple(name for text in keys for name in split_columns(text))
     if len(set(names)) < len(names):
         raise UsageError(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
@@ -343,8 +323,6 @@ def check_column(schema: Schema, name: str) -> None:
 
 
 def _levels(text: str) -> Any:
-    from murmure.cli.shared import NumberList
-
     try:
         held = NumberList().convert(text, None, None)
     except click.UsageError:
@@ -465,7 +443,7 @@ def _show(release: Release, plan: Plan, till: LedgerSession, asked: QueryOptions
     from murmure.show.certificate_words import protects
 
     out = console()
-    with tidily(out):
+    with no_trailing_blanks(out):
         out.print(f"{asked.title}", style="bold")
         if release.seeded:
             out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")

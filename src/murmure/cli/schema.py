@@ -14,18 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
-    EXIT_USAGE,
-    MurmureCommand,
-    MurmureGroup,
-    UsageError,
-    all_or_nothing,
-    console,
-    group_digits,
-    json_option,
-    print_json,
-    split_labels,
-)
+from murmure.cli.commands import EXIT_USAGE, MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option, split_columns
+from murmure.cli.terminal import console, print_json
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.schema import Column, Schema
@@ -125,13 +118,6 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
         )
     else:
         click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
-
-
-def split_columns(text: str) -> list[str]:
-    try:
-        return split_labels(text)
-    except UsageError:
-        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
 
 
 def heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option
 from murmure.cli.party_options import printable
-from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, console, group_digits, json_option, print_json
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.parties.coordinator.folders import StudyFolder

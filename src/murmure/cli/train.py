@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
@@ -17,22 +18,12 @@ from murmure.cli.ledger_session import (
     ledger_options,
     one_source,
     open_ledger_session,
-    tidily,
 )
-from murmure.cli.shared import (
-    MurmureCommand,
-    OneOf,
-    UsageError,
-    all_or_nothing,
-    console,
-    did_you_mean,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import OneOf, json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -236,7 +227,6 @@ def _till(
 def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
     """The columns that are used."""
     from murmure.cli.query import check_column
-    from murmure.cli.schema import split_columns
     from murmure.core.schema import Schema
 
     wanted = list(schema.private) if features is None else split_columns(features)
@@ -345,24 +335,11 @@ def scored(made: Any, test: str) -> Score:
     held = 0 if whole is None else whole.num_rows
     if whole is None or held == 0:
         return Score(None, 0, rows)
-    columns = {name: _values(whole.column(name)) for name in schema.private}
+    columns = {name: column_values(whole.column(name)) for name in schema.private}
     return Score(float(made.score(columns)), held, rows - held)
 
 
-def columns_of(made: Any, source: Any) -> dict[str, Any]:
-    """The features of a table, in memory."""
-    import pyarrow as pa
-
-    from murmure.engines.sources.tables import open_table
-
-    schema = made.schema_
-    names = [name for name in schema.private if name != made._target]
-    table = open_table(source, names, schema.kinds)
-    whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
-    return {name: _values(whole.column(name)) for name in names}
-
-
-def _values(column: Any) -> Any:
+def column_values(column: Any) -> Any:
     import numpy as np
     import pyarrow as pa
 
@@ -402,7 +379,7 @@ def _show(
         table.add_row(kind, f"{figure} on {group_digits(score.rows)} rows of {test}{out_of}")
     table.add_row("costs", _cost(made))
     table.add_row("protects", protected(made))
-    with tidily(out):
+    with no_trailing_blanks(out):
         out.print(f"{type(made).__name__} of {source} -> {output}", style="bold", end="\n\n")
         if held["seeded"]:
             out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from murmure.advise.record_advice import protocols
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate, Target
 from murmure.core.show import each_at, true_values, truths_of
 from murmure.core.types import Certificate, Release
+from murmure.local.base.record_mechanism import protocol_names
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.question_words import QuestionWords
 
@@ -229,7 +229,7 @@ class ReportContent:
         person = getattr(self.plan, "person", None)
         if person is None or not self.many:
             return ""
-        return protocols(person)[list(person.columns).index(name)]
+        return protocol_names(person)[list(person.columns).index(name)]
 
     @cached_property
     def long(self) -> bool:

@@ -1,4 +1,4 @@
-"""`murmure sanitize`: every row of a table randomised before it leaves the house, certified and charged."""
+"""`murmure sanitise`: every row of a table is randomised before it leaves your organisation, certified and charged."""
 
 from __future__ import annotations
 
@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    Whole,
-    console,
-    did_you_mean,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import OneOf, Whole, json_option, require_options, rows_of_one_person
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -55,26 +47,6 @@ SOME_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
 
 
-class SolutionName(click.ParamType):
-    """A name of the list, or the nearest."""
-
-    name = "solution"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower() in ("rsfd", "rsrfd"):
-            value += "-grr"
-        if value.lower() not in NAMES:
-            raise UsageError(
-                f"there is no solution {shorten(value)}.", did_you_mean(value, NAMES) or f"there are {', '.join(NAMES)}"
-            )
-        return str(value.lower())
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in NAMES if name.startswith(incomplete.lower())]
-
-
 @click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
 @click.argument("sources", metavar="IN...", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
@@ -82,7 +54,7 @@ class SolutionName(click.ParamType):
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
-    type=SolutionName(),
+    type=OneOf("solution", NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
     metavar="NAME",
     help=f"{', '.join(NAMES)}.  [default: auto, the least variance of smp and spl]",
 )
@@ -112,7 +84,7 @@ class SolutionName(click.ParamType):
 @click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE", help="[default: beside OUT]")
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @json_option
-def sanitize(
+def sanitise(
     sources: tuple[str, ...],
     schema_file: Path | None,
     epsilon: float | None,
@@ -159,7 +131,7 @@ def sanitize(
     from murmure.core.schema import Schema
     from murmure.engines.sources.table_writer import leftover_files
     from murmure.ledger.charge_file import ChargeFile
-    from murmure.run.tables.sanitiser import sanitise
+    from murmure.run.tables.sanitiser import sanitise as sanitise_table
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
@@ -182,7 +154,7 @@ def sanitize(
     for words in made.warnings:
         click.echo(words, err=True)
     try:
-        receipt: Receipt = sanitise(
+        receipt: Receipt = sanitise_table(
             source,
             made.mechanism,
             output,
@@ -437,7 +409,7 @@ class SanitiseCharge:
 
 
 def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -> dict[str, Any]:
-    from murmure.advise.record_advice import protocols
+    from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import certificate_json, protects
 
     assert till.paid is not None
@@ -451,7 +423,7 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
         "clamped": dict(receipt.moved),
         "solution": made.name,
         "mechanism": type(plan.person).__name__,
-        "columns": dict(zip(plan.person.columns, protocols(plan.person), strict=True)),
+        "columns": dict(zip(plan.person.columns, protocol_names(plan.person), strict=True)),
         "public": list(plan.statistic.domain.open),  # type: ignore[union-attr]
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
@@ -474,7 +446,7 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
 def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str, ...], output: Path) -> None:
     from rich.table import Table
 
-    from murmure.advise.record_advice import protocols
+    from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import both_certificates, mechanism_title, promise, protects
 
     assert till.paid is not None
@@ -496,7 +468,7 @@ def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str
         table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
     table.add_row("solution", made.chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
-    for column, protocol in zip(plan.person.columns, protocols(plan.person), strict=True):
+    for column, protocol in zip(plan.person.columns, protocol_names(plan.person), strict=True):
         by_protocol.setdefault(protocol, []).append(column)
     for i, (protocol, columns) in enumerate(by_protocol.items()):
         table.add_row("columns" if i == 0 else "", f"{protocol}: {', '.join(columns)}")
