@@ -24,7 +24,8 @@ from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL, first_probl
 from murmure.statistics.conditions.refusals import refusal
 
 RATIO = Fraction(1, 3)
-ROUNDS = ("domain", "function", "inputs", "settings")  # of an Evaluated: all but the coefficients of this round
+# The fields of FunctionSums that stay the same from round to round: all but the coefficients.
+ROUNDS = ("domain", "function", "inputs", "settings")
 
 
 def check_minimum_cell(owner: str, value: Any) -> None:

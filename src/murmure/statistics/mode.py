@@ -30,7 +30,7 @@ class Chosen:
     candidates: int
 
     n = None
-    reading = None
+    estimator = None
     target = "fixed"
     unit = "index"
     noisy = True

@@ -20,7 +20,7 @@ from murmure.parties.party.transaction import ROW_COUNT_COLUMN, CohortRule, SumR
 from murmure.parties.study.cohort_guard import MIN_PARTIES
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
 from murmure.parties.study.replay import Turn
-from murmure.plan.plan import REPORTED_DELTA
+from murmure.plan.guarantees import REPORTED_DELTA
 from murmure.secure.errors import TooFewParties
 from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, disclosure_counts
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
