@@ -21,9 +21,9 @@ from murmure.core.show import STYLE, drawing, save_figure
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
 
-FREQUENCY = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
+CATEGORICAL = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
 NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
-LINES = {  # dashes where two lines run on top of one another
+LINE_STYLES = {  # dashes where two lines run on top of one another
     "GRR": ("#4c566a", "-"),
     "SUE": ("#2e7d5b", "-"),
     "OUE": ("#2a78d6", "-"),
@@ -106,7 +106,7 @@ class Advice:
             by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
         for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(by_name[name]), strict=True)
-            color, dash = LINES[name]
+            color, dash = LINE_STYLES[name]
             ax.plot(
                 x,
                 y,
@@ -197,12 +197,12 @@ def advise(
     if not epsilons:
         raise InvalidParameter("advise.epsilon: the list is empty.")
     known = _check_shares(domain, shares)
-    one = _cells_row if question == "histogram" else _mean_row
+    make_row = _cells_row if question == "histogram" else _mean_row
     rows: list[dict[str, Any]] = []
     for e in epsilons:
         e = positive_epsilon("advise", e)
-        names = FREQUENCY if question == "histogram" else NUMERIC
-        block = [one(load(name)(domain, e), int(people), known) for name in names]
+        names = CATEGORICAL if question == "histogram" else NUMERIC
+        block = [make_row(load(name)(domain, e), int(people), known) for name in names]
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
         block[0]["best"] = True
         rows += block
@@ -225,7 +225,7 @@ def _check_shares(domain: Domain, shares: Any) -> Any:
     return f
 
 
-def _row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
+def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
     detail = ""
     if hasattr(mechanism, "g"):
         detail = f"g = {mechanism.g}"
@@ -250,7 +250,7 @@ def _cells_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
     else:
         at = mechanism.variance(known, people)
         mean, worst = float(np.mean(at)), float(np.max(at))
-    return _row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
+    return _advice_row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
 
 
 def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
@@ -261,4 +261,4 @@ def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
     if known is not None and np.ndim(known) == 0:
         raise InvalidParameter("advise.shares: a mean needs the shares of all values, or none.")
     mean = float(at.mean() if known is None else known @ at)
-    return _row(mechanism, mean, float(at.max()) if known is None else mean, None)
+    return _advice_row(mechanism, mean, float(at.max()) if known is None else mean, None)

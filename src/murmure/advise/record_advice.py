@@ -35,25 +35,27 @@ from murmure.local.spl import SPL, Plain
 
 Floats = NDArray[np.float64]
 RankBy = Literal["mean", "worst"]
-KEYS = {"mean": "mean_variance", "worst": "worst_variance"}
-LEAST_SHARE = 2.0  # the epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18
+RECORD_RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance"}
+MIN_ATTRIBUTE_EPSILON = (
+    2.0  # the epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18
+)
 COLORS = {"SPL": "#b3261e", "SMP": "#2a78d6", "RSFD": "#e08a1e", "Plain": "#4c566a"}
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
-def samples(d: int, epsilon: float) -> range:
+def sample_sizes(d: int, epsilon: float) -> range:
     """How many of d attributes are worth drawing: at epsilon / m each, from one on, and fewer than all."""
-    return range(1, min(d - 1, math.ceil(epsilon / LEAST_SHARE) + 1) + 1)
+    return range(1, min(d - 1, math.ceil(epsilon / MIN_ATTRIBUTE_EPSILON) + 1) + 1)
 
 
 def candidate_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
     """What is chosen from without being asked for: splitting, and sampling m of d attributes."""
     d = len(schema.private)
-    sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in samples(d, epsilon)}
+    sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in sample_sizes(d, epsilon)}
     return {**sampled, "SPL": SPL(schema, epsilon)}
 
 
-def others(schema: Schema, epsilon: float) -> dict[str, Any]:
+def special_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
     """What has a use of its own: fakes hide which attribute is real, plain tables look like tables."""
     fakes = {f"RS+FD[{name}]": RSFD(schema, epsilon, name) for name in FAKES}
     return {**fakes, "Plain": Plain(schema, epsilon)}
@@ -61,10 +63,10 @@ def others(schema: Schema, epsilon: float) -> dict[str, Any]:
 
 def least_variance(schema: Schema, epsilon: float, people: int, shares: Mapping[str, Any] | None = None) -> Any:
     """The mechanism with the least exact variance, averaged over all figures: what `--solution auto` takes."""
-    _check(schema, people)
-    known = _shares(schema, shares)
-    held = list(candidate_solutions(schema, positive_epsilon("choose", epsilon)).values())
-    return min(held, key=lambda m: (mean_variance(m, people, known), m.report_bits))
+    _check_request(schema, people)
+    known = _known_shares(schema, shares)
+    candidates = list(candidate_solutions(schema, positive_epsilon("choose", epsilon)).values())
+    return min(candidates, key=lambda m: (mean_variance(m, people, known), m.report_bits))
 
 
 def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Floats | None]:
@@ -72,15 +74,15 @@ def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> d
     out: dict[str, Floats | None] = {}
     rows = zip(mechanism.columns, mechanism.parts, shares, _variances(mechanism, people, shares), strict=True)
     for name, part, f, variance in rows:
-        numbers = part.domain.numbers() if by_mean(part.domain) or _of_mean(part) else None
+        numbers = part.domain.numbers() if by_mean(part.domain) or _estimates_mean(part) else None
         if variance is None or numbers is None:
             out[name] = variance
-        elif _of_mean(part):
+        elif _estimates_mean(part):
             out[name] = variance / float(numbers[-1] - numbers[0]) ** 2
         else:  # shares of very many values: what is asked is their mean, read off them as anybody would
             high, low = part._cells
-            reading = CellEstimator((low + (high - low) * f) * people, people, high, low, part.cross)
-            estimate = Estimate(part.domain.labels(), f, people, "share", reading)
+            estimator = CellEstimator((low + (high - low) * f) * people, people, high, low, part.cross)
+            estimate = Estimate(part.domain.labels(), f, people, "share", estimator)
             mean = Estimates({name: estimate}, people, {name: (numbers, 0.0)}).means[name]
             out[name] = mean.variance("fixed") / float(numbers[-1] - numbers[0]) ** 2
     return out
@@ -95,14 +97,14 @@ def _variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> list[Fl
     ]
 
 
-def _of_mean(part: Any) -> bool:
+def _estimates_mean(part: Any) -> bool:
     return hasattr(part, "variance_polynomial")
 
 
 def mean_variance(mechanism: Any, people: int, shares: Sequence[Floats]) -> float:
     """Averaged over all figures of all columns; infinite where one of them is biased."""
-    held = list(figure_variances(mechanism, people, shares).values())
-    return math.inf if any(v is None for v in held) else float(np.concatenate(held).mean())  # type: ignore[arg-type]
+    variances = list(figure_variances(mechanism, people, shares).values())
+    return math.inf if any(v is None for v in variances) else float(np.concatenate(variances).mean())  # type: ignore[arg-type]
 
 
 # -- the ranking ------------------------------------------------------------------------------------------------------
@@ -134,8 +136,8 @@ class RecordAdvice:
     def cells(self, row: dict[str, Any]) -> dict[str, str]:
         """A row in words."""
         return {
-            "error": error_of(row["mean_variance"]),
-            "worst": error_of(row["worst_variance"]),
+            "error": error_text(row["mean_variance"]),
+            "worst": error_text(row["worst_variance"]),
             "record": f"{row['epsilon_record']:.4g}",
             "attribute": f"{row['epsilon_attribute']:.4g}",
             "pairs": f"{row['pairs']}/{row['pairs_in_all']}",
@@ -181,14 +183,14 @@ class RecordAdvice:
         lines: dict[str, list[tuple[float, float]]] = {}
         kinds = {row["solution"]: row["mechanism"] for row in self.rows}
         for row in self.rows:
-            variance = row[KEYS[self.rank_by]]
+            variance = row[RECORD_RANK_KEYS[self.rank_by]]
             if variance is not None:
                 lines.setdefault(row["solution"], []).append((row["epsilon"], 100 * math.sqrt(variance)))
-        seen: dict[str, int] = {}
+        used: dict[str, int] = {}
         for name in sorted(lines, key=lambda name: -max(lines[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(lines[name]), strict=True)
             kind = kinds[name]
-            dash, seen[kind] = DASHES[seen.get(kind, 0) % len(DASHES)], seen.get(kind, 0) + 1
+            dash, used[kind] = DASHES[used.get(kind, 0) % len(DASHES)], used.get(kind, 0) + 1
             mark = "o" if len(x) < 12 else ""
             ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=COLORS[kind], label=name)
         ax.set_yscale("log")
@@ -205,7 +207,7 @@ class RecordAdvice:
         return ax
 
 
-def error_of(variance: float | None) -> str:
+def error_text(variance: float | None) -> str:
     """A standard error in per cent of the whole."""
     return "-" if variance is None else f"{100 * math.sqrt(variance):.3g}"
 
@@ -218,10 +220,10 @@ def advise_records(
     rank_by: RankBy = "mean",
 ) -> RecordAdvice:
     """Rank the solutions for this schema. shares: by column, those that are known (of the values, also of a number)."""
-    _check(schema, people)
-    if rank_by not in KEYS:
+    _check_request(schema, people)
+    if rank_by not in RECORD_RANK_KEYS:
         raise InvalidParameter(
-            f"advise.rank_by must be one of {', '.join(KEYS)} for records, got {shorten(rank_by)}.",
+            f"advise.rank_by must be one of {', '.join(RECORD_RANK_KEYS)} for records, got {shorten(rank_by)}.",
             hint="Var* is for one attribute",
         )
     epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
@@ -229,24 +231,31 @@ def advise_records(
         raise InvalidParameter("advise.epsilon: the list is empty.")
     for name in schema.private:
         few_values("advise", schema[name])
-    known = _shares(schema, shares)
+    known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
     for e in epsilons:
         e = positive_epsilon("advise", e)
-        first = {name: _row(name, m, int(people), known) for name, m in candidate_solutions(schema, e).items()}
-        block = [*first.values(), *(_row(name, m, int(people), known) for name, m in others(schema, e).items())]
-        block.sort(key=lambda row: (_last(row[KEYS[rank_by]]), row["report_bits"]))
-        best = min(first.values(), key=lambda row: (_last(row[KEYS[rank_by]]), row["report_bits"]))
+        candidates = {
+            name: _advice_row(name, m, int(people), known) for name, m in candidate_solutions(schema, e).items()
+        }
+        block = [
+            *candidates.values(),
+            *(_advice_row(name, m, int(people), known) for name, m in special_solutions(schema, e).items()),
+        ]
+        block.sort(key=lambda row: (_or_infinite(row[RECORD_RANK_KEYS[rank_by]]), row["report_bits"]))
+        best = min(
+            candidates.values(), key=lambda row: (_or_infinite(row[RECORD_RANK_KEYS[rank_by]]), row["report_bits"])
+        )
         best["best"] = True
         rows += sorted(block, key=lambda row: not row["best"])  # what is offered goes before its equals
     return RecordAdvice(schema, int(people), rank_by, rows)
 
 
-def _last(variance: float | None) -> float:
+def _or_infinite(variance: float | None) -> float:
     return math.inf if variance is None else variance
 
 
-def _check(schema: Schema, people: Any) -> None:
+def _check_request(schema: Schema, people: Any) -> None:
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
         raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
     schema.refuse_drafted()
@@ -254,7 +263,7 @@ def _check(schema: Schema, people: Any) -> None:
         raise InvalidParameter("advise.schema has public columns only: there is nothing to randomise.")
 
 
-def _shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
+def _known_shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
     """Even shares, but for the columns whose shares are known."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidParameter(
@@ -273,7 +282,7 @@ def _shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
     return out
 
 
-def _row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Any]:
+def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Any]:
     by_column = figure_variances(mechanism, people, shares)
     means = {name: None if v is None else float(v.mean()) for name, v in by_column.items()}
     biased = [name for name, v in means.items() if v is None]
@@ -293,10 +302,10 @@ def _row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
-        "note": "" if complete else f"biased, no figure: {_listed(biased)}",
+        "note": "" if complete else f"biased, no figure: {_first_names(biased)}",
         "best": False,
     }
 
 
-def _listed(names: list[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _first_names(names: list[str], count: int = 3) -> str:
+    return ", ".join(names[:count]) + (f" and {len(names) - count} more" if len(names) > count else "")

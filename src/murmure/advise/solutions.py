@@ -29,7 +29,7 @@ class Solution:
         return self.make(schema, epsilon, **self.fixed, **settings)
 
 
-def _fakes(make: Any, oracle: str, *more: str) -> Solution:
+def _fake_data_solution(make: Any, oracle: str, *more: str) -> Solution:
     return Solution(make, {"oracle": oracle}, ("weights", "calibrate", *more))
 
 
@@ -39,8 +39,8 @@ SOLUTIONS: dict[str, Solution] = {
     "smp-round-robin": Solution(SMP, {"draw": "round-robin"}, ("oracle", "numeric", "sample")),
     "spl": Solution(SPL, {}, SPLITS),
     "plain": Solution(Plain, {}, SPLITS),
-    **{f"rsfd-{name.lower()}": _fakes(RSFD, name) for name in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")},
-    **{f"rsrfd-{name.lower()}": _fakes(RSRFD, name, "priors") for name in ("GRR", "SUE-r", "OUE-r")},
+    **{f"rsfd-{name.lower()}": _fake_data_solution(RSFD, name) for name in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")},
+    **{f"rsrfd-{name.lower()}": _fake_data_solution(RSRFD, name, "priors") for name in ("GRR", "SUE-r", "OUE-r")},
     "adp": Solution(ADP, {"solution": "smp"}, ("by",)),
     "adp-spl": Solution(ADP, {"solution": "spl"}, ("by",)),
     "adp-rsfd": Solution(ADP, {"solution": "rsfd"}, ("by", "calibrate")),

@@ -44,7 +44,7 @@ Bound = BoundNoise | BoundChoice
 Ask = Callable[[Any, Gate], Any]
 SEED = 2602_17454
 SLACK = 1e-6  # log-probabilities are floats
-UNSEEN = {"engine", "ledger", "rng"}  # where and with which generator it ran is not what is released
+NOT_RELEASED = {"engine", "ledger", "rng"}  # where and with which generator it ran is not what is released
 
 
 class AuditFailed(MurmureError, AssertionError):
@@ -90,13 +90,13 @@ class RecordingGate(Gate):
         self.passages: list[Passage] = []
 
     def add(self, question: str, total: Ints, bound: BoundNoise) -> NoisySum:
-        with _drawing(self):
+        with _noise_stream(self):
             noisy = super().add(question, total, bound)
         self.passages.append(Passage(question, bound, tuple(np.asarray(total).tolist()), self.answers[-1].answer))
         return noisy
 
     def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
-        with _drawing(self):
+        with _noise_stream(self):
             chosen = super().choose(question, scores, bound)
         self.passages.append(Passage(question, bound, tuple(np.asarray(scores).tolist()), (chosen,)))
         return chosen
@@ -109,7 +109,7 @@ class RecordingGate(Gate):
         )
 
 
-class _drawing:
+class _noise_stream:
     """While the gate draws, it draws from its other stream."""
 
     def __init__(self, gate: RecordingGate) -> None:
@@ -143,7 +143,7 @@ class ReplayGate(Gate):
             moved = sum(steps) if bound.norm == "l1" else sum(step * step for step in steps)
             self._check(f"block {block.name!r} in {bound.norm}{' squared' * (bound.norm == 'l2')}", moved, declared)
         if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
-            self._told(self._ratio_of_sums(frozen, truth, bound), bound)
+            self._check_ratio(self._ratio_of_sums(frozen, truth, bound), bound)
         self.answers.append(GateAnswer(question, bound, frozen.answer))
         return NoisySum(bound.blocks, np.array(frozen.answer, np.int64), bound.laws)
 
@@ -152,10 +152,10 @@ class ReplayGate(Gate):
         steps = [abs(new - old) for new, old in zip(np.asarray(scores).tolist(), frozen.truth, strict=True)]
         self._check("a score", max(steps), bound.sensitivity)
         if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
-            before, after = (
+            first, second = (
                 bound.law.log_prob(np.asarray(s, np.int64))[frozen.answer[0]] for s in (frozen.truth, scores)
             )
-            self._told(float(before) - float(after), bound)
+            self._check_ratio(float(first) - float(second), bound)
         self.answers.append(GateAnswer(question, bound, frozen.answer))
         return frozen.answer[0]
 
@@ -197,10 +197,10 @@ class ReplayGate(Gate):
                 f"{shorten(frozen.question, 20)}): what is asked depends on one person.",
                 "a question may depend on public constants and on earlier noisy answers, and on nothing else",
             )
-        for name, (before, now) in _differences(_said(frozen.bound), _said(bound)).items():
+        for name, (first, second) in _differences(_public_facts(frozen.bound), _public_facts(bound)).items():
             self._fail(
-                f"{self._here} has another {name} in the second run ({shorten(now)}, not {shorten(before)}): the noise "
-                "depends on one person.",
+                f"{self._here} has another {name} in the second run ({shorten(second)}, not {shorten(first)}): the "
+                "noise depends on one person.",
                 "scale noise by public bounds and by noisy answers, never by the data",
             )
         if bound.relation != self.relation:
@@ -225,11 +225,11 @@ class ReplayGate(Gate):
             part = slice(at, at + block.width)
             at += block.width
             answer = np.array(frozen.answer[part], np.int64)
-            before, after = (answer - np.array(t[part], np.int64) for t in (frozen.truth, truth))
-            ratio += float(np.sum(law.log_prob(before) - law.log_prob(after)))
+            first, second = (answer - np.array(t[part], np.int64) for t in (frozen.truth, truth))
+            ratio += float(np.sum(law.log_prob(first) - law.log_prob(second)))
         return ratio
 
-    def _told(self, ratio: float, bound: Bound) -> None:
+    def _check_ratio(self, ratio: float, bound: Bound) -> None:
         """The very answer that left is no likelier than e**epsilon times as before: for each, whatever it is."""
         self.loss += ratio
         if not abs(ratio) <= bound.cost.epsilon + SLACK:
@@ -240,7 +240,7 @@ class ReplayGate(Gate):
             )
 
 
-def _said(bound: Bound) -> dict[str, Any]:
+def _public_facts(bound: Bound) -> dict[str, Any]:
     """All that is public about an answer."""
     out = {
         "kind": type(bound).__name__,
@@ -284,7 +284,7 @@ def replay_audit(
     """
     recorder = RecordingGate(Random.seeded(seed), Random.seeded(seed + 1))
     first = _observe(ask, data, recorder)
-    cost = _costs(recorder.passages, claim)
+    cost = _total_cost(recorder.passages, claim)
     replay = ReplayGate(recorder.passages, relation, Random.seeded(seed))
     second = _observe(ask, neighbour, replay)
     if replay.failed is not None and first.raised is None:
@@ -306,11 +306,11 @@ def replay_audit(
                 hint=way_out,
             )
     replay.ends()
-    _refuse_nothing(first, len(recorder.passages), allow_raise, allow_no_question)
+    _refuse_empty_audit(first, len(recorder.passages), allow_raise, allow_no_question)
     for one_leaf, other_leaf in zip(first.released, second.released, strict=False):
         if one_leaf != other_leaf:
             raise AuditFailed(
-                f"with every noisy answer frozen the result differs in {_at(one_leaf, other_leaf)}: something was "
+                f"with every noisy answer frozen the result differs in {_place(one_leaf, other_leaf)}: something was "
                 "released that did not pass the gate.",
                 hint="release what noisy answers give, and nothing else: no exact n, bounds, labels or sums",
             )
@@ -322,14 +322,14 @@ def replay_audit(
     )
 
 
-def _refuse_nothing(seen: _Seen, questions: int, allow_raise: Any, allow_no_question: bool) -> None:
+def _refuse_empty_audit(observed: _Observed, questions: int, allow_raise: Any, allow_no_question: bool) -> None:
     """Two runs that break off alike, or that ask nothing, are alike and show nothing."""
-    if seen.kind is not None:
-        if allow_raise is True or (allow_raise is not False and issubclass(seen.kind, allow_raise)):
+    if observed.kind is not None:
+        if allow_raise is True or (allow_raise is not False and issubclass(observed.kind, allow_raise)):
             return
         after = f"after {questions} question{'s' * (questions != 1)}" if questions else "before the first question"
         raise AuditFailed(
-            f"both runs end with {shorten(seen.raised, 160)} {after}: no result was audited.",
+            f"both runs end with {shorten(observed.raised, 160)} {after}: no result was audited.",
             hint="repair what is asked; where this error is meant, declare it: allow_raise=True, or its class",
         )
     if not questions and not allow_no_question:
@@ -339,7 +339,7 @@ def _refuse_nothing(seen: _Seen, questions: int, allow_raise: Any, allow_no_ques
         )
 
 
-def _costs(passages: Sequence[Passage], claim: float | Cost | None) -> Cost:
+def _total_cost(passages: Sequence[Passage], claim: float | Cost | None) -> Cost:
     """All costs together, exactly, and never more than was claimed; rho counts where there is no pure epsilon."""
     limits: dict[str, float] = {}
     if isinstance(claim, Cost):
@@ -360,7 +360,7 @@ def _costs(passages: Sequence[Passage], claim: float | Cost | None) -> Cost:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Observed:
     """All that whoever reads a run can see."""
 
     released: tuple[tuple[str, Any], ...]
@@ -370,11 +370,11 @@ class _Seen:
     kind: type[Exception] | None = None  # of the error
 
 
-def _observe(ask: Ask, data: Any, gate: Gate) -> _Seen:
+def _observe(ask: Ask, data: Any, gate: Gate) -> _Observed:
     raised, kind = None, None
     released: tuple[tuple[str, Any], ...] = ()
     printed = io.StringIO()
-    with warnings.catch_warnings(record=True) as heard, redirect_stdout(printed), redirect_stderr(printed):
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed), redirect_stderr(printed):
         warnings.simplefilter("always")
         try:
             result = ask(data, gate)
@@ -382,11 +382,11 @@ def _observe(ask: Ask, data: Any, gate: Gate) -> _Seen:
             raised, kind = f"{type(error).__name__}: {error}", type(error)
         else:
             released = tuple(_leaves(result, "the result", ()))  # now: a learner may be fitted again
-    told = tuple(f"{w.category.__name__}: {w.message}" for w in heard)
-    return _Seen(released, raised, told, printed.getvalue(), kind)
+    warned = tuple(f"{w.category.__name__}: {w.message}" for w in caught)
+    return _Observed(released, raised, warned, printed.getvalue(), kind)
 
 
-def _at(one: tuple[str, Any], other: tuple[str, Any]) -> str:
+def _place(one: tuple[str, Any], other: tuple[str, Any]) -> str:
     return one[0] if one[0] == other[0] else f"{one[0]} and {other[0]}"
 
 
@@ -405,28 +405,28 @@ def _leaves(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str
         return
     elif isinstance(value, dict | types.MappingProxyType):
         yield path, (type(value).__name__, len(value))
-        for i, (key, held) in enumerate(value.items()):
+        for i, (key, item) in enumerate(value.items()):
             yield from _leaves(key, f"{path}.keys[{i}]", above)
-            yield from _leaves(held, f"{path}[{key!r}]", above)
+            yield from _leaves(item, f"{path}[{key!r}]", above)
     elif isinstance(value, set | frozenset):
         yield path, sorted(map(repr, value))
     elif isinstance(value, tuple | list) and set(map(type, value)) <= {int, str}:
         yield path, (type(value).__name__, tuple(value))
     elif isinstance(value, tuple | list | deque | np.ndarray):
         yield path, (type(value).__name__, len(value))
-        for i, held in enumerate(value):
-            yield from _leaves(held, f"{path}[{i}]", above)
+        for i, item in enumerate(value):
+            yield from _leaves(item, f"{path}[{i}]", above)
     else:
         yield path, type(value).__qualname__
-        for name, held in _inside(value, path):
-            yield from _leaves(held, f"{path}.{name}", above)
+        for name, item in _contents(value, path):
+            yield from _leaves(item, f"{path}.{name}", above)
         return
     if getattr(value, "__dict__", None):  # of a list with a name, say
-        for name, held in _parts(value):
-            yield from _leaves(held, f"{path}.{name}", above)
+        for name, item in _attributes(value):
+            yield from _leaves(item, f"{path}.{name}", above)
 
 
-def _inside(value: Any, path: str) -> list[tuple[str, Any]]:
+def _contents(value: Any, path: str) -> list[tuple[str, Any]]:
     """What a thing is made of: its attributes, what a function carries along, or what pickle would write.
 
     What cannot be looked into fails the audit: anything could be in it.
@@ -440,10 +440,14 @@ def _inside(value: Any, path: str) -> list[tuple[str, Any]]:
         return [("function", value.func), ("arguments", [value.args, value.keywords])]
     if isinstance(value, type):
         known = getattr(sys.modules.get(value.__module__), value.__qualname__, None) is value
-        return [("name", value.__qualname__)] if known else [("name", value.__qualname__), ("holds", dict(_own(value)))]
+        return (
+            [("name", value.__qualname__)]
+            if known
+            else [("name", value.__qualname__), ("holds", dict(_class_attributes(value)))]
+        )
     if isinstance(value, types.BuiltinFunctionType):
         return [("name", value.__qualname__)]
-    parts = _parts(value)
+    parts = _attributes(value)
     if parts or type(value).__module__.startswith("murmure."):
         return parts
     try:
@@ -455,20 +459,20 @@ def _inside(value: Any, path: str) -> list[tuple[str, Any]]:
         ) from None
 
 
-def _own(made: type) -> Iterator[tuple[str, Any]]:
+def _class_attributes(cls: type) -> Iterator[tuple[str, Any]]:
     """What a class holds that was made while it ran; not what every class has."""
-    return ((name, held) for name, held in sorted(vars(made).items()) if not name.startswith("__"))
+    return ((name, value) for name, value in sorted(vars(cls).items()) if not name.startswith("__"))
 
 
-def _parts(value: Any) -> list[tuple[str, Any]]:
+def _attributes(value: Any) -> list[tuple[str, Any]]:
     """All attributes that an object holds, in slots too: a model that is saved takes them along."""
     if is_dataclass(value) and type(value).__module__.startswith("murmure."):
         return [(f.name, getattr(value, f.name)) for f in fields(value)]  # and not what it remembers of them
-    held = [vars(kind).get("__slots__", ()) for kind in type(value).__mro__]
-    slots = {n for some in held for n in ((some,) if isinstance(some, str) else some) if not n.startswith("__")}
+    declared = [vars(kind).get("__slots__", ()) for kind in type(value).__mro__]
+    slots = {n for names in declared for n in ((names,) if isinstance(names, str) else names) if not n.startswith("__")}
     names = sorted({*getattr(value, "__dict__", {}), *(name for name in slots if hasattr(value, name))})
-    unseen = UNSEEN if isinstance(value, Learner) else ()
-    return [(name, getattr(value, name)) for name in names if name not in unseen]
+    skipped = NOT_RELEASED if isinstance(value, Learner) else ()
+    return [(name, getattr(value, name)) for name in names if name not in skipped]
 
 
 # -- neighbours --------------------------------------------------------------------------------------------------------
@@ -503,29 +507,29 @@ def neighbours(
     if relation not in ("add/remove", "replace"):
         raise InvalidParameter(f"relation must be 'add/remove' or 'replace', got {shorten(relation)}.")
     schema = domain if isinstance(domain, Schema) else Schema({"x": with_column(domain, "x")})
-    made = _Made(schema, Random.seeded(seed), person, rows)
+    maker = _TableMaker(schema, Random.seeded(seed), person, rows)
     out = []
     for table in TABLES:
-        before = made.table(table)
+        base = maker.table(table)
         for i, kind in enumerate(ROWS):
             for size in (1,) if person is None else (1, rows, rows + 2):
-                mine, place = [made.row(kind, "the one") for _ in range(size)], made.below(len(before) + 1)
-                with_one = [*before[:place], *mine, *before[place:]]
+                mine, place = [maker.row(kind, "the one") for _ in range(size)], maker.below(len(base) + 1)
+                with_one = [*base[:place], *mine, *base[place:]]
                 if relation == "add/remove":
-                    pairs = [(f"{kind} row added", before, with_one), (f"{kind} row removed", with_one, before)]
+                    pairs = [(f"{kind} row added", base, with_one), (f"{kind} row removed", with_one, base)]
                 else:
-                    other = ROWS[(i + 1 + made.below(len(ROWS) - 1)) % len(ROWS)]
-                    theirs = [made.row(other, "the one") for _ in range(size)]
-                    pairs = [(f"{kind} row made {other}", with_one, [*before[:place], *theirs, *before[place:]])]
+                    other = ROWS[(i + 1 + maker.below(len(ROWS) - 1)) % len(ROWS)]
+                    theirs = [maker.row(other, "the one") for _ in range(size)]
+                    pairs = [(f"{kind} row made {other}", with_one, [*base[:place], *theirs, *base[place:]])]
                 several = "" if size == 1 else f", {size} rows of one person"
                 for what, one, two in pairs:
-                    data, changed = (made.columns(part, isinstance(domain, Schema)) for part in (one, two))
+                    data, changed = (maker.columns(part, isinstance(domain, Schema)) for part in (one, two))
                     out.append(Neighbours(f"{table}: {what}{several}", data, changed, relation))
     return out
 
 
 @dataclass(frozen=True)
-class _Made:
+class _TableMaker:
     """Rows of a schema."""
 
     schema: Schema
@@ -555,8 +559,8 @@ class _Made:
 
     def columns(self, rows: list[dict[str, Any]], table: bool) -> Any:
         names = [*self.schema, *([] if self.person is None or self.person in self.schema else [self.person])]
-        held = {name: [row[name] for row in rows] for name in names}
-        return held if table else held["x"]
+        columns = {name: [row[name] for row in rows] for name in names}
+        return columns if table else columns["x"]
 
     def cell(self, domain: Domain, kind: str) -> Any:
         if kind == "corner":

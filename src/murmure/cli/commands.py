@@ -28,7 +28,7 @@ class UsageError(click.UsageError):
         self.hint = hint
 
 
-def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]:
+def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | None]:
     """What kind, what is wrong, and a way out."""
     hint = getattr(error, "hint", None)
     ctx = getattr(error, "ctx", None)
@@ -48,16 +48,16 @@ def explain(error: MurmureError | click.ClickException) -> dict[str, str | None]
     return {"type": kind, "message": message if message.endswith((".", "?")) else message + ".", "hint": hint}
 
 
-def complain(error: MurmureError | click.ClickException, as_json: bool) -> int:
-    said = explain(error)
+def print_error(error: MurmureError | click.ClickException, as_json: bool) -> int:
+    fields = error_fields(error)
     if as_json:
-        print_json({"error": said})
+        print_json({"error": fields})
     else:
-        click.echo(f"Error: {said['message']}" + (f"\n  Hint: {said['hint']}" if said["hint"] else ""), err=True)
+        click.echo(f"Error: {fields['message']}" + (f"\n  Hint: {fields['hint']}" if fields["hint"] else ""), err=True)
     return EXIT_USAGE
 
 
-def cannot_print(error: OSError) -> int:
+def end_broken_output(error: OSError) -> int:
     """The disk is full, or whoever read has gone: which is no error, and nothing to talk about."""
     with suppress(OSError, ValueError, AttributeError):  # what is left in the buffer would fail again at the end
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -69,7 +69,7 @@ def cannot_print(error: OSError) -> int:
     return EXIT_USAGE
 
 
-def tidy_when_stopped() -> None:
+def abort_on_signals() -> None:
     """SIGTERM and SIGHUP end the command as Ctrl-C does: nothing half-written stays behind."""
 
     def stop(number: int, frame: object) -> None:
@@ -103,12 +103,12 @@ class MurmureCommand(click.Command):
         given = list(sys.argv[1:] if args is None else args)
         if not standalone_mode:
             return super().main(given, prog_name, complete_var, False, **extra)
-        tidy_when_stopped()
+        abort_on_signals()
         try:
             try:
                 code = super().main(given, prog_name, complete_var, False, **extra)
             except (MurmureError, click.ClickException) as error:
-                code = complain(error, "--json" in given)
+                code = print_error(error, "--json" in given)
             except click.Abort:
                 click.echo("Stopped.", err=True)
                 code = 130
@@ -117,7 +117,7 @@ class MurmureCommand(click.Command):
         except OSError as error:
             if error.filename is not None:  # not the output, but a file: a bug
                 raise
-            code = cannot_print(error)
+            code = end_broken_output(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -139,7 +139,7 @@ class MurmureGroup(MurmureCommand, click.Group):
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """ "did you mean GRR?", where something comes near."""
     by_lower = {k.lower(): k for k in known}
-    low = name.lower()
-    close = [k for k in by_lower if len(low) > 2 and (low in k or k in low)]
-    close = close or difflib.get_close_matches(low, by_lower, 3, 0.6)
+    lower = name.lower()
+    close = [k for k in by_lower if len(lower) > 2 and (lower in k or k in lower)]
+    close = close or difflib.get_close_matches(lower, by_lower, 3, 0.6)
     return f"did you mean {' or '.join(by_lower[k] for k in close[:3])}?" if close else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.commands import MurmureCommand, explain
+from murmure.cli.commands import MurmureCommand, error_fields
 from murmure.cli.options import json_option
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
@@ -61,7 +61,7 @@ def demo(
         if as_json:
             raise
         # the survey has been shown: a page that cannot be written is only a warning
-        why = explain(error)["message"]
+        why = error_fields(error)["message"]
         click.echo(f"Warning: there is no page: {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
         ctx.exit(1)
     if as_json:

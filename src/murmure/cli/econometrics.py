@@ -21,17 +21,17 @@ from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
 ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
-NAMES = "A,B,..."
+NAME_LIST = "A,B,..."
 
 
-def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+def _split_names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """age,stay -> ("age", "stay"); a comma inside a name stands in quotes, as in a CSV file."""
     if value is None:
         return None
     return tuple(split_columns(value))
 
 
-def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """0,0.5,1 -> ("0", "0.5", "1"): decimals stay as they are typed."""
     if value is None:
         return None
@@ -44,16 +44,16 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> t
     return parts
 
 
-def _text(name: str, metavar: str, help: str) -> Any:
+def _text_option(name: str, metavar: str, help: str) -> Any:
     return click.option(f"--{name}", metavar=metavar, help=help)
 
 
-def _list(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar=NAMES, callback=_listed, help=help)
+def _names_option(name: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar=NAME_LIST, callback=_split_names, help=help)
 
 
-def _grid(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar="X,Y,...", callback=_numbers, help=help)
+def _grid_option(name: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar="X,Y,...", callback=_split_numbers, help=help)
 
 
 OPTIONS: dict[str, Any] = {
@@ -72,40 +72,42 @@ OPTIONS: dict[str, Any] = {
         type=click.Choice(["hessian", "sandwich", "opg"]),
         help="Standard errors.  [default: hessian]",
     ),
-    "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
-    "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
-    "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),
-    "treated": _text("treated", "D", "The column that says who is treated.  [required]"),
-    "post": _text("post", "T", "The column that says what came after.  [required]"),
-    "covariates": _text("covariates", "X", 'Further columns: "age + ward".'),
-    "by": _text("by", "G", "The column of groups.  [required]"),
-    "by_groups": _text("by", "G", "A curve for each label of this column."),
-    "by_two": _text("by", "G", "The column of groups; without it one sample is compared with --mu."),
-    "groups": _list("groups", "Which of its labels.  [default: all]"),
-    "mu": _text("mu", "M", "What the mean is compared with.  [default: 0]"),
+    "weights": _text_option("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
+    "lambdas": _grid_option("lambdas", "Penalties.  [default: 0 and powers of ten]"),
+    "instruments": _text_option(
+        "instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'
+    ),
+    "treated": _text_option("treated", "D", "The column that says who is treated.  [required]"),
+    "post": _text_option("post", "T", "The column that says what came after.  [required]"),
+    "covariates": _text_option("covariates", "X", 'Further columns: "age + ward".'),
+    "by": _text_option("by", "G", "The column of groups.  [required]"),
+    "by_groups": _text_option("by", "G", "A curve for each label of this column."),
+    "by_two": _text_option("by", "G", "The column of groups; without it one sample is compared with --mu."),
+    "groups": _names_option("groups", "Which of its labels.  [default: all]"),
+    "mu": _text_option("mu", "M", "What the mean is compared with.  [default: 0]"),
     "pooled": click.option("--pooled", is_flag=True, default=None, help="One variance for both groups."),
-    "strata": _text("strata", "S", "The column of strata.  [required]"),
-    "grid": _grid("grid", "Public points.  [default: the column's own values]"),
-    "edges": _grid("edges", "Public edges of the bins.  [default: the column's own values]"),
-    "shares": _grid("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
-    "event": _text("event", "E", "The column that says whether it happened.  [required]"),
+    "strata": _text_option("strata", "S", "The column of strata.  [required]"),
+    "grid": _grid_option("grid", "Public points.  [default: the column's own values]"),
+    "edges": _grid_option("edges", "Public edges of the bins.  [default: the column's own values]"),
+    "shares": _grid_option("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
+    "event": _text_option("event", "E", "The column that says whether it happened.  [required]"),
     "ties": click.option(
         "--ties",
         type=click.Choice(["breslow", "efron"]),
         help="How events at one time are counted.  [default: breslow]",
     ),
-    "time": _text("time", "T", "The column of times.  [required]"),
-    "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
-    "columns": _list("columns", "Which columns.  [default: all numbers]"),
-    "columns_needed": _list("columns", "Which columns.  [required]"),
+    "time": _text_option("time", "T", "The column of times.  [required]"),
+    "outcome": _text_option("outcome", "Y", "The column that the score is to tell.  [required]"),
+    "columns": _names_option("columns", "Which columns.  [default: all numbers]"),
+    "columns_needed": _names_option("columns", "Which columns.  [required]"),
     "scaled": click.option("--scaled", is_flag=True, default=None, help="Columns in units of their deviations."),
-    "offset": _text("offset", "O", "A column or expression whose coefficient is 1."),
+    "offset": _text_option("offset", "O", "A column or expression whose coefficient is 1."),
     "dispersion": click.option("--dispersion", type=click.Choice(["pearson"]), help="Errors for overdispersed counts."),
     "link": click.option("--link", type=click.Choice(["log", "inverse"]), help="[default: log]"),
     "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
     "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
 }
-KEYS = {  # options that several commands say differently
+PARAMETERS = {  # options that several commands say differently
     "by_groups": "by",
     "by_two": "by",
     "columns_needed": "columns",
@@ -237,7 +239,7 @@ SPECS = (
 )
 
 
-def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
+def _common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command here."""
     for option in reversed(
         (
@@ -299,7 +301,7 @@ HELP = """{about}
     """
 
 
-def command_of(spec: Spec) -> click.Command:
+def make_command(spec: Spec) -> click.Command:
     """The command that a line of the list stands for."""
 
     def run(**given: Any) -> None:
@@ -308,7 +310,7 @@ def command_of(spec: Spec) -> click.Command:
     run.__doc__ = HELP.format(about=spec.about, name=spec.name, example=spec.example)
     for name in reversed(spec.options):
         run = OPTIONS[name](run)
-    run = _shared(run)
+    run = _common_options(run)
     run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
     for word in reversed(spec.words):
         run = click.argument(word.lower(), metavar=word, required=False)(run)
@@ -321,30 +323,32 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     example = f"murmure {spec.name} {spec.example}"
     words = [given[word.lower()] for word in spec.words]
     sources: tuple[str, ...] = given["sources"]
-    options = {KEYS.get(name, name): given[KEYS.get(name, name)] for name in spec.options}
+    options = {PARAMETERS.get(name, name): given[PARAMETERS.get(name, name)] for name in spec.options}
     missing = [word for word, value in zip(spec.words, words, strict=True) if not value]
     missing += [] if sources else ["a table DATA"]
-    missing += [f"--{KEYS.get(n, n)}" for n in spec.options if _required(n) and not options[KEYS.get(n, n)]]
+    missing += [
+        f"--{PARAMETERS.get(n, n)}" for n in spec.options if _is_required(n) and not options[PARAMETERS.get(n, n)]
+    ]
     require_options(f"murmure {spec.name}", missing, (), example)
-    _check_places(given)
+    _check_outputs(given)
     privacy = _privacy(given, sources)
-    till = _till(given, sources)
+    session = _open_session(given, sources)
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
-    held = {name: value for name, value in options.items() if value is not None}
-    held |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
-    call = getattr(econometrics, spec.function)
-    result = call(
+    arguments = {name: value for name, value in options.items() if value is not None}
+    arguments |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
+    function = getattr(econometrics, spec.function)
+    result = function(
         data=data,
-        **held,
+        **arguments,
         schema=given["schema_file"],
         privacy=privacy,
-        ledger=till.account if till else None,
-        rng=till.rng if till else None,
+        ledger=session.account if session else None,
+        rng=session.rng if session else None,
     )
-    _answer(spec, result, till, given)
+    _print_answer(spec, result, session, given)
 
 
-def _required(name: str) -> bool:
+def _is_required(name: str) -> bool:
     return "[required]" in (_help(OPTIONS[name]) or "")
 
 
@@ -354,7 +358,7 @@ def _help(option: Any) -> str | None:
     return option(probe).__click_params__[0].help  # type: ignore[no-any-return]
 
 
-def _check_places(given: dict[str, Any]) -> None:
+def _check_outputs(given: dict[str, Any]) -> None:
     from murmure.core.files import refuse_to_replace
 
     page = given["html_file"]
@@ -389,7 +393,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
     noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
-    rules = _rules(given)
+    rules = _secure_rules(given)
     if given["secure"]:
         if len(sources) < 3:
             raise UsageError(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
@@ -397,7 +401,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
     return None if epsilon is None else Central(**noise)
 
 
-def _rules(given: dict[str, Any]) -> dict[str, Any]:
+def _secure_rules(given: dict[str, Any]) -> dict[str, Any]:
     """What exact sums between tables are held to."""
     cell, public = given["minimum_cell"], given["rows_are_public"]
     if (cell is not None or public) and not given["secure"]:
@@ -405,7 +409,7 @@ def _rules(given: dict[str, Any]) -> dict[str, Any]:
     return {"rows_are_public": public} | ({} if cell is None else {"minimum_cell": cell})
 
 
-def _till(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None:
+def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None:
     names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
     if given["epsilon"] is None:
         if given["seed"] is not None or given["fresh"]:
@@ -416,26 +420,26 @@ def _till(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None
     return open_ledger_session(sources[0], delta=given["delta"], **{name: given[name] for name in names})
 
 
-def _answer(spec: Spec, result: Any, till: LedgerSession | None, given: dict[str, Any]) -> None:
+def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
     page, picture = given["html_file"], given["plot_file"]
     if page is not None:
         with all_or_nothing(page) as part:
-            part.write_text(page_of(result, spec.name), encoding="utf-8")
+            part.write_text(result_page(result, spec.name), encoding="utf-8")
     if picture is not None:
         _draw(result, picture)
     if given["as_json"]:
-        held = result.to_dict()
-        if till is not None:
-            held |= {"ledger": till.to_dict(), "warnings": till.warnings}
-        print_json(held)
+        fields = result.to_dict()
+        if session is not None:
+            fields |= {"ledger": session.to_dict(), "warnings": session.warnings}
+        print_json(fields)
         return
     if given["secure"]:
         from murmure.core.rehearsal import REHEARSAL_NOTICE
 
         click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
-    if till is not None and not given["as_latex"]:
-        click.echo(till.words())
+    if session is not None and not given["as_latex"]:
+        click.echo(session.summary())
     for place in (page, picture):
         if place is not None:
             click.echo(f"Written: {place}", err=True)
@@ -453,7 +457,7 @@ def _draw(result: Any, place: Path) -> None:
     pyplot().close(figure)
 
 
-def page_of(result: Any, name: str) -> str:
+def result_page(result: Any, name: str) -> str:
     """One file that needs no other: the tables, and how they were obtained."""
     import html
 
@@ -467,4 +471,4 @@ def page_of(result: Any, name: str) -> str:
     )
 
 
-COMMANDS = tuple(command_of(spec) for spec in SPECS)
+COMMANDS = tuple(make_command(spec) for spec in SPECS)

@@ -12,7 +12,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import Probability, domain_options, json_option, require_options, split_columns
-from murmure.cli.outputs import check_picture_format, check_places, draw_off_screen, naming_files
+from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
-DOMAIN = ("categories", "labels", "integers", "interval", "cells")
+DOMAIN_PARAMETERS = ("categories", "labels", "integers", "interval", "cells")
 REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
 MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
@@ -103,7 +103,7 @@ def estimate(
     given = {name: value for name, value in settings.items() if value is not None}
     randomised = any(value is not None for value in (mechanism, plan, counts, reports))
     if not randomised:
-        for name, value in (given | dict(zip(DOMAIN, domain, strict=True)) | {"column": column}).items():
+        for name, value in (given | dict(zip(DOMAIN_PARAMETERS, domain, strict=True)) | {"column": column}).items():
             if value is not None:
                 raise UsageError(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
     elif sources:
@@ -122,14 +122,14 @@ def estimate(
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise UsageError("--html is a page of columns, or of one pair.", "make a page each")
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
-    with naming_files():
-        check_places(plot, html, source, truth)
+    with keep_file_names():
+        check_outputs(plot, html, source, truth)
     if randomised:
         from murmure.cli.estimate_reports import answer_reports
 
         answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
     else:
-        answer = answer_table(source, columns, [_two(pair) for pair in pairs], weights, target)
+        answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
@@ -138,22 +138,22 @@ def estimate(
                 "whoever sees the truth needs no estimate. Keep it to yourself.",
                 err=True,
             )
-    each = answer.each(level) if simultaneous else level
-    with naming_files():
+    each = answer.each_level(level) if simultaneous else level
+    with keep_file_names():
         if plot is not None:
             draw(answer, plot, level, simultaneous)
         if html is not None:
             write_page(answer, html, level, target, simultaneous)
-    said = IntervalOptions(level, each, target, simultaneous, consistent, weights)
+    options = IntervalOptions(level, each, target, simultaneous, consistent, weights)
     if as_json:
-        print_json(_as_json(answer, said) | {"plot": plot and str(plot), "html": html and str(html)})
+        print_json(_as_json(answer, options) | {"plot": plot and str(plot), "html": html and str(html)})
     else:
-        _show(answer, said)
+        _show(answer, options)
         for path in filter(None, (plot, html)):
             click.echo(f"Written: {path}")
 
 
-def _two(text: str) -> tuple[str, str]:
+def _parse_pair(text: str) -> tuple[str, str]:
     names = split_columns(text)
     if len(names) != 2:
         raise UsageError(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
@@ -207,7 +207,7 @@ class Answer:
     true_left_out: int = 0
     from_counts: bool = False  # --counts alone named the answers
 
-    def each(self, level: float) -> float:
+    def each_level(self, level: float) -> float:
         """The level of one interval, when all that are shown hold at once."""
         from murmure.core.show import each_at
 
@@ -227,13 +227,13 @@ class Answer:
         """Put the figures of the original table beside the estimated ones."""
         assert self.schema is not None
         wanted = [f.columns for f in self.figures]
-        counts, self.true_rows, self.true_left_out = count(original, self.schema, wanted, self.weights)
-        for one in self.figures:
-            shares = counts[one.columns] / counts[one.columns].sum()
-            if one.kind == "mean":
-                domain: Any = self.schema[one.columns[0]]
+        counts, self.true_rows, self.true_left_out = count_original(original, self.schema, wanted, self.weights)
+        for figure in self.figures:
+            shares = counts[figure.columns] / counts[figure.columns].sum()
+            if figure.kind == "mean":
+                domain: Any = self.schema[figure.columns[0]]
                 shares = [float(shares @ domain.numbers())]
-            one.truth = shares
+            figure.truth = shares
 
 
 def answer_table(
@@ -259,19 +259,19 @@ def answer_table(
         release = estimated(source, statistic=None if weights is None else Marginals(schema, weights))
         means = release.estimate.means
         for name in wanted:
-            one = replace(release.estimate[name], target=target)
-            figures.append(ColumnFigures("mean" if one.unit == "value" else "shares", (name,), one))
-            if one.unit == "share" and name in means:
+            column = replace(release.estimate[name], target=target)
+            figures.append(ColumnFigures("mean" if column.unit == "value" else "shares", (name,), column))
+            if column.unit == "share" and name in means:
                 figures.append(ColumnFigures("mean", (name,), replace(means[name], target=target)))
     for a, b in pairs:
-        found = estimated(source, statistic=Pair(schema, a, b))
-        release = release or found
-        figures.append(ColumnFigures("pair", (a, b), replace(found.estimate, target=target)))
+        pair_release = estimated(source, statistic=Pair(schema, a, b))
+        release = release or pair_release
+        figures.append(ColumnFigures("pair", (a, b), replace(pair_release.estimate, target=target)))
     assert release is not None
     return Answer(release, plan, schema, figures, weights)
 
 
-def count(
+def count_original(
     original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None
 ) -> tuple[dict[tuple[str, ...], Any], int, int]:
     """How often every value, or pair of values, stands in the original; rows outside the schema are left out."""
@@ -290,12 +290,12 @@ def count(
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
         left_out += int((~kept).sum())
-        weigh = None if weights is None else batch.column(weights).to_numpy(zero_copy_only=False)[kept]
+        row_weights = None if weights is None else batch.column(weights).to_numpy(zero_copy_only=False)[kept]
         for columns in counts:
-            place = by_name[columns[0]].astype(np.int64)
+            cell = by_name[columns[0]].astype(np.int64)
             if len(columns) == 2:
-                place = place * schema[columns[1]].size + by_name[columns[1]]
-            counts[columns] += np.bincount(place, weigh, sizes[columns])
+                cell = cell * schema[columns[1]].size + by_name[columns[1]]
+            counts[columns] += np.bincount(cell, row_weights, sizes[columns])
     if rows == 0:
         raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
     return counts, rows, left_out
@@ -346,7 +346,7 @@ class IntervalOptions:
     """How the figures are to be read."""
 
     level: float
-    each: float  # the level of one interval: higher when all hold at once (Bonferroni)
+    each_level: float  # the level of one interval: higher when all hold at once (Bonferroni)
     target: str
     simultaneous: bool
     consistent: bool
@@ -360,40 +360,42 @@ class IntervalOptions:
             return f"known exactly, for {whom}"
         if self.weights is not None:
             method = f"{method.removesuffix(', weighted')}, weighted by column {self.weights!r}"
-        together = f"; all that are shown hold at once (each at {100 * self.each:.6g} %)" if self.simultaneous else ""
+        together = (
+            f"; all that are shown hold at once (each at {100 * self.each_level:.6g} %)" if self.simultaneous else ""
+        )
         return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
 
 
 def consistent_shares(answer: Answer) -> Iterator[tuple[ColumnFigures, Estimate]]:
     from murmure.run.postprocessing import project_simplex
 
-    for one in answer.figures:
-        if one.estimate.unit == "share" and one.bars:
-            yield one, project_simplex(one.estimate)
+    for figure in answer.figures:
+        if figure.estimate.unit == "share" and figure.bars:
+            yield figure, project_simplex(figure.estimate)
 
 
-def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
+def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
     from murmure.show.certificate_words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
-    for one in answer.figures:
-        rows, method = one.rows(said.each)
-        where: dict[str, Any] = {"columns": list(one.columns)}
-        if one.kind != "pair":
-            where = {"column": one.columns[0] if one.columns else None}
-        why = {"method": method} if method else {"reason": one.estimate.reason}
-        parts[one.kind] += [{**where, **row, **why} for row in rows]
+    for figure in answer.figures:
+        rows, method = figure.rows(options.each_level)
+        where: dict[str, Any] = {"columns": list(figure.columns)}
+        if figure.kind != "pair":
+            where = {"column": figure.columns[0] if figure.columns else None}
+        why = {"method": method} if method else {"reason": figure.estimate.reason}
+        parts[figure.kind] += [{**where, **row, **why} for row in rows]
     out = {
         "about": release.about,
         "plan": answer.plan.digest,
         "seeded": release.seeded,
         "people": release.estimate.n,
-        "level": said.level,
-        "level_each": said.each,
-        "simultaneous": said.simultaneous,
-        "target": said.target,
-        "weights": said.weights,
+        "level": options.level,
+        "level_each": options.each_level,
+        "simultaneous": options.simultaneous,
+        "target": options.target,
+        "weights": options.weights,
         "figures": parts["shares"] + parts["mean"],
         "pairs": parts["pair"],
         "unit": answer.plan.unit,
@@ -405,10 +407,10 @@ def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
         out["mechanism"] = mechanism_json(answer.plan.person)
         out["answers_named_by"] = "--counts" if answer.from_counts else "the domain"
         out["randomised_outside"] = release.randomised_outside
-    if said.consistent:
+    if options.consistent:
         out["consistent"] = [
-            {"columns": list(one.columns), "label": label, "share": float(share)}
-            for one, shares in consistent_shares(answer)
+            {"columns": list(figure.columns), "label": label, "share": float(share)}
+            for figure, shares in consistent_shares(answer)
             for label, share in zip(shares.labels, shares.mean, strict=True)
         ]
     if answer.true_rows is not None:
@@ -416,7 +418,7 @@ def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
     return out
 
 
-def _show(answer: Answer, said: IntervalOptions) -> None:
+def _show(answer: Answer, options: IntervalOptions) -> None:
     from murmure.show.certificate_words import both_certificates, certificate_table, mechanism_title, promise
 
     out, release, plan = console(), answer.release, answer.plan
@@ -424,27 +426,27 @@ def _show(answer: Answer, said: IntervalOptions) -> None:
     out.print(f"{group_digits(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
     out.print(mechanism_title(plan.person))
     if answer.from_counts:
-        from murmure.cli.estimate_reports import in_order
+        from murmure.cli.estimate_reports import answers_line
 
-        out.print(in_order(list(release.estimate.labels)))
+        out.print(answers_line(list(release.estimate.labels)))
     if release.randomised_outside:
         from murmure.core.outside_randomness import RANDOMISED_OUTSIDE
 
         out.print(RANDOMISED_OUTSIDE, style="bold")
     if release.seeded:
         out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-    for one in answer.figures:
-        rows, method = one.rows(said.each)
-        out.print(f"\n{one.title}", style="bold")
-        if all(row[one.estimate.unit] is None for row in rows):
-            out.print(f"no figure: {one.estimate.reason}", style="dim")
+    for figure in answer.figures:
+        rows, method = figure.rows(options.each_level)
+        out.print(f"\n{figure.title}", style="bold")
+        if all(row[figure.estimate.unit] is None for row in rows):
+            out.print(f"no figure: {figure.estimate.reason}", style="dim")
             continue
-        table, left_out = _table(rows, one.estimate.unit)
+        table, left_out = _table(rows, figure.estimate.unit)
         out.print(table)
-        out.print(said.note(method, one), style="dim")
+        out.print(options.note(method, figure), style="dim")
         if left_out:
             out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
-    if said.consistent:
+    if options.consistent:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
         out.print(f"\n{_truth_note(answer)}", style="dim")
@@ -465,8 +467,8 @@ def _show_consistent(out: Any, answer: Answer) -> None:
         "\nThe nearest shares that are not negative and sum to one. They are biased, and have no error bars.",
         style="bold",
     )
-    for one, shares in consistent_shares(answer):
-        out.print(f"\n{one.title}", style="bold")
+    for figure, shares in consistent_shares(answer):
+        out.print(f"\n{figure.title}", style="bold")
         table, left_out = _table(shares.to_rows(), "share")
         out.print(table)
         if left_out:
@@ -497,13 +499,14 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
         rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MAX_SHOWN]
     for row in rows:
         cells = (
-            group_digits(round(row[name])) if name == "count" else _figure(row.get(name)) for name in (unit, *shown)
+            group_digits(round(row[name])) if name == "count" else _format_figure(row.get(name))
+            for name in (unit, *shown)
         )
         table.add_row(str(row["label"]), *cells)
     return table, max(0, left_out)
 
 
-def _figure(value: float | None) -> str:
+def _format_figure(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"

@@ -21,11 +21,11 @@ MAX_NUMBERS = 1000
 DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text.strip().replace("_", ""))
 
 
-def _steps(text: str) -> list[float]:
+def _parse_steps(text: str) -> list[float]:
     """0.5:5:0.5 -> 0.5, 1.0, ..., 5.0, counted in decimals so that no step is lost to rounding."""
     first, last, step = (Decimal(part.strip()) for part in text.split(":"))
     if not (first.is_finite() and last.is_finite() and step.is_finite()) or step <= 0 or last < first:
@@ -45,7 +45,7 @@ class NumberList(click.ParamType):
         if not isinstance(value, str):
             return list(value)
         try:
-            return _steps(value) if ":" in value else [_number(part) for part in value.split(",")]
+            return _parse_steps(value) if ":" in value else [_parse_number(part) for part in value.split(",")]
         except (ValueError, InvalidOperation):
             self.fail(
                 f"{shorten(value)} is neither a number (1), a list (0.5,1,2) nor a range FROM:TO:STEP (0.5:5:0.5) of "
@@ -93,7 +93,7 @@ def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
     return rows
 
 
-class Whole(click.ParamType):
+class WholeNumber(click.ParamType):
     """A whole number of people, as people write it: 100000, 100_000 or 1e5."""
 
     name = "people"
@@ -168,7 +168,7 @@ def domain_options(command: F) -> F:
     return command
 
 
-def domain_of(
+def build_domain(
     categories: int | None,
     labels: str | None,
     integers: tuple[int, int] | None,

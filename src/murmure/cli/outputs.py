@@ -30,7 +30,7 @@ def draw_off_screen() -> None:
 
 
 @contextmanager
-def naming_files() -> Iterator[None]:
+def keep_file_names() -> Iterator[None]:
     """Errors that name a file stay as they are: "x.html" in them is no parameter that is called `--html` here."""
     try:
         yield
@@ -39,10 +39,10 @@ def naming_files() -> Iterator[None]:
         raise
 
 
-def check_places(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
+def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
     """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
     from murmure.engines.sources.tables import open_table
-    from murmure.show.report import check_place
+    from murmure.show.report import check_page_path
 
     targets = [path for path in (plot, html) if path is not None]
     tables = [table for table in (source, truth) if table is not None and targets]
@@ -58,4 +58,4 @@ def check_places(plot: Path | None, html: Path | None, source: Any, truth: str |
         kind = plot.suffix.lower()
         refuse_to_replace(plot, lambda start: start.startswith(PICTURE_FORMATS[kind]), f"a {kind[1:].upper()} picture")
     if html is not None:
-        check_place(html)
+        check_page_path(html)

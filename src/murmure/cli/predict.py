@@ -46,14 +46,14 @@ def predict(
         raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
-    made: Any = read_model(model)
-    if proba and not hasattr(made, "predict_proba"):
-        raise UsageError(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
-    rows = read_features(made, source)
-    predicted = made.predict(rows)
-    columns = {made._target or "cluster": predicted}
+    learner: Any = read_model(model)
+    if proba and not hasattr(learner, "predict_proba"):
+        raise UsageError(f"{type(learner).__name__} gives no probabilities.", "leave --proba out")
+    rows = read_features(learner, source)
+    predicted = learner.predict(rows)
+    columns = {learner._target or "cluster": predicted}
     if proba:
-        columns |= {f"P({label})": p for label, p in zip(made.classes_, made.predict_proba(rows).T, strict=True)}
+        columns |= {f"P({label})": p for label, p in zip(learner.classes_, learner.predict_proba(rows).T, strict=True)}
     with all_or_nothing(output) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
@@ -77,15 +77,15 @@ def read_model(path: Path) -> Any:
     return learner_from_json(text, repr(str(path)))
 
 
-def read_features(made: Any, source: str) -> dict[str, Any]:
+def read_features(learner: Any, source: str) -> dict[str, Any]:
     """The columns of DATA that the model predicts from, in memory."""
     import pyarrow as pa
 
     from murmure.cli.train import column_values
     from murmure.engines.sources.tables import open_table
 
-    schema = made.schema_
-    names = [name for name in schema.private if name != made._target]
+    schema = learner.schema_
+    names = [name for name in schema.private if name != learner._target]
     table = open_table(source, names, schema.kinds)
     whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
     return {name: column_values(whole.column(name)) for name in names}

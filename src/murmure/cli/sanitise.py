@@ -14,7 +14,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
-from murmure.cli.options import OneOf, Whole, json_option, require_options, rows_of_one_person
+from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.show.number_format import group_digits
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from murmure.ledger.charge_file import ChargeFile, ChargeTotals
     from murmure.run.tables.sanitiser import Receipt
 
-NAMES = (
+SOLUTION_NAMES = (
     "auto",
     "smp",
     "smp-round-robin",
@@ -43,7 +43,7 @@ NAMES = (
     "adp-rsfd",
 )
 PER_COLUMN = ("plain", "spl")
-SOME_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so the choice hardly depends on it
+ASSUMED_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so the choice hardly depends on it
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
 
 
@@ -54,9 +54,9 @@ EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanit
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
-    type=OneOf("solution", NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
+    type=OneOf("solution", SOLUTION_NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
     metavar="NAME",
-    help=f"{', '.join(NAMES)}.  [default: auto, the least variance of smp and spl]",
+    help=f"{', '.join(SOLUTION_NAMES)}.  [default: auto, the least variance of smp and spl]",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where it goes.  [required]")
 @click.option("--weights", metavar="COLUMN=W,...", help="Unequal shares (spl, plain) or chances (smp, rsfd, rsrfd).")
@@ -70,7 +70,9 @@ EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanit
     help="rsfd, rsrfd: what epsilon is about; paper states none.  [default: record]",
 )
 @click.option("--priors", type=click.Path(path_type=Path), metavar="FILE", help="rsrfd: public shares, JSON or TOML.")
-@click.option("--people", type=Whole(), metavar="N", help="auto: how many take part, where the table does not say.")
+@click.option(
+    "--people", type=WholeNumber(), metavar="N", help="auto: how many take part, where the table does not say."
+)
 @click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
 @click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
 @click.option(
@@ -135,53 +137,55 @@ def sanitise(
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
-    book = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
-    _refuse_as_ledger(book.path, output)
-    book.check()
+    ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
+    _check_ledger_path(ledger_file.path, output)
+    ledger_file.check()
     source: Any = sources[0] if len(sources) == 1 else list(sources)
     given = {name: value for name, value in settings.items() if value is not None}
-    made = build(schema, source, solution, epsilon, epsilon_per_column, people, given)
+    built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
-        made.say("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
-    till = SanitiseCharge(book, source, schema)
-    _refuse_output(output, till.paths, force)
+        built.warn("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
+    charge = SanitiseCharge(ledger_file, source, schema)
+    _check_output(output, charge.paths, force)
     for part in leftover_files(output):
-        made.say(
+        built.warn(
             f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
             "Remove it, unless that run still goes on."
         )
-    for words in made.warnings:
+    for words in built.warnings:
         click.echo(words, err=True)
     try:
         receipt: Receipt = sanitise_table(
             source,
-            made.mechanism,
+            built.mechanism,
             output,
             invalid=invalid,
             unit=unit,
             rows_per_person=rows,
             rng=rng,
             overwrite=force,
-            before_release=till.pay,
+            before_release=charge.pay,
         )
     except BaseException:
-        if till.paid is not None:
-            click.echo(f"Charge {till.paid.number} stands in {book.path}, although nothing was released.", err=True)
+        if charge.paid is not None:
+            click.echo(
+                f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
+            )
         raise
-    assert till.paid is not None
+    assert charge.paid is not None
     if as_json:
-        print_json(_as_json(receipt, made, till, output))
+        print_json(_as_json(receipt, built, charge, output))
     else:
-        _show(receipt, made, till, sources, output)
+        _show(receipt, built, charge, sources, output)
 
 
-def _refuse_as_ledger(ledger: Path, output: Path) -> None:
+def _check_ledger_path(ledger: Path, output: Path) -> None:
     if ledger.resolve() == output.resolve():
         raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
 
 
-def _refuse_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
+def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
@@ -193,19 +197,19 @@ def _refuse_output(output: Path, sources: tuple[Path, ...], force: bool) -> None
 
 
 @dataclass
-class Made:
+class BuiltSolution:
     """A mechanism, its name, how it was chosen, and what must be said aloud about it."""
 
     name: str
     mechanism: Any
-    chosen: str = ""
+    how_chosen: str = ""
     warnings: list[str] = field(default_factory=list)
 
-    def say(self, words: str) -> None:
+    def warn(self, words: str) -> None:
         self.warnings.append(f"WARNING: {words}")
 
 
-def build(
+def build_solution(
     schema: Schema,
     source: Any,
     name: str | None,
@@ -213,7 +217,7 @@ def build(
     per_column: float | None,
     people: int | None,
     given: Mapping[str, Any],
-) -> Made:
+) -> BuiltSolution:
     """The mechanism that the options ask for."""
     from murmure.advise.solutions import SOLUTIONS, auto_solution
 
@@ -225,60 +229,60 @@ def build(
         )
     takes = SOLUTIONS[name].takes if name != "auto" else ()
     for extra in given.keys() - set(takes):
-        allowed = [other for other, one in SOLUTIONS.items() if extra in one.takes]
+        allowed = [other for other, solution in SOLUTIONS.items() if extra in solution.takes]
         raise UsageError(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
     if people is not None and name != "auto":
         raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
     if name == "auto":
         assert epsilon is not None
-        told = people or _rows_of(source, schema)
-        chosen, mechanism = auto_solution(schema, epsilon, told or SOME_PEOPLE)
-        whom = "" if told else f" (for {group_digits(SOME_PEOPLE)} people; --people N says how many)"
-        return Made(name, mechanism, f"auto chose {chosen}{whom}: ")
-    ready = {key: _setting(key, value, schema) for key, value in given.items()}
-    if "priors" in takes and "priors" not in ready:
+        known_people = people or _count_rows(source, schema)
+        chosen, mechanism = auto_solution(schema, epsilon, known_people or ASSUMED_PEOPLE)
+        whom = "" if known_people else f" (for {group_digits(ASSUMED_PEOPLE)} people; --people N says how many)"
+        return BuiltSolution(name, mechanism, f"auto chose {chosen}{whom}: ")
+    settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
+    if "priors" in takes and "priors" not in settings:
         raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
-    ready |= ready.pop("priors", {})
+    settings |= settings.pop("priors", {})
     if per_column is not None:
-        if "weights" in ready:
+        if "weights" in settings:
             raise UsageError("--epsilon-per-column gives every column the same.", "--epsilon with --weights")
-        made = Made(name, SOLUTIONS[name].make.per_column(schema, per_column, **ready))
+        built = BuiltSolution(name, SOLUTIONS[name].make.per_column(schema, per_column, **settings))
         d = len(schema.private)
-        made.say(
-            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = {made.mechanism.epsilon:.10g} "
-            "IN TOTAL."
+        built.warn(
+            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = "
+            f"{built.mechanism.epsilon:.10g} IN TOTAL."
         )
-        return made
+        return built
     assert epsilon is not None
-    made = Made(name, SOLUTIONS[name](schema, epsilon, **ready))
-    if ready.get("calibrate") == "paper":
+    built = BuiltSolution(name, SOLUTIONS[name](schema, epsilon, **settings))
+    if settings.get("calibrate") == "paper":
         from murmure.certify.certificate import certify
 
-        row, one = certify(made.mechanism, "record").epsilon, certify(made.mechanism, "attribute").epsilon
-        made.say(
-            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = {row:.6g} "
-            f"for a whole row and {one:.6g} for one attribute."
+        record, attribute = (certify(built.mechanism, unit).epsilon for unit in ("record", "attribute"))
+        built.warn(
+            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = "
+            f"{record:.6g} for a whole row and {attribute:.6g} for one attribute."
         )
-    return made
+    return built
 
 
-def _rows_of(source: Any, schema: Schema) -> int | None:
+def _count_rows(source: Any, schema: Schema) -> int | None:
     from murmure.engines.sources.tables import open_table
 
     return open_table(source, list(schema), schema.kinds).rows or None
 
 
-def _setting(name: str, value: Any, schema: Schema) -> Any:
+def _parse_setting(name: str, value: Any, schema: Schema) -> Any:
     if name == "weights" and value != "balanced":
-        return {column: _weight(column, text) for column, text in _pairs("--weights", value).items()}
+        return {column: _parse_weight(column, text) for column, text in _parse_pairs("--weights", value).items()}
     if name == "oracle" and "=" in value:
-        return _pairs("--oracle", value)
+        return _parse_pairs("--oracle", value)
     if name == "priors":
         return read_priors(value, schema)
     return value
 
 
-def _pairs(what: str, text: str) -> dict[str, str]:
+def _parse_pairs(what: str, text: str) -> dict[str, str]:
     """a=2,b=1; a name that holds a comma stands in quotes, as in a CSV file."""
     out: dict[str, str] = {}
     for part in next(csv.reader([text], skipinitialspace=True), []):
@@ -291,7 +295,7 @@ def _pairs(what: str, text: str) -> dict[str, str]:
     return out
 
 
-def _weight(column: str, text: str) -> float:
+def _parse_weight(column: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -304,51 +308,51 @@ def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
     """Public shares by column (a list, or by label), or the JSON of an earlier release: then also which plan it was."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        held = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
     except (ValueError, RecursionError):
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
         raise UsageError(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
-    if not isinstance(held, dict):
+    if not isinstance(document, dict):
         raise UsageError(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
-    if "figures" in held and "plan" in held:
-        return _from_release(path, held, schema)
-    return {"priors": {name: _shares(path, name, said, schema) for name, said in held.items()}}
+    if "figures" in document and "plan" in document:
+        return _priors_of_release(path, document, schema)
+    return {"priors": {name: _ordered_shares(path, name, shares, schema) for name, shares in document.items()}}
 
 
-def _from_release(path: Path, held: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _priors_of_release(path: Path, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     from murmure.local.rsfd import as_prior
 
     shares: dict[str, dict[str, float]] = {}
     try:
-        for row in held["figures"]:
+        for row in document["figures"]:
             if row.get("share") is not None:
                 shares.setdefault(row["column"], {})[row["label"]] = float(row["share"])
-        paid = str(held["plan"])
+        paid = str(document["plan"])
     except (TypeError, KeyError, AttributeError, ValueError):
         raise UsageError(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
-    lost = [name for name in schema.private if name not in shares]
-    if lost:
+    missing = [name for name in schema.private if name not in shares]
+    if missing:
         raise UsageError(
-            f"the release {str(path)!r} holds no shares of column {lost[0]!r}.", "give shares of every column"
+            f"the release {str(path)!r} holds no shares of column {missing[0]!r}.", "give shares of every column"
         )
-    priors = {name: as_prior(_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
+    priors = {name: as_prior(_ordered_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
     return {"priors": priors, "paid": paid}
 
 
-def _shares(path: Path, name: str, said: Any, schema: Schema) -> list[float]:
+def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[float]:
     """In the order of the column's values."""
     try:
-        if not isinstance(said, Mapping) or name not in schema.private:
-            return [float(share) for share in said]
+        if not isinstance(shares, Mapping) or name not in schema.private:
+            return [float(share) for share in shares]
         labels = schema[name].labels()
-        if set(said) != set(labels):
-            odd = sorted(set(said) ^ set(labels))
+        if set(shares) != set(labels):
+            odd = sorted(set(shares) ^ set(labels))
             raise UsageError(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
-        return [float(said[label]) for label in labels]
+        return [float(shares[label]) for label in labels]
     except (TypeError, ValueError):
-        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(said)} is no list of shares.") from None
+        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(shares)} is no list of shares.") from None
 
 
 # -- the charge --------------------------------------------------------------------------------------------------------
@@ -393,26 +397,26 @@ class SanitiseCharge:
             seeded=receipt.seeded,
         )
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """ "these people have now paid epsilon = 1 + 1 = 2 in 2 releases" """
         assert self.paid is not None
         charges = [f"{epsilon:.6g}" for epsilon in self.paid.charges]
-        whose = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
+        who = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
         if len(charges) == 1:
-            return f"{whose} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
+            return f"{who} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
         shown = charges if len(charges) <= 6 else [*charges[:2], "...", *charges[-2:]]
         total = f"{' + '.join(shown)} = {self.paid.total:.6g}"
-        return f"{whose} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
+        return f"{who} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -> dict[str, Any]:
+def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, output: Path) -> dict[str, Any]:
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import certificate_json, protects
 
-    assert till.paid is not None
+    assert charge.paid is not None
     plan = receipt.plan
     return {
         "output": str(output),
@@ -421,7 +425,7 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
         "dropped": receipt.dropped,
         "beyond_rows_per_person": receipt.beyond,
         "clamped": dict(receipt.moved),
-        "solution": made.name,
+        "solution": built.name,
         "mechanism": type(plan.person).__name__,
         "columns": dict(zip(plan.person.columns, protocol_names(plan.person), strict=True)),
         "public": list(plan.statistic.domain.open),  # type: ignore[union-attr]
@@ -433,23 +437,25 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
         "seconds": round(receipt.seconds, 3),
         "guarantees": {who: certificate_json(c) for who, c in receipt.guarantees.items()},
         "ledger": {
-            "path": str(till.ledger.path),
-            "charge": till.paid.number,
-            "paid": list(till.paid.charges),
-            "total": till.paid.total,
-            "words": till.words(),
+            "path": str(charge.ledger.path),
+            "charge": charge.paid.number,
+            "paid": list(charge.paid.charges),
+            "total": charge.paid.total,
+            "words": charge.summary(),
         },
-        "warnings": made.warnings,
+        "warnings": built.warnings,
     }
 
 
-def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str, ...], output: Path) -> None:
+def _show(
+    receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
+) -> None:
     from rich.table import Table
 
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import both_certificates, mechanism_title, promise, protects
 
-    assert till.paid is not None
+    assert charge.paid is not None
     out, plan = console(), receipt.plan
     what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
     out.print(f"{what} -> {output}", style="bold", end="\n\n")
@@ -466,7 +472,7 @@ def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str
     if receipt.moved:
         counts = ", ".join(f"{name} {group_digits(rows)}" for name, rows in receipt.moved.items())
         table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
-    table.add_row("solution", made.chosen + mechanism_title(plan.person))
+    table.add_row("solution", built.how_chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
     for column, protocol in zip(plan.person.columns, protocol_names(plan.person), strict=True):
         by_protocol.setdefault(protocol, []).append(column)
@@ -483,7 +489,7 @@ def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str
     out.print("\nWhat whoever sees it can learn", style="bold")
     out.print(both_certificates(plan, receipt.guarantees))
     out.print(promise(receipt.guarantees["reader"]))
-    again = len(till.paid.charges) > 1
+    again = len(charge.paid.charges) > 1
     out.print()
-    words = f"Ledger {till.ledger.path}, charge {till.paid.number}: {till.words()}."
+    words = f"Ledger {charge.ledger.path}, charge {charge.paid.number}: {charge.summary()}."
     out.print(words, style="bold red" if again else None, soft_wrap=True)

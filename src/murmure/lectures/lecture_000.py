@@ -52,15 +52,15 @@ def sanitised_as_in_the_lecture(
     through the bounded mechanisms that are right for public bounds, which these are not.)
     """
     rng = random_or_secure(rng, "sanitised_as_in_the_lecture")
-    held = {name: np.asarray(values) for name, values in frame.items()}
+    columns = {name: np.asarray(values) for name, values in frame.items()}
     faults: list[str] = []
     for name in zero_is_missing:
-        if name not in held:
+        if name not in columns:
             raise InvalidParameter(f"zero_is_missing names {name!r}, which the table does not hold.")
-        held[name] = _median_in_place_of_zero(name, held[name], faults)
-    domains = {name: _read_off(name, values, faults) for name, values in held.items()}
+        columns[name] = _replace_zeros_by_median(name, columns[name], faults)
+    domains = {name: _domain_of_data(name, values, faults) for name, values in columns.items()}
     mechanism = Plain.per_column(Schema(domains), epsilon, numeric=numeric)
-    records = mechanism.report(held, rng)
+    records = mechanism.report(columns, rng)
     table = {}
     for name, part, reports in zip(mechanism.columns, mechanism.parts, records.parts, strict=True):
         domain = part.domain
@@ -70,7 +70,7 @@ def sanitised_as_in_the_lecture(
     return TableLesson(table, draft, epsilon, mechanism.epsilon, tuple(faults))
 
 
-def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
+def _replace_zeros_by_median(name: str, values: Any, faults: list[str]) -> Any:
     missing = values == 0
     median = float(np.median(values[~missing]))
     count = int(missing.sum())
@@ -78,7 +78,7 @@ def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
     return np.where(missing, median, values)
 
 
-def _read_off(name: str, values: Any, faults: list[str]) -> Domain:
+def _domain_of_data(name: str, values: Any, faults: list[str]) -> Domain:
     if values.dtype.kind not in "iuf":
         labels = sorted(set(values.tolist()))
         faults.append(f"{name}: the labels {labels} were read off the data: a rare answer shows that somebody gave it")

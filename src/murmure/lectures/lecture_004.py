@@ -81,8 +81,8 @@ def float_error(m: int, runs: int, order: Order = "pair by pair") -> float:
     for run in range(runs):
         rng = Random.seeded(run)
         g = uniforms(rng, m).reshape(m, 1)
-        said = recovered(shares(g, masks(rng, m, 1), order))[0]
-        errors.append(abs(float(said) - math.fsum(g[:, 0])))
+        total = recovered(shares(g, masks(rng, m, 1), order))[0]
+        errors.append(abs(float(total) - math.fsum(g[:, 0])))
     return statistics.median(errors)
 
 
@@ -92,9 +92,9 @@ def returns_about_m(g: float, m: int, runs: int) -> float:
     0 and m are one point of the circle, and the masks leave an error of either sign: below zero, "mod m" is just below
     m. So nobody (g = 0) may look like everybody, and everybody (g = 1) like nobody.
     """
-    same = np.full((m, 1), g)
-    said = [recovered(shares(same, masks(Random.seeded(run), m, 1)))[0] for run in range(runs)]
-    return float(np.mean(np.array(said) > m / 2))
+    values = np.full((m, 1), g)
+    totals = [recovered(shares(values, masks(Random.seeded(run), m, 1)))[0] for run in range(runs)]
+    return float(np.mean(np.array(totals) > m / 2))
 
 
 # -- What leaks through floats -----------------------------------------------------------------------------------------
@@ -161,11 +161,11 @@ def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> Mas
     number = np.zeros((m, m), np.int64)
     number[np.triu_indices(m, k=1)] = np.arange(m * (m - 1) // 2)  # every pair has one mask
     pairs = rng.words(m * (m - 1) // 2 * encoder.words).reshape(-1, encoder.words)
-    own = rng.words(m * encoder.words).reshape(m, -1)
+    self_masks = rng.words(m * encoder.words).reshape(m, -1)
     vectors, total = [], np.zeros(encoder.words, np.uint64)
     for i in range(m):
         plus, minus = pairs[number[i, i + 1 :]], pairs[number[:i, i]]
-        vectors.append(masked(encoder.encode(values[i]), plus, minus, own[i], ring))
+        vectors.append(masked(encoder.encode(values[i]), plus, minus, self_masks[i], ring))
         ring.add(total, vectors[-1])
-        ring.subtract(total, own[i])
+        ring.subtract(total, self_masks[i])
     return MaskedVectors(tuple(vectors), encoder.decode(total, m))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
 from murmure.certify.witness_words import set_bits
-from murmure.show.certificate_words import surest
-from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figures, key
+from murmure.show.certificate_words import max_certainty
+from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figure_table, legend
 
 if TYPE_CHECKING:
     from murmure.lectures.demo.survey import DemoQuestion, DemoSurvey
@@ -119,10 +119,10 @@ def _one(survey: DemoSurvey, w: Language) -> str:
 <p>{
         w(
             f"So a {yes_label} is no confession: whatever is sent, someone who thought both answers equally likely "
-            f"cannot become surer than {surest(survey.coins.certificate.epsilon)} in 100.",
+            f"cannot become surer than {max_certainty(survey.coins.certificate.epsilon)} in 100.",
             f"Un {yes_label} n’est donc pas un aveu{WIDE}: quoi qu’on envoie, celui qui tenait les deux réponses pour "
             f"également probables ne peut devenir sûr de l’une à plus de "
-            f"{surest(survey.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
+            f"{max_certainty(survey.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
         )
     }</p>
 <h3>{w("How often have you cheated?", f"Combien de fois avez-vous triché{NARROW}?")}</h3>
@@ -162,7 +162,7 @@ def _crowd(survey: DemoSurvey, w: Language) -> str:
             f"Chaque réponse peut mentir, mais à un taux connu{WIDE}: on retrouve donc les parts de la foule.",
         )
     }</p>
-{key(w, 0.95, known)}
+{legend(w, 0.95, known)}
 <h3>{w("Have you ever cheated? Two coins", f"Avez-vous déjà triché{NARROW}? Deux pièces")}</h3>
 {_shares(survey.coins, w, end)}
 <h3>{w("How often? GRR", f"Combien de fois{NARROW}? GRR")}</h3>
@@ -313,7 +313,7 @@ def _box(ticked: bool) -> str:
 
 def _shares(question: DemoQuestion, w: Language, end: float) -> str:
     rows = [{**row, "label": html.escape(w.label(row["label"])), "mean": row["share"]} for row in question.rows()]
-    return figures(rows, w, Scale.of_shares(0.0, end), name=w("answer", "réponse"))
+    return figure_table(rows, w, Scale.of_shares(0.0, end), name=w("answer", "réponse"))
 
 
 def _report(question: DemoQuestion, report: Any, w: Language) -> str:
