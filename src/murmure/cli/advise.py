@@ -84,10 +84,10 @@ def advise(
     A table of many columns (splitting, sampling, fake data):
       murmure advise --schema schema.toml --epsilon 1 --people 50000
     """
-    missing = [name for name, value in (("--epsilon", epsilon), ("--people", people)) if value is None]
     example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
     has_domain = any(value is not None for value in (categories, labels, integers, interval, schema_file))
-    require_options("murmure advise", missing, () if has_domain else DOMAIN_OPTIONS, example)
+    needed = {"--epsilon": epsilon, "--people": people}
+    require_options("murmure advise", needed, example, () if has_domain else DOMAIN_OPTIONS)
     assert epsilon is not None and people is not None
     check_picture_format(plot, "var-star.svg")
     if schema_file is not None:

@@ -122,7 +122,7 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     if name.lower() not in known:
         raise UsageError(f"there is no solution {shorten(name)}.", did_you_mean(name, known) or RECORD_EXAMPLE)
     solution = SOLUTIONS[known[name.lower()]]
-    require_options(name, [] if "epsilon" in given else ["--epsilon"], (), RECORD_EXAMPLE)
+    require_options(name, {"--epsilon": given.get("epsilon")}, RECORD_EXAMPLE)
     for extra in given.keys() - {"epsilon", *solution.takes}:
         raise UsageError(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
     if "priors" in solution.takes:
@@ -164,29 +164,25 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     return by_lower[name.lower()]
 
 
-def mechanism_settings(mechanism_class: Any) -> dict[str, bool]:
+def mechanism_settings(cls: Any) -> dict[str, bool]:
     """The options of a mechanism, and whether each must be given."""
-    return {f.name: f.default is MISSING for f in fields(mechanism_class) if f.name != "domain"}
+    return {f.name: f.default is MISSING for f in fields(cls) if f.name != "domain"}
 
 
-def answer_kind(mechanism_class: Any) -> str:
+def answer_kind(cls: Any) -> str:
     """What a mechanism is for: answers, numbers, or yes-no."""
     from murmure.local.warner import YesNo
 
-    if issubclass(mechanism_class, YesNo):
+    if issubclass(cls, YesNo):
         return "yes-no"
-    domain = next(f.type for f in fields(mechanism_class) if f.name == "domain")
+    domain = next(f.type for f in fields(cls) if f.name == "domain")
     return "numbers" if "Integers" in str(domain) and "Domain" not in str(domain) else "answers"
 
 
-def one_sentence(mechanism_class: Any) -> str:
+def one_sentence(cls: Any) -> str:
     """One sentence: the class's first, unless it is for those who write Python; then its module's."""
-    first = (mechanism_class.__doc__ or "").strip().splitlines()[0]
-    return (
-        first
-        if "`" not in first
-        else (sys.modules[mechanism_class.__module__].__doc__ or first).strip().splitlines()[0]
-    )
+    first = (cls.__doc__ or "").strip().splitlines()[0]
+    return first if "`" not in first else (sys.modules[cls.__module__].__doc__ or first).strip().splitlines()[0]
 
 
 def build_mechanism(
@@ -197,8 +193,8 @@ def build_mechanism(
     answers: Any = None,
 ) -> Any:
     """The mechanism that was typed. answers: its domain, where something else than a domain's option names it."""
-    mechanism_class = load(name)
-    settings, wants = mechanism_settings(mechanism_class), answer_kind(mechanism_class)
+    cls = load(name)
+    settings, wants = mechanism_settings(cls), answer_kind(cls)
     for extra in given.keys() - settings.keys():
         raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, settings))}")
     required = [setting for setting, needed in settings.items() if needed]
@@ -206,15 +202,13 @@ def build_mechanism(
     example = f"{command}{name}{domain_example}" + "".join(
         f" {option(s)} {HINT_VALUES.get(s, '0.5')}" for s in required
     )
-    missing = [option(setting) for setting in required if setting not in given]
     has_domain = wants == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
-    require_options(
-        name, missing, () if has_domain else DOMAIN_OPTIONS[2:] if wants == "numbers" else DOMAIN_OPTIONS, example
-    )
+    one_of = () if has_domain else DOMAIN_OPTIONS[2:] if wants == "numbers" else DOMAIN_OPTIONS
+    require_options(name, {option(setting): given.get(setting) for setting in required}, example, one_of)
     if answers is not None:
-        return mechanism_class(answers, **given)
+        return cls(answers, **given)
     # two answers leave no choice: nothing is guessed by calling them no and yes
-    return mechanism_class(build_domain(*domain, "no,yes" if wants == "yes-no" else None), **given)
+    return cls(build_domain(*domain, "no,yes" if wants == "yes-no" else None), **given)
 
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
@@ -277,14 +271,12 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
     out.print(f"Plan {plan.digest[:12]}: {plan.describe()}", style="bold")
     if plan.person is not None:
         out.print(mechanism_title(plan.person))
-    shown: list[tuple[list[str], Any]] = []
-    for observer, certificate in guarantees.items():
-        same = next((names for names, seen in shown if seen == certificate), None)
-        if same is None:
-            shown.append(([observer], certificate))
-        else:
-            same.append(observer)
-    for names, certificate in shown:
+    distinct: list[Any] = []
+    for certificate in guarantees.values():
+        if certificate not in distinct:
+            distinct.append(certificate)
+    for certificate in distinct:
+        names = [observer for observer, other in guarantees.items() if other == certificate]
         out.print(f"\nWhat the {' and the '.join(names)} can learn", style="bold", end="\n\n")
         out.print(certificate_table(certificate, reports))
         out.print()
@@ -294,16 +286,14 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
 def show_list(as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     for name in MECHANISMS:
-        mechanism_class = load(name)
-        options = [
-            option(s) if needed else f"[{option(s)}]" for s, needed in mechanism_settings(mechanism_class).items()
-        ]
+        cls = load(name)
+        options = [option(s) if needed else f"[{option(s)}]" for s, needed in mechanism_settings(cls).items()]
         rows.append(
             {
                 "mechanism": name,
-                "for": answer_kind(mechanism_class),
+                "for": answer_kind(cls),
                 "options": options,
-                "about": one_sentence(mechanism_class),
+                "about": one_sentence(cls),
             }
         )
     if as_json:

@@ -5,7 +5,7 @@ Each command is a function of murmure.econometrics: its words come first, then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
-from murmure.cli.options import json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
 from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
@@ -239,56 +239,47 @@ SPECS = (
 )
 
 
-def _common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command here."""
-    for option in reversed(
-        (
-            click.option(
-                "--schema",
-                "schema_file",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
-            ),
-            click.option(
-                "--secure",
-                is_flag=True,
-                help="A rehearsal of masked sums between the tables, each a party: you have all rows here, and nothing "
-                "is hidden from you.",
-            ),
-            click.option(
-                "--rows-are-public",
-                is_flag=True,
-                help="With --secure: everybody may see the rows, so few rows and rare conditions are no reason to "
-                "refuse.",
-            ),
-            click.option(
-                "--minimum-cell",
-                type=click.IntRange(min=1),
-                metavar="N",
-                help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
-            ),
-            click.option(
-                "--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."
-            ),
-            click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
-            click.option(
-                "--plot",
-                "plot_file",
-                type=click.Path(path_type=Path),
-                metavar="OUT",
-                help="Write a picture too (.png, .svg, .pdf).",
-            ),
-            click.option("--epsilon", type=float, metavar="E", help="With noise: what the answer may cost."),
-            click.option("--delta", type=float, metavar="D", help="With --epsilon: Gaussian noise."),
-            click.option("--unit", default="row", metavar="row|COLUMN", help="With --epsilon: who is protected."),
-            click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN."),
-            ledger_options,
-            json_option,
-        )
-    ):
-        command = option(command)
-    return command
+_common_options = option_group(
+    click.option(
+        "--schema",
+        "schema_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
+    ),
+    click.option(
+        "--secure",
+        is_flag=True,
+        help="A rehearsal of masked sums between the tables, each a party: you have all rows here, and nothing "
+        "is hidden from you.",
+    ),
+    click.option(
+        "--rows-are-public",
+        is_flag=True,
+        help="With --secure: everybody may see the rows, so few rows and rare conditions are no reason to refuse.",
+    ),
+    click.option(
+        "--minimum-cell",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
+    ),
+    click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."),
+    click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
+    click.option(
+        "--plot",
+        "plot_file",
+        type=click.Path(path_type=Path),
+        metavar="OUT",
+        help="Write a picture too (.png, .svg, .pdf).",
+    ),
+    click.option("--epsilon", type=float, metavar="E", help="With noise: what the answer may cost."),
+    click.option("--delta", type=float, metavar="D", help="With --epsilon: Gaussian noise."),
+    click.option("--unit", default="row", metavar="row|COLUMN", help="With --epsilon: who is protected."),
+    click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN."),
+    ledger_options,
+    json_option,
+)
 
 
 HELP = """{about}
@@ -323,13 +314,10 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     example = f"murmure {spec.name} {spec.example}"
     words = [given[word.lower()] for word in spec.words]
     sources: tuple[str, ...] = given["sources"]
-    options = {PARAMETERS.get(name, name): given[PARAMETERS.get(name, name)] for name in spec.options}
-    missing = [word for word, value in zip(spec.words, words, strict=True) if not value]
-    missing += [] if sources else ["a table DATA"]
-    missing += [
-        f"--{PARAMETERS.get(n, n)}" for n in spec.options if _is_required(n) and not options[PARAMETERS.get(n, n)]
-    ]
-    require_options(f"murmure {spec.name}", missing, (), example)
+    options = {name: given[name] for name in map(_parameter, spec.options)}
+    needed = dict(zip(spec.words, words, strict=True)) | {"a table DATA": sources}
+    needed |= {f"--{name}": options[name] for name in map(_parameter, filter(_is_required, spec.options))}
+    require_options(f"murmure {spec.name}", needed, example)
     _check_outputs(given)
     privacy = _privacy(given, sources)
     session = _open_session(given, sources)
@@ -346,6 +334,10 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
         rng=session.rng if session else None,
     )
     _print_answer(spec, result, session, given)
+
+
+def _parameter(option: str) -> str:
+    return PARAMETERS.get(option, option)
 
 
 def _is_required(name: str) -> bool:

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.options import Probability, domain_options, json_option, require_options, split_columns
+from murmure.cli.options import (
+    Probability,
+    check_level,
+    domain_options,
+    interval_options,
+    json_option,
+    require_options,
+    split_columns,
+)
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
@@ -34,14 +42,7 @@ MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
-@click.option(
-    "--target",
-    type=click.Choice(["fixed", "superpopulation"]),
-    default="fixed",
-    show_default=True,
-    help="These people, or those whom they were drawn from.",
-)
+@interval_options
 @click.option("--simultaneous", is_flag=True, help="All intervals that are shown hold at once.")
 @click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to one, without bars.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
@@ -112,11 +113,10 @@ def estimate(
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
     elif truth is not None:
         given, truth = given | {"truth": truth}, None
-    wanted = [] if sources or randomised else ["a sanitised table OUT"]
-    require_options("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
+    needed = {"a sanitised table OUT": sources or randomised}
+    require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
     check_picture_format(plot, "estimates.svg")
-    if not 0 < level < 1:
-        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    check_level(level)
     if weights is not None and pairs:
         raise UsageError("--weights are for columns, and --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):

@@ -9,7 +9,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.ledger_session import warn_lost_key
-from murmure.cli.options import F, json_option
+from murmure.cli.options import json_option
 from murmure.cli.terminal import console, print_json
 
 if TYPE_CHECKING:
@@ -34,10 +34,9 @@ def ledger() -> None:
     """
 
 
-def ledger_option(command: F) -> F:
-    return click.option(
-        "--ledger", "where", metavar="WHERE", help="The ledger.  [default: MURMURE_LEDGER, or murmure-ledger.db]"
-    )(command)
+ledger_option = click.option(
+    "--ledger", "where", metavar="WHERE", help="The ledger.  [default: MURMURE_LEDGER, or murmure-ledger.db]"
+)
 
 
 def open_ledger(where: str | None, new: bool = False) -> Ledger:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import UsageError
-from murmure.cli.options import F
+from murmure.cli.options import option_group
 from murmure.core.errors import BudgetExhausted
 
 if TYPE_CHECKING:
@@ -29,21 +29,16 @@ SEED_WARNING = (
 )
 
 
-def ledger_options(command: F) -> F:
-    """The options of every command whose releases are charged."""
-    for option in reversed(
-        (
-            click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
-            click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
-            click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
-            click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
-            click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
-            click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
-            click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
-        )
-    ):
-        command = option(command)
-    return command
+# The options of every command whose releases are charged.
+ledger_options = option_group(
+    click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
+    click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
+    click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
+    click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+    click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
+    click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
+    click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
+)
 
 
 @dataclass

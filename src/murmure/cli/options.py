@@ -21,8 +21,7 @@ MAX_NUMBERS = 1000
 DOMAIN_OPTIONS = ("--categories", "--labels", "--integers", "--interval")
 
 
-def _parse_number(text: str) -> float:
-    return float(text.strip().replace("_", ""))
+# -- the types of values -----------------------------------------------------------------------------------------------
 
 
 def _parse_steps(text: str) -> list[float]:
@@ -45,7 +44,9 @@ class NumberList(click.ParamType):
         if not isinstance(value, str):
             return list(value)
         try:
-            return _parse_steps(value) if ":" in value else [_parse_number(part) for part in value.split(",")]
+            if ":" in value:
+                return _parse_steps(value)
+            return [float(part.strip().replace("_", "")) for part in value.split(",")]
         except (ValueError, InvalidOperation):
             self.fail(
                 f"{shorten(value)} is neither a number (1), a list (0.5,1,2) nor a range FROM:TO:STEP (0.5:5:0.5) of "
@@ -61,7 +62,7 @@ class OneOf(click.ParamType):
     def __init__(
         self, what: str, names: Sequence[str], aliases: Mapping[str, str] | None = None, listing: str | None = None
     ) -> None:
-        self.name, self.names, self.aliases = what, tuple(names), dict(aliases or {})
+        self.name, self.names, self.aliases = what, tuple(names), aliases or {}
         self.listing = listing or f"the {what}s are"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -75,22 +76,6 @@ class OneOf(click.ParamType):
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(name) for name in self.names if name.startswith(incomplete.lower())]
-
-
-def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
-    """--unit and --rows-per-person, which belong together; grows: what grows with the rows."""
-    if unit == "row":
-        if rows is not None:
-            raise UsageError("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
-        return 1
-    if rows is None:
-        raise UsageError(
-            f"--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
-            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
-        )
-    if rows < 1:
-        raise UsageError(f"--rows-per-person must be at least 1, got {rows}.")
-    return rows
 
 
 class WholeNumber(click.ParamType):
@@ -142,30 +127,97 @@ class Bounds(click.ParamType):
         return low, high
 
 
-def require_options(who: str, missing: Sequence[str], one_of: Sequence[str], example: str) -> None:
-    """Everything that is missing, named at once; `one_of` may be empty, and alone is for `domain_of` to say."""
+def split_labels(text: str) -> list[str]:
+    """no,yes; a label that contains a comma is in quotes, as in a CSV file."""
+    labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
+    if not labels or not all(labels):
+        raise UsageError(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
+    return labels
+
+
+def split_columns(text: str) -> list[str]:
+    try:
+        return split_labels(text)
+    except UsageError:
+        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
+
+
+# -- options that belong together --------------------------------------------------------------------------------------
+
+
+def option_group(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """One decorator for several options; --help lists them in this order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):  # the decorator nearest to the function comes last in --help
+            command = option(command)
+        return command
+
+    return decorate
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+# What one person may answer, in one of four ways. All of it is public: nothing is read off data.
+domain_options = option_group(
+    click.option("--categories", type=int, metavar="K", help="One of K answers, numbered from 0."),
+    click.option("--labels", metavar="A,B,...", help="One of these answers, such as no,yes."),
+    click.option("--integers", type=Bounds(int), metavar="LOW:HIGH", help="A whole number between two bounds."),
+    click.option("--interval", type=Bounds(float), metavar="LOW:HIGH", help="A real number between bounds."),
+    click.option("--cells", type=int, metavar="N", help="Cells of the interval's grid.  [default: 1024]"),
+)
+unit_options = option_group(
+    click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected."),
+    click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person."),
+)
+relation_option = click.option(
+    "--relation",
+    type=click.Choice(["add/remove", "replace"]),
+    default="add/remove",
+    show_default=True,
+    help="What is hidden: whether somebody is in DATA, or only what they hold.",
+)
+interval_options = option_group(
+    click.option(
+        "--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are."
+    ),
+    click.option(
+        "--target",
+        type=click.Choice(["fixed", "superpopulation"]),
+        default="fixed",
+        show_default=True,
+        help="These people, or those whom they were drawn from.",
+    ),
+)
+
+
+def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: Sequence[str] = ()) -> None:
+    """Everything that is missing, named at once. A domain alone (`one_of`) is left to `build_domain` to report."""
+    missing = [name for name, value in needed.items() if not value and value != 0]
     wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
     if missing:
         raise UsageError(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
 
 
-def json_option(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
 
 
-def domain_options(command: F) -> F:
-    """The four ways to say what one person may answer. All of it is public, none of it is read off data."""
-    for option in reversed(
-        (
-            click.option("--categories", type=int, metavar="K", help="One of K answers, numbered from 0."),
-            click.option("--labels", metavar="A,B,...", help="One of these answers, such as no,yes."),
-            click.option("--integers", type=Bounds(int), metavar="LOW:HIGH", help="A whole number between two bounds."),
-            click.option("--interval", type=Bounds(float), metavar="LOW:HIGH", help="A real number between bounds."),
-            click.option("--cells", type=int, metavar="N", help="Cells of the interval's grid.  [default: 1024]"),
+def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
+    """--unit and --rows-per-person, which belong together; grows: what grows with the rows."""
+    if unit == "row":
+        if rows is not None:
+            raise UsageError("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
+        return 1
+    if rows is None:
+        raise UsageError(
+            f"--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
+            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
         )
-    ):
-        command = option(command)
-    return command
+    if rows < 1:
+        raise UsageError(f"--rows-per-person must be at least 1, got {rows}.")
+    return rows
 
 
 def build_domain(
@@ -177,11 +229,8 @@ def build_domain(
     default: str | None = None,
 ) -> Domain:
     """Exactly one of the four; `default` is for mechanisms that leave no choice."""
-    given = [
-        name
-        for name, value in zip(DOMAIN_OPTIONS, (categories, labels, integers, interval), strict=True)
-        if value is not None
-    ]
+    values = (categories, labels, integers, interval)
+    given = [name for name, value in zip(DOMAIN_OPTIONS, values, strict=True) if value is not None]
     if cells is not None and interval is None:
         raise UsageError("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
     if not given and default is not None:
@@ -199,18 +248,3 @@ def build_domain(
         return Integers(*integers)
     assert interval is not None
     return Interval(*interval) if cells is None else Interval(*interval, cells=cells)
-
-
-def split_labels(text: str) -> list[str]:
-    """no,yes; a label that holds a comma stands in quotes, as in a CSV file."""
-    labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
-    if not labels or not all(labels):
-        raise UsageError(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
-    return labels
-
-
-def split_columns(text: str) -> list[str]:
-    try:
-        return split_labels(text)
-    except UsageError:
-        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import UsageError
-from murmure.cli.options import F
+from murmure.cli.options import option_group
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
@@ -75,24 +75,21 @@ STAGE_TEXTS = {  # what a party is told while it waits, in both languages
 }
 
 
-def home_option(command: F) -> F:
-    return click.option(
-        "--home", "folder", type=PATH, envvar=HOME_VARIABLE, default=DEFAULT_HOME, metavar="FOLDER",
-        help=f"The party's folder.  [default: {HOME_VARIABLE}, or {DEFAULT_HOME}]",
-    )(command)  # fmt: skip
-
-
-def connection_options(command: F) -> F:
-    """How the coordinator is reached, and in which language its study is said."""
-    for option in reversed(
-        (
-            click.option("--ca", type=PATH, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
-            click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
-            click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
-        )
-    ):
-        command = option(command)
-    return command
+home_option = click.option(
+    "--home",
+    "folder",
+    type=PATH,
+    envvar=HOME_VARIABLE,
+    default=DEFAULT_HOME,
+    metavar="FOLDER",
+    help=f"The party's folder.  [default: {HOME_VARIABLE}, or {DEFAULT_HOME}]",
+)
+# How the coordinator is reached, and the language in which its study is described.
+connection_options = option_group(
+    click.option("--ca", type=PATH, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
+    click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
+    click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
+)
 
 
 def party_key(folder: Path) -> bytes | None:

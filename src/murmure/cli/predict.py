@@ -35,8 +35,7 @@ def predict(
     \b
     murmure predict model.json others.csv -o predicted.csv
     """
-    given = (("a MODEL", model), ("a table DATA", source), ("-o OUT", output))
-    require_options("murmure predict", [name for name, value in given if not value], (), EXAMPLE)
+    require_options("murmure predict", {"a MODEL": model, "a table DATA": source, "-o OUT": output}, EXAMPLE)
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(

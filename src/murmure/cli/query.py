@@ -19,7 +19,18 @@ from murmure.cli.ledger_session import (
     open_ledger_session,
     single_source,
 )
-from murmure.cli.options import NumberList, OneOf, json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.options import (
+    NumberList,
+    OneOf,
+    check_level,
+    interval_options,
+    json_option,
+    relation_option,
+    require_options,
+    rows_of_one_person,
+    split_columns,
+    unit_options,
+)
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import CannotWrite, shorten
@@ -73,23 +84,9 @@ MAX_SHOWN = 40  # figures on a terminal; beyond, the first
 @click.option(
     "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
 )
-@click.option(
-    "--relation",
-    type=click.Choice(["add/remove", "replace"]),
-    default="add/remove",
-    show_default=True,
-    help="What is hidden: whether somebody is in DATA, or only what they hold.",
-)
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
-@click.option(
-    "--target",
-    type=click.Choice(["fixed", "superpopulation"]),
-    default="fixed",
-    show_default=True,
-    help="These people, or those whom they were drawn from.",
-)
+@relation_option
+@unit_options
+@interval_options
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
 @ledger_options
@@ -128,20 +125,15 @@ def query(
     murmure query count people.csv --where smoker=yes --schema schema.toml --epsilon 0.5 --budget 3
     murmure query mean people.csv --column age --by region --schema schema.toml --epsilon 1
     """
-    missing = [
-        name
-        for name, value in (
-            (f"a question ({', '.join(COLUMN_COUNTS)})", question),
-            ("a table DATA", sources),
-            ("--schema", schema_file),
-            ("--epsilon", epsilon),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure query", missing, (), EXAMPLE)
+    needed = {
+        f"a question ({', '.join(COLUMN_COUNTS)})": question,
+        "a table DATA": sources,
+        "--schema": schema_file,
+        "--epsilon": epsilon,
+    }
+    require_options("murmure query", needed, EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
-    if not 0 < level < 1:
-        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    check_level(level)
     if question == "mode" and plot is not None:
         raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
     options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at)

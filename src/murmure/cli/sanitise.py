@@ -14,7 +14,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
-from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person
+from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.show.number_format import group_digits
@@ -73,8 +73,7 @@ EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanit
 @click.option(
     "--people", type=WholeNumber(), metavar="N", help="auto: how many take part, where the table does not say."
 )
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@unit_options
 @click.option(
     "--invalid",
     type=click.Choice(["refuse", "drop"]),
@@ -113,20 +112,15 @@ def sanitise(
     murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
     murmure sanitize 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
     """
-    both = epsilon is not None and epsilon_per_column is not None
-    if both:
+    if epsilon is not None and epsilon_per_column is not None:
         raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
-    missing = [
-        name
-        for name, value in (
-            ("a table IN", sources),
-            ("--schema", schema_file),
-            ("--epsilon", epsilon if epsilon_per_column is None else epsilon_per_column),
-            ("-o OUT", output),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure sanitize", missing, (), EXAMPLE)
+    needed = {
+        "a table IN": sources,
+        "--schema": schema_file,
+        "--epsilon": epsilon if epsilon_per_column is None else epsilon_per_column,
+        "-o OUT": output,
+    }
+    require_options("murmure sanitize", needed, EXAMPLE)
     assert schema_file is not None and output is not None
     rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
     from murmure.core.random import Random

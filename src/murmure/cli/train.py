@@ -19,7 +19,15 @@ from murmure.cli.ledger_session import (
     open_ledger_session,
     single_source,
 )
-from murmure.cli.options import OneOf, json_option, require_options, rows_of_one_person, split_columns
+from murmure.cli.options import (
+    OneOf,
+    json_option,
+    relation_option,
+    require_options,
+    rows_of_one_person,
+    split_columns,
+    unit_options,
+)
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
@@ -64,15 +72,8 @@ LOCAL_WARNING = (
 @click.option("--features", metavar="A,B,...", help="The columns to predict from.  [default: all others of the schema]")
 @click.option("--epsilon", type=float, metavar="E", help="What the model may cost.  [required, or --clear]")
 @click.option("--delta", type=float, metavar="D", help="Gaussian noise.  [default: 0, discrete Laplace]")
-@click.option(
-    "--relation",
-    type=click.Choice(["add/remove", "replace"]),
-    default="add/remove",
-    show_default=True,
-    help="What is hidden: whether somebody is in DATA, or only what they hold.",
-)
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@relation_option
+@unit_options
 @click.option("--clusters", type=int, metavar="K", help="kmeans: how many.  [required]")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Other settings, such as split=equal.")
 @click.option("--local", is_flag=True, help="Randomise every row instead, and learn from that.")
@@ -117,33 +118,29 @@ def train(
     murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 --budget 3 -o model.json
     murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 -o centres.json
     """
-    missing = [
-        name
-        for name, value in (
-            (f"a model ({', '.join(MODELS)})", model),
-            ("a table DATA", sources),
-            ("--schema", schema_file),
-            ("--target", target if model not in (None, "kmeans") else "none"),
-            ("--clusters", clusters if model == "kmeans" else "none"),
-            ("--epsilon", "none" if clear else epsilon),
-            ("-o OUT", output),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure train", missing, (), EXAMPLES.get(model or "", EXAMPLE))
+    needed = {
+        f"a model ({', '.join(MODELS)})": model,
+        "a table DATA": sources,
+        "--schema": schema_file,
+        "--target": target if model not in (None, "kmeans") else "none",
+        "--clusters": clusters if model == "kmeans" else "none",
+        "--epsilon": "none" if clear else epsilon,
+        "-o OUT": output,
+    }
+    require_options("murmure train", needed, EXAMPLES.get(model or "", EXAMPLE))
     assert model is not None and schema_file is not None and output is not None
     if model == "kmeans" and target is not None:
         raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
     if model != "kmeans" and clusters is not None:
         raise UsageError("--clusters is for kmeans.", "leave it out")
     privacy = _privacy(local, clear, epsilon, delta, relation, unit, rows_per_person, mechanism, no_debias)
+    from murmure import learn
     from murmure.core.schema import Schema
-    from murmure.learn import __getattr__
     from murmure.learn.base import Learner
 
     schema = used_columns(Schema.load(schema_file), features, target)
     schema.refuse_drafted()
-    learner = __getattr__(MODELS[model])(schema=schema, privacy=privacy)
+    learner = getattr(learn, MODELS[model])(schema=schema, privacy=privacy)
     if local and type(learner)._learn_locally is Learner._learn_locally:
         raise UsageError(f"{model} does not learn from randomised rows.", "leave --local out")
     given = {"target": target} if target is not None else {}
