@@ -26,15 +26,9 @@ from tests.listing import listed
 import murmure as mu
 import murmure.learn
 import murmure.statistics
-from murmure.attacks.replay_audit import (
-    Audit,
-    AuditFailed,
-    Neighbours,
-    RecordingGate,
-    ReplayGate,
-    neighbours,
-    replay_audit,
-)
+from murmure.attacks.audit_gates import AuditFailed, RecordingGate, ReplayGate
+from murmure.attacks.neighbours import Neighbours, neighbours
+from murmure.attacks.replay_audit import Audit, replay_audit
 from murmure.catalogue import load
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
@@ -266,7 +260,7 @@ def test_the_recorder_is_a_gate_that_remembers() -> None:
     assert "5" not in repr(passage).replace(repr(passage.bound), "")
     replay = ReplayGate(recorder.passages, "add/remove")
     assert asked(replay, [5, 6, 8]).sum.tolist() == noisy.sum.tolist()
-    replay.ends()
+    replay.check_all_asked()
 
 
 def test_the_replay_refuses() -> None:
@@ -281,7 +275,7 @@ def test_the_replay_refuses() -> None:
     with pytest.raises(AuditFailed, match="asked 1 questions, the first 2"):
         replay = fresh()
         asked(replay, [5, 6])
-        replay.ends()
+        replay.check_all_asked()
     with pytest.raises(AuditFailed, match="asks more than the 2"):
         replay = fresh()
         asked(replay, [5, 6])

@@ -1,8 +1,8 @@
-"""Which solution for records? Splitting, sampling and fake data by exact variance, before anybody is asked anything.
+"""Which solution for records? Splitting, sampling and fake data by exact variance, before any data is collected.
 
 All of them cost the same epsilon for the whole record. What is compared is the variance of every figure, averaged over
-all figures of all columns: of shares as they are, of means in units of the width of their columns (squared), so that
-both are parts of a whole. Shares are taken even unless they are known: averaged over values the noise of a mechanism
+all figures of all columns: shares unchanged, means in units of the width of their columns (squared), so that both are
+parts of a whole. Shares are assumed to be even unless they are known: averaged over values the noise of a mechanism
 does not depend on them, and the error of having drawn only some people, f(1-f), is largest there.
 """
 
@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.advise.advice import RANK_KEYS, Ranking, check_people, epsilon_list
 from murmure.certify.certificate import certify
 from murmure.core.domain import few_values
 from murmure.core.errors import InvalidParameter, shorten
@@ -26,7 +27,7 @@ from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
-from murmure.core.show import STYLE, drawing, save_figure
+from murmure.core.show import STYLE, drawing
 from murmure.core.types import NoAffine
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.local.rsfd import FAKES, RSFD
@@ -35,10 +36,9 @@ from murmure.local.spl import SPL, Plain
 
 Floats = NDArray[np.float64]
 RankBy = Literal["mean", "worst"]
-RECORD_RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance"}
-MIN_ATTRIBUTE_EPSILON = (
-    2.0  # the epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18
-)
+RECORD_RANKS = ("mean", "worst")
+# The epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18.
+MIN_ATTRIBUTE_EPSILON = 2.0
 COLORS = {"SPL": "#b3261e", "SMP": "#2a78d6", "RSFD": "#e08a1e", "Plain": "#4c566a"}
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
@@ -49,14 +49,14 @@ def sample_sizes(d: int, epsilon: float) -> range:
 
 
 def candidate_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
-    """What is chosen from without being asked for: splitting, and sampling m of d attributes."""
+    """What `auto` chooses from: splitting, and sampling m of d attributes."""
     d = len(schema.private)
     sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in sample_sizes(d, epsilon)}
     return {**sampled, "SPL": SPL(schema, epsilon)}
 
 
 def special_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
-    """What has a use of its own: fakes hide which attribute is real, plain tables look like tables."""
+    """Solutions with a special use: fakes hide which attribute is real, plain tables look like tables."""
     fakes = {f"RS+FD[{name}]": RSFD(schema, epsilon, name) for name in FAKES}
     return {**fakes, "Plain": Plain(schema, epsilon)}
 
@@ -79,7 +79,7 @@ def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> d
             out[name] = variance
         elif _estimates_mean(part):
             out[name] = variance / float(numbers[-1] - numbers[0]) ** 2
-        else:  # shares of very many values: what is asked is their mean, read off them as anybody would
+        else:  # shares of very many values: the figure is their mean, computed from them
             high, low = part._cells
             estimator = CellEstimator((low + (high - low) * f) * people, people, high, low, part.cross)
             estimate = Estimate(part.domain.labels(), f, people, "share", estimator)
@@ -91,7 +91,7 @@ def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> d
 def _variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> list[Floats | None]:
     if not any(isinstance(part.affine(), NoAffine) for part in mechanism.parts):
         return [np.asarray(v, float) for v in mechanism.variance(shares, people)]
-    return [  # a plain table: everybody reports every column
+    return [  # a plain table: each person reports every column
         None if isinstance(part.affine(), NoAffine) else np.asarray(part.variance(f, people), float)
         for part, f in zip(mechanism.parts, shares, strict=True)
     ]
@@ -111,7 +111,7 @@ def mean_variance(mechanism: Any, people: int, shares: Sequence[Floats]) -> floa
 
 
 @dataclass(frozen=True)
-class RecordAdvice:
+class RecordAdvice(Ranking):
     """Solutions ranked by exact variance, the best first; one block of rows per epsilon."""
 
     schema: Schema
@@ -119,16 +119,11 @@ class RecordAdvice:
     rank_by: RankBy
     rows: list[dict[str, Any]] = field(repr=False)
 
-    @property
-    def best(self) -> dict[str, Any]:
-        return next(row for row in self.rows if row["best"])
-
     def legend(self) -> str:
-        people = f"{self.people:,}".replace(",", " ")
         randomised = Schema({name: self.schema.about[name] for name in self.schema.private})
         return (
-            f"{randomised.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
-            "people for a share, of the column's width for a mean), over all figures on average and in the worst "
+            f"{randomised.describe()}; {self._people_text()}. Error: one standard error in per cent of the whole (of "
+            "all people for a share, of the column's width for a mean), over all figures on average and in the worst "
             "column; record, attribute: epsilon when the whole record or one attribute may differ; pairs: those that "
             f"can be estimated; bits: the size of one report. Ranked by {self.rank_by}."
         )
@@ -158,9 +153,6 @@ class RecordAdvice:
             )
         return "\n".join([*lines, *textwrap.wrap(self.legend(), 100)])
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def _repr_html_(self) -> str:
         heads = ("error", "worst", "record", "attribute", "pairs", "bits")
         body = ""
@@ -183,7 +175,7 @@ class RecordAdvice:
         lines: dict[str, list[tuple[float, float]]] = {}
         kinds = {row["solution"]: row["mechanism"] for row in self.rows}
         for row in self.rows:
-            variance = row[RECORD_RANK_KEYS[self.rank_by]]
+            variance = row[RANK_KEYS[self.rank_by]]
             if variance is not None:
                 lines.setdefault(row["solution"], []).append((row["epsilon"], 100 * math.sqrt(variance)))
         used: dict[str, int] = {}
@@ -193,18 +185,11 @@ class RecordAdvice:
             dash, used[kind] = DASHES[used.get(kind, 0) % len(DASHES)], used.get(kind, 0) + 1
             mark = "o" if len(x) < 12 else ""
             ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=COLORS[kind], label=name)
-        ax.set_yscale("log")
         ax.set_xlabel("epsilon of the record")
-        over = "all figures" if self.rank_by == "mean" else "the worst column"
-        ax.set_ylabel(f"standard error over {over}, %")
-        people = f"{self.people:,}".replace(",", " ")
-        ax.set_title(f"{len(self.schema.private)} columns, {people} people", loc="left", fontsize=10)
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
-        if figure is not None:
-            save_figure(figure, target)
-        return ax
+        over = "all figures" if self.rank_by == "mean" else "the worst column"
+        title = f"{len(self.schema.private)} columns"
+        return self._finish_plot(ax, figure, target, title, f"standard error over {over}, %")
 
 
 def error_text(variance: float | None) -> str:
@@ -221,43 +206,35 @@ def advise_records(
 ) -> RecordAdvice:
     """Rank the solutions for this schema. shares: by column, those that are known (of the values, also of a number)."""
     _check_request(schema, people)
-    if rank_by not in RECORD_RANK_KEYS:
+    if rank_by not in RECORD_RANKS:
         raise InvalidParameter(
-            f"advise.rank_by must be one of {', '.join(RECORD_RANK_KEYS)} for records, got {shorten(rank_by)}.",
+            f"advise.rank_by must be one of {', '.join(RECORD_RANKS)} for records, got {shorten(rank_by)}.",
             hint="Var* is for one attribute",
         )
-    epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
-    if not epsilons:
-        raise InvalidParameter("advise.epsilon: the list is empty.")
+    epsilons = epsilon_list(epsilon)
     for name in schema.private:
         few_values("advise", schema[name])
     known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
+
+    def order(row: dict[str, Any]) -> tuple[float, float]:
+        variance = row[RANK_KEYS[rank_by]]
+        return (math.inf if variance is None else variance), row["report_bits"]
+
     for e in epsilons:
-        e = positive_epsilon("advise", e)
-        candidates = {
-            name: _advice_row(name, m, int(people), known) for name, m in candidate_solutions(schema, e).items()
-        }
-        block = [
-            *candidates.values(),
-            *(_advice_row(name, m, int(people), known) for name, m in special_solutions(schema, e).items()),
-        ]
-        block.sort(key=lambda row: (_or_infinite(row[RECORD_RANK_KEYS[rank_by]]), row["report_bits"]))
-        best = min(
-            candidates.values(), key=lambda row: (_or_infinite(row[RECORD_RANK_KEYS[rank_by]]), row["report_bits"])
+        candidates, others = (
+            [_advice_row(name, m, int(people), known) for name, m in solutions(schema, e).items()]
+            for solutions in (candidate_solutions, special_solutions)
         )
+        block = sorted([*candidates, *others], key=order)
+        best = min(candidates, key=order)
         best["best"] = True
-        rows += sorted(block, key=lambda row: not row["best"])  # what is offered goes before its equals
+        rows += sorted(block, key=lambda row: not row["best"])  # the chosen one goes before its equals
     return RecordAdvice(schema, int(people), rank_by, rows)
 
 
-def _or_infinite(variance: float | None) -> float:
-    return math.inf if variance is None else variance
-
-
 def _check_request(schema: Schema, people: Any) -> None:
-    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
-        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+    check_people(people)
     schema.refuse_drafted()
     if not schema.private:
         raise InvalidParameter("advise.schema has public columns only: there is nothing to randomise.")

@@ -1,6 +1,6 @@
-"""Ways to sanitise a record, by name; and what is taken when nobody names one.
+"""Ways to sanitise a record, by name; and which one is taken by default.
 
-That choice reads public things only: the schema, epsilon, and how many people take part.
+That choice depends on public facts only: the schema, epsilon, and how many people take part.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from murmure.local.spl import SPL, Plain
 
 @dataclass(frozen=True)
 class Solution:
-    """A mechanism of records, what its name settles, and the settings that it takes besides."""
+    """A mechanism of records, the settings that its name fixes, and those that it takes."""
 
     make: Any
     fixed: Mapping[str, Any]
@@ -48,6 +48,6 @@ SOLUTIONS: dict[str, Solution] = {
 
 
 def auto_solution(schema: Schema, epsilon: float, people: int) -> tuple[str, Any]:
-    """What is taken when nobody names a solution, and what it is called: see advise_records.choose."""
+    """The default solution, with its name: see `least_variance`."""
     chosen = least_variance(schema, epsilon, people)
     return next(name for name, one in candidate_solutions(schema, epsilon).items() if one == chosen), chosen

@@ -1,4 +1,4 @@
-"""`murmure advise`: which mechanism, before anybody is asked anything."""
+"""`murmure advise`: which mechanism to use, decided before any data is collected."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from murmure.cli.outputs import check_picture_format, draw_off_screen
 from murmure.cli.terminal import console, print_json
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import bits_text, describe_domain, format_number, group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from murmure.advise.advice import Advice
     from murmure.advise.record_advice import RecordAdvice
 
-NEAR_BEST = 1.05  # a standard error this close to the best is as good in practice
+NEAR_BEST = 1.05  # a standard error within 5 % of the best is as good in practice
 OPTIONAL_COLUMNS = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
 
 
@@ -214,13 +215,11 @@ def ranking_table(
     detail: str | None,
     omitted: tuple[str, ...],
 ) -> Table:
-    """One block of rows per epsilon; what is spared is left out."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    """One block of rows per epsilon, without the omitted columns."""
 
     many_epsilons = len({row["epsilon"] for row in rows}) > 1
     shown = [name for name in columns if name not in omitted]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table = headed_table()
     if many_epsilons:
         table.add_column("epsilon", justify="right", no_wrap=True)
     table.add_column(first_column, no_wrap=True)
@@ -241,7 +240,7 @@ def ranking_table(
 
 
 def legend(advice: Advice, omitted: tuple[str, ...] = ()) -> Table:
-    """What the columns hold, and which of them did not fit."""
+    """What the columns mean, and which of them did not fit."""
     if advice.statistic == "mean":
         meanings = {
             "error": "standard error of the mean, averaged over values",
@@ -274,8 +273,10 @@ def legend_table(meanings: Mapping[str, str], omitted: tuple[str, ...]) -> Table
 
 def sentence(advice: Advice, share: float | None = None) -> str:
     """What the ranking means, in one sentence of plain words; `share`: the only one that was asked about."""
+    from murmure.advise.advice import RANK_KEYS
+
     best = [row for row in advice.rows if row["best"]]
-    key = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}[advice.rank_by]
+    key = RANK_KEYS[advice.rank_by]
     histogram = advice.statistic == "histogram"
     what = "the mean"
     if histogram:
@@ -409,11 +410,11 @@ def _protocol_table(advice: RecordAdvice) -> Table:
 
 def records_sentence(advice: RecordAdvice) -> str:
     """What the ranking means, in plain words."""
-    from murmure.advise.record_advice import RECORD_RANK_KEYS
+    from murmure.advise.advice import RANK_KEYS
     from murmure.advise.record_advice import error_text as share_error
 
     best = [row for row in advice.rows if row["best"]]
-    key = RECORD_RANK_KEYS[advice.rank_by]
+    key = RANK_KEYS[advice.rank_by]
     over = "over all figures" if advice.rank_by == "mean" else "in its worst column"
     people = people_text(advice.people)
     first, last = best[0], best[-1]

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
 HINT_VALUES = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
-TWO_COINS = "two-coins"  # heads: the truth; tails: what the second coin says. Warner with two fair coins
+TWO_COINS = "two-coins"  # Warner with two fair coins: heads, the truth; tails, the second coin answers
 RECORD_EXAMPLE = "murmure certify rsfd-grr --schema schema.toml --epsilon 1"
-MIN_LIST_WIDTH = 72  # below, the list of mechanisms is no table
+MIN_LIST_WIDTH = 72  # on a narrower terminal the mechanisms are listed without a table
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -115,7 +115,8 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     from murmure.certify.certificate import certify as certificate_of
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
-    from murmure.show.certificate_words import both_certificates, certificate_json, mechanism_title
+    from murmure.show.certificate_words import certificate_json, mechanism_title
+    from murmure.show.terminal_tables import both_certificates
     from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
@@ -199,9 +200,8 @@ def build_mechanism(
         raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, settings))}")
     required = [setting for setting, needed in settings.items() if needed]
     domain_example = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[wants]
-    example = f"{command}{name}{domain_example}" + "".join(
-        f" {option(s)} {HINT_VALUES.get(s, '0.5')}" for s in required
-    )
+    values = "".join(f" {option(s)} {HINT_VALUES.get(s, '0.5')}" for s in required)
+    example = f"{command}{name}{domain_example}{values}"
     has_domain = wants == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
     one_of = () if has_domain else DOMAIN_OPTIONS[2:] if wants == "numbers" else DOMAIN_OPTIONS
     require_options(name, {option(setting): given.get(setting) for setting in required}, example, one_of)
@@ -213,13 +213,8 @@ def build_mechanism(
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import (
-        certificate_json,
-        certificate_table,
-        mechanism_json,
-        mechanism_title,
-        promise,
-    )
+    from murmure.show.certificate_words import certificate_json, mechanism_json, mechanism_title, promise
+    from murmure.show.terminal_tables import certificate_table
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -257,7 +252,8 @@ def read_plan(path: Path) -> Plan:
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import certificate_json, certificate_table, mechanism_title, promise
+    from murmure.show.certificate_words import certificate_json, mechanism_title, promise
+    from murmure.show.terminal_tables import certificate_table
 
     plan = read_plan(path)
     guarantees = dict(plan.guarantees())
@@ -288,14 +284,7 @@ def show_list(as_json: bool) -> None:
     for name in MECHANISMS:
         cls = load(name)
         options = [option(s) if needed else f"[{option(s)}]" for s, needed in mechanism_settings(cls).items()]
-        rows.append(
-            {
-                "mechanism": name,
-                "for": answer_kind(cls),
-                "options": options,
-                "about": one_sentence(cls),
-            }
-        )
+        rows.append({"mechanism": name, "for": answer_kind(cls), "options": options, "about": one_sentence(cls)})
     if as_json:
         print_json(rows)
         return

@@ -21,7 +21,7 @@ EXIT_USAGE = 2  # the exit code of every error that the caller can correct
 
 
 class UsageError(click.UsageError):
-    """An option that cannot be meant, with a way out."""
+    """An option that cannot be right, with a hint."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -29,12 +29,13 @@ class UsageError(click.UsageError):
 
 
 def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | None]:
-    """What kind, what is wrong, and a way out."""
+    """The type of an error, what is wrong, and a hint: the keys of --json."""
     hint = getattr(error, "hint", None)
     ctx = getattr(error, "ctx", None)
     if isinstance(error, MurmureError):
         message = str(error).removesuffix(f"\n  Hint: {hint}")
-        if ctx is not None and not isinstance(error, CannotWrite):  # whose message names a file, not a parameter
+        # CannotWrite names a file, which may look like a parameter
+        if ctx is not None and not isinstance(error, CannotWrite):
             message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)
         return {"type": persisted_name(error), "message": message, "hint": hint}
     message = " ".join(error.format_message().split())  # click lists choices a line each
@@ -58,8 +59,9 @@ def print_error(error: MurmureError | click.ClickException, as_json: bool) -> in
 
 
 def end_broken_output(error: OSError) -> int:
-    """The disk is full, or whoever read has gone: which is no error, and nothing to talk about."""
-    with suppress(OSError, ValueError, AttributeError):  # what is left in the buffer would fail again at the end
+    """The disk is full, or the reader of a pipe has gone. The second is ordinary, and is not reported."""
+    # What is left in the buffer would fail again when Python exits: send it nowhere.
+    with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
@@ -70,7 +72,7 @@ def end_broken_output(error: OSError) -> int:
 
 
 def abort_on_signals() -> None:
-    """SIGTERM and SIGHUP end the command as Ctrl-C does: nothing half-written stays behind."""
+    """SIGTERM and SIGHUP end the command as Ctrl-C does, so that no half-written file stays behind."""
 
     def stop(number: int, frame: object) -> None:
         raise click.Abort
@@ -82,7 +84,7 @@ def abort_on_signals() -> None:
 
 
 class MurmureCommand(click.Command):
-    """A mistake becomes one message and exit code 2; a bug is a bug and keeps its traceback."""
+    """An error of the caller becomes one message and exit code 2; a bug keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -122,7 +124,7 @@ class MurmureCommand(click.Command):
 
 
 class MurmureGroup(MurmureCommand, click.Group):
-    """A group that proposes the nearest command."""
+    """A group that suggests the nearest command."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -137,7 +139,7 @@ class MurmureGroup(MurmureCommand, click.Group):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """ "did you mean GRR?", where something comes near."""
+    """ "did you mean GRR?", where a known name is similar."""
     by_lower = {k.lower(): k for k in known}
     lower = name.lower()
     close = [k for k in by_lower if len(lower) > 2 and (lower in k or k in lower)]

@@ -16,6 +16,7 @@ from murmure.core.errors import MurmureError
 from murmure.core.files import all_or_nothing, cannot_write
 from murmure.lectures.demo.survey import HOW_OFTEN, TWO_COINS, YES_NO, run_survey
 from murmure.show.number_format import NO_BREAK_SPACE, format_number, group_digits
+from murmure.show.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -192,7 +193,6 @@ def _show(survey: DemoSurvey, out: Console) -> None:
 
 
 def student_table(survey: DemoSurvey) -> Table:
-    from rich.table import Table
 
     yes, yes_too = survey.yes_of_100()
     true, other = survey.support_of_100(survey.grr)
@@ -206,9 +206,7 @@ def student_table(survey: DemoSurvey) -> Table:
         if survey.fair_coins
         else f"{survey.truth_of_100()} times out of 100 the truth, otherwise a fair coin answers"
     )
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table = name_table()
     rows: list[tuple[str, Any]] = [
         ("  asked", bold("Have you ever cheated at an exam?")),
         ("  rule", rule),

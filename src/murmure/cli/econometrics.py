@@ -25,7 +25,7 @@ NAME_LIST = "A,B,..."
 
 
 def _split_names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """age,stay -> ("age", "stay"); a comma inside a name stands in quotes, as in a CSV file."""
+    """age,stay -> ("age", "stay"); a name that contains a comma is in quotes, as in a CSV file."""
     if value is None:
         return None
     return tuple(split_columns(value))
@@ -44,15 +44,15 @@ def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None
     return parts
 
 
-def _text_option(name: str, metavar: str, help: str) -> Any:
+def _text(name: str, metavar: str, help: str) -> Any:
     return click.option(f"--{name}", metavar=metavar, help=help)
 
 
-def _names_option(name: str, help: str) -> Any:
+def _names(name: str, help: str) -> Any:
     return click.option(f"--{name}", metavar=NAME_LIST, callback=_split_names, help=help)
 
 
-def _grid_option(name: str, help: str) -> Any:
+def _grid(name: str, help: str) -> Any:
     return click.option(f"--{name}", metavar="X,Y,...", callback=_split_numbers, help=help)
 
 
@@ -72,42 +72,40 @@ OPTIONS: dict[str, Any] = {
         type=click.Choice(["hessian", "sandwich", "opg"]),
         help="Standard errors.  [default: hessian]",
     ),
-    "weights": _text_option("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
-    "lambdas": _grid_option("lambdas", "Penalties.  [default: 0 and powers of ten]"),
-    "instruments": _text_option(
-        "instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'
-    ),
-    "treated": _text_option("treated", "D", "The column that says who is treated.  [required]"),
-    "post": _text_option("post", "T", "The column that says what came after.  [required]"),
-    "covariates": _text_option("covariates", "X", 'Further columns: "age + ward".'),
-    "by": _text_option("by", "G", "The column of groups.  [required]"),
-    "by_groups": _text_option("by", "G", "A curve for each label of this column."),
-    "by_two": _text_option("by", "G", "The column of groups; without it one sample is compared with --mu."),
-    "groups": _names_option("groups", "Which of its labels.  [default: all]"),
-    "mu": _text_option("mu", "M", "What the mean is compared with.  [default: 0]"),
+    "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
+    "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
+    "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),
+    "treated": _text("treated", "D", "The column that says who is treated.  [required]"),
+    "post": _text("post", "T", "The column that says what came after.  [required]"),
+    "covariates": _text("covariates", "X", 'Further columns: "age + ward".'),
+    "by": _text("by", "G", "The column of groups.  [required]"),
+    "by_groups": _text("by", "G", "A curve for each label of this column."),
+    "by_two": _text("by", "G", "The column of groups; without it one sample is compared with --mu."),
+    "groups": _names("groups", "Which of its labels.  [default: all]"),
+    "mu": _text("mu", "M", "What the mean is compared with.  [default: 0]"),
     "pooled": click.option("--pooled", is_flag=True, default=None, help="One variance for both groups."),
-    "strata": _text_option("strata", "S", "The column of strata.  [required]"),
-    "grid": _grid_option("grid", "Public points.  [default: the column's own values]"),
-    "edges": _grid_option("edges", "Public edges of the bins.  [default: the column's own values]"),
-    "shares": _grid_option("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
-    "event": _text_option("event", "E", "The column that says whether it happened.  [required]"),
+    "strata": _text("strata", "S", "The column of strata.  [required]"),
+    "grid": _grid("grid", "Public points.  [default: the column's own values]"),
+    "edges": _grid("edges", "Public edges of the bins.  [default: the column's own values]"),
+    "shares": _grid("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
+    "event": _text("event", "E", "The column that says whether it happened.  [required]"),
     "ties": click.option(
         "--ties",
         type=click.Choice(["breslow", "efron"]),
         help="How events at one time are counted.  [default: breslow]",
     ),
-    "time": _text_option("time", "T", "The column of times.  [required]"),
-    "outcome": _text_option("outcome", "Y", "The column that the score is to tell.  [required]"),
-    "columns": _names_option("columns", "Which columns.  [default: all numbers]"),
-    "columns_needed": _names_option("columns", "Which columns.  [required]"),
+    "time": _text("time", "T", "The column of times.  [required]"),
+    "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
+    "columns": _names("columns", "Which columns.  [default: all numbers]"),
+    "columns_needed": _names("columns", "Which columns.  [required]"),
     "scaled": click.option("--scaled", is_flag=True, default=None, help="Columns in units of their deviations."),
-    "offset": _text_option("offset", "O", "A column or expression whose coefficient is 1."),
+    "offset": _text("offset", "O", "A column or expression whose coefficient is 1."),
     "dispersion": click.option("--dispersion", type=click.Choice(["pearson"]), help="Errors for overdispersed counts."),
     "link": click.option("--link", type=click.Choice(["log", "inverse"]), help="[default: log]"),
     "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
     "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
 }
-PARAMETERS = {  # options that several commands say differently
+PARAMETERS = {  # options that commands describe differently -> their common parameter
     "by_groups": "by",
     "by_two": "by",
     "columns_needed": "columns",
@@ -117,7 +115,7 @@ PARAMETERS = {  # options that several commands say differently
 
 @dataclass(frozen=True)
 class Spec:
-    """One command: its words, its options, which of these must be there, and an example."""
+    """One command: its arguments, its options, and an example."""
 
     name: str
     words: tuple[str, ...]
@@ -293,7 +291,7 @@ HELP = """{about}
 
 
 def make_command(spec: Spec) -> click.Command:
-    """The command that a line of the list stands for."""
+    """The command of one line of the list."""
 
     def run(**given: Any) -> None:
         _run(spec, given)
@@ -394,7 +392,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
 
 
 def _secure_rules(given: dict[str, Any]) -> dict[str, Any]:
-    """What exact sums between tables are held to."""
+    """The rules for exact sums between tables."""
     cell, public = given["minimum_cell"], given["rows_are_public"]
     if (cell is not None or public) and not given["secure"]:
         raise UsageError("--minimum-cell and --rows-are-public are for --secure.", "add it, or leave them out")

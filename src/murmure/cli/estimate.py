@@ -25,6 +25,7 @@ from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.core.estimates.estimate import Estimate
@@ -183,7 +184,7 @@ class ColumnFigures:
         return self.estimate.estimator is not None
 
     def rows(self, level: float) -> tuple[list[dict[str, Any]], str]:
-        """As the estimate has them, with what is true; nothing that JSON cannot hold."""
+        """The rows of the estimate, with the truth where it is known; values that JSON does not know are None."""
         rows, method = self.estimate.rows_and_method(level)
         for i, row in enumerate(rows):
             if self.truth is not None:
@@ -196,7 +197,7 @@ class ColumnFigures:
 
 @dataclass
 class Answer:
-    """What a sanitised table says, or what people reported."""
+    """The figures of a sanitised table, or of reports that people randomised themselves."""
 
     release: Release
     plan: Plan
@@ -208,7 +209,7 @@ class Answer:
     from_counts: bool = False  # --counts alone named the answers
 
     def each_level(self, level: float) -> float:
-        """The level of one interval, when all that are shown hold at once."""
+        """The level of one interval, when all that are shown are to cover together."""
         from murmure.core.show import each_at
 
         return each_at(level, (f.estimate for f in self.figures))
@@ -274,7 +275,7 @@ def answer_table(
 def count_original(
     original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None
 ) -> tuple[dict[tuple[str, ...], Any], int, int]:
-    """How often every value, or pair of values, stands in the original; rows outside the schema are left out."""
+    """How often each value, or pair of values, occurs in the original; rows outside the schema are left out."""
     import numpy as np
 
     from murmure.core.errors import EmptySource
@@ -343,10 +344,10 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How the figures are to be read."""
+    """Which intervals the figures get."""
 
     level: float
-    each_level: float  # the level of one interval: higher when all hold at once (Bonferroni)
+    each: float  # the level of one interval: higher when all are to cover together (Bonferroni)
     target: str
     simultaneous: bool
     consistent: bool
@@ -360,9 +361,7 @@ class IntervalOptions:
             return f"known exactly, for {whom}"
         if self.weights is not None:
             method = f"{method.removesuffix(', weighted')}, weighted by column {self.weights!r}"
-        together = (
-            f"; all that are shown hold at once (each at {100 * self.each_level:.6g} %)" if self.simultaneous else ""
-        )
+        together = f"; all that are shown hold at once (each at {100 * self.each:.6g} %)" if self.simultaneous else ""
         return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
 
 
@@ -380,7 +379,7 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
     for figure in answer.figures:
-        rows, method = figure.rows(options.each_level)
+        rows, method = figure.rows(options.each)
         where: dict[str, Any] = {"columns": list(figure.columns)}
         if figure.kind != "pair":
             where = {"column": figure.columns[0] if figure.columns else None}
@@ -392,7 +391,7 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
         "seeded": release.seeded,
         "people": release.estimate.n,
         "level": options.level,
-        "level_each": options.each_level,
+        "level_each": options.each,
         "simultaneous": options.simultaneous,
         "target": options.target,
         "weights": options.weights,
@@ -419,7 +418,8 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
 
 
 def _show(answer: Answer, options: IntervalOptions) -> None:
-    from murmure.show.certificate_words import both_certificates, certificate_table, mechanism_title, promise
+    from murmure.show.certificate_words import mechanism_title, promise
+    from murmure.show.terminal_tables import both_certificates, certificate_table
 
     out, release, plan = console(), answer.release, answer.plan
     what = "rows" if plan.of_records else "reports"
@@ -436,7 +436,7 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
     if release.seeded:
         out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
     for figure in answer.figures:
-        rows, method = figure.rows(options.each_level)
+        rows, method = figure.rows(options.each)
         out.print(f"\n{figure.title}", style="bold")
         if all(row[figure.estimate.unit] is None for row in rows):
             out.print(f"no figure: {figure.estimate.reason}", style="dim")
@@ -485,12 +485,10 @@ def _truth_note(answer: Answer) -> str:
 
 
 def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     names = {"low": "low", "high": "high", "count": "count", "truth": "truth (simulation)"}
     shown = [name for name in names if name != unit and any(name in row for row in rows)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table = headed_table()
     table.add_column("", overflow="fold")
     for name in (unit, *(names[name] for name in shown)):
         table.add_column(name, justify="right")
@@ -498,15 +496,14 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     if left_out > 0:
         rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MAX_SHOWN]
     for row in rows:
-        cells = (
-            group_digits(round(row[name])) if name == "count" else _format_figure(row.get(name))
-            for name in (unit, *shown)
-        )
+        cells = [_format_figure(name, row.get(name)) for name in (unit, *shown)]
         table.add_row(str(row["label"]), *cells)
     return table, max(0, left_out)
 
 
-def _format_figure(value: float | None) -> str:
+def _format_figure(name: str, value: float | None) -> str:
     if value is None:
         return ""
+    if name == "count":
+        return group_digits(round(value))
     return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"

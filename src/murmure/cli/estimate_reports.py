@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from murmure.cli.estimate import Answer
     from murmure.plan.plan import Plan
 
-COUNTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
-REPORTS_EXAMPLE = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
+BY_COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
+BY_REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
 MAX_DIGITS = 40  # of a count: far more people than there are
 
 
@@ -54,25 +54,21 @@ def answer_reports(
         ) from None
     except OutsideDomain as error:
         unnamed = plan_file is None and all(value is None for value in domain[:4])
-        if unnamed and reports is not None:  # that the answers are no and yes was our word
+        if unnamed and reports is not None:  # no and yes were our assumption, not the user's
             problem = str(error).split("\n", maxsplit=1)[0]
             raise UsageError(problem, "--labels NO,YES says which two answers there are") from None
         raise
-    column_name = column or plan.statistic.domain.column  # type: ignore[union-attr]
+    question: Any = plan.statistic.domain
+    name = column or question.column
     estimate = replace(release.estimate, target=target)
-    columns = () if column_name is None else (column_name,)
+    columns = () if name is None else (name,)
     figures = [ColumnFigures("mean" if estimate.unit == "value" else "shares", columns, estimate)]
-    question_domain: Any = plan.statistic.domain
-    if estimate.unit == "share" and not isinstance(
-        question_domain, Categories
-    ):  # of numbers the mean too, as of a table
+    if estimate.unit == "share" and not isinstance(question, Categories):  # of numbers the mean too, as of a table
         from murmure.statistics.mean import Mean
 
-        figures.append(
-            ColumnFigures("mean", columns, replace(Mean(question_domain).finish(release.estimate), target=target))
-        )
-    from_counts = plan_file is None and not domain_given
-    return Answer(release, plan, None, figures, from_counts=from_counts)
+        mean = replace(Mean(question).finish(release.estimate), target=target)
+        figures.append(ColumnFigures("mean", columns, mean))
+    return Answer(release, plan, None, figures, from_counts=plan_file is None and not domain_given)
 
 
 def check_options(
@@ -87,17 +83,15 @@ def check_options(
     if counts is not None and reports is not None:
         raise UsageError("--counts and --reports exclude one another.", "counts are of the same reports, added up")
     if counts is None and reports is None:
-        raise UsageError("nothing says what people reported: give --counts or --reports.", COUNTS_EXAMPLE)
+        raise UsageError("nothing says what people reported: give --counts or --reports.", BY_COUNTS)
     if mechanism is not None and plan is not None:
         raise UsageError("--mechanism and --plan exclude one another.", "a plan says everything by itself")
     if mechanism is None and plan is None:
-        raise UsageError(
-            "nothing says how people randomised their answers: give --mechanism or --plan.", COUNTS_EXAMPLE
-        )
+        raise UsageError("nothing says how people randomised their answers: give --mechanism or --plan.", BY_COUNTS)
     if plan is not None and (settings or any(value is not None for value in domain)):
         raise UsageError("--plan takes no mechanism's options.", "a plan says everything by itself")
     if column is not None and reports is None:
-        raise UsageError("--column is a column of --reports, and there is no such file.", REPORTS_EXAMPLE)
+        raise UsageError("--column is a column of --reports, and there is no such file.", BY_REPORTS)
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------
@@ -148,7 +142,7 @@ def _read_question_plan(path: Path) -> Plan:
 
 
 def split_counts(text: str) -> dict[str, int]:
-    """no=300,yes=200. A label that holds a comma is in quotes, as in a CSV file; the last = parts label and count."""
+    """no=300,yes=200. A label with a comma is in quotes, as in a CSV file; the last = separates label and count."""
     counts: dict[str, int] = {}
     try:
         items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True, strict=False), [])]
@@ -188,6 +182,6 @@ def _parse_count(label: str, text: str) -> int:
 
 
 def answers_line(labels: list[str]) -> str:
-    """Which answers there are, where --counts named them: one that nobody gave must be named too."""
+    """The answers that --counts names. Estimates depend on how many there are, so answers with count 0 matter too."""
     named = ", ".join(map(repr, labels))
     return f"Answers, as --counts names them: {named}. An answer that nobody gave is named too, with 0."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
-from murmure.cli.ledger_session import warn_lost_key
+from murmure.cli.ledger_session import json_number, warn_lost_key
 from murmure.cli.options import json_option
 from murmure.cli.terminal import console, print_json
 
@@ -40,7 +40,7 @@ ledger_option = click.option(
 
 
 def open_ledger(where: str | None, new: bool = False) -> Ledger:
-    """new: there need be none yet. Where none is, nothing is said about budgets: the name may be mistyped."""
+    """new: it need not exist yet. Otherwise a missing ledger is an error, since its name may be mistyped."""
     from murmure.ledger.ledger import Ledger, default_place
 
     book = Ledger(where or default_place())
@@ -66,9 +66,8 @@ def show(where: str | None, as_json: bool) -> None:
     entries = book.verify()
     summaries = {name: dataset_summary(book, name) for name in book.datasets()}
     if as_json:
-        print_json(
-            {"ledger": book.name, "entries": entries, "sound": True, "datasets": summaries, "warnings": warnings}
-        )
+        fields = {"ledger": book.name, "entries": entries, "sound": True}
+        print_json({**fields, "datasets": summaries, "warnings": warnings})
         return
     out = console()
     if not summaries:
@@ -88,14 +87,14 @@ def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
     from murmure.ledger.figures import largest_gaussian, largest_pure
 
     budget, spent, left = book.budget(name), book.spent(name), book.left(name)
-    largest = {
-        "largest_pure": largest_pure(left),
-        "largest_gaussian": largest_gaussian(budget, left) if budget else 0.0,
-    }
     return {
         "budget": None if budget is None else dict(vars(budget)),
-        "spent": {key: _plain(value) for key, value in vars(spent).items()},
-        "left": {**vars(left), **largest},
+        "spent": {key: json_number(value) for key, value in vars(spent).items()},
+        "left": {
+            **vars(left),
+            "largest_pure": largest_pure(left),
+            "largest_gaussian": largest_gaussian(budget, left) if budget else 0.0,
+        },
     }
 
 
@@ -157,7 +156,7 @@ def budget(
         raise UsageError(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
     book = open_ledger(where, new=epsilon is not None)
     if epsilon is not None:
-        old = book.budget(dataset)  # what is not said stays as it is
+        old = book.budget(dataset)  # what is not given stays unchanged
         delta = delta if delta is not None else old.delta if old else 0.0
         book.set_budget(dataset, epsilon, delta, who, relation or (old.relation if old else "add/remove"))
     summary = dataset_summary(book, dataset)
@@ -227,7 +226,3 @@ def answer(number: int, where: str | None, as_json: bool) -> None:
             f"{entry['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
             soft_wrap=True,
         )
-
-
-def _plain(value: Any) -> Any:
-    return "inf" if value == math.inf else value

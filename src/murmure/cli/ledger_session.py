@@ -1,4 +1,4 @@
-"""Who pays for a release on the command line: the ledger by default, its budget, and what is said about both."""
+"""Who pays for a release on the command line: the ledger, its budget, and what is printed about them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ledger_options = option_group(
 
 @dataclass
 class RememberingAccount:
-    """An account that remembers what happened: `run` is given it in place of the account itself."""
+    """An account that remembers which charge paid: `run` is given it in place of the account itself."""
 
     account: Account
     fresh: bool
@@ -78,7 +78,7 @@ class RememberingAccount:
 
 @dataclass
 class LedgerSession:
-    """Where a run pays, and what is said about it afterwards."""
+    """Where a run pays, and what is printed about it afterwards."""
 
     dataset: str
     ledger: Ledger | None
@@ -145,7 +145,7 @@ def open_ledger_session(
     delta: float | None = None,
     relation: Relation = "add/remove",
 ) -> LedgerSession:
-    """The account that pays. Called when everything else is known to be in order: --budget is set here."""
+    """The account that pays. Called last, after all other checks, because --budget is written here."""
     if no_ledger:
         given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
         for name in (name for name, value in given.items() if value is not None):
@@ -164,7 +164,7 @@ def open_ledger_session(
     existing = book.budget(name)
     command = f"murmure ledger budget {shlex.quote(name)}"
     if ledger is not None:
-        command += f" --ledger {shlex.quote(book.name)}"  # not as it was typed: there may be a password in it
+        command += f" --ledger {shlex.quote(book.name)}"  # not as typed: a URL may contain a password
     if existing is None and budget is None:
         raise BudgetExhausted(
             f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
@@ -202,7 +202,7 @@ def _session_without_ledger(source: str, seed: int | None) -> LedgerSession:
 
 
 def single_source(sources: Sequence[str]) -> str:
-    """One table has one name in the ledger, and is recognised by all its bytes."""
+    """A ledger recognises one table by all its bytes, under one name."""
     if len(sources) > 1:
         raise UsageError(
             f"one table DATA at a time, got {len(sources)}.",
@@ -219,7 +219,7 @@ def _dataset_name(source: str) -> str:
 
 
 def check_columns(source: Any, columns: Sequence[str], kinds: Mapping[str, str]) -> None:
-    """Before any charge: the files can be read, and hold these columns. What rows hold is not looked at."""
+    """Before any charge: the files can be read and have these columns. No row is read."""
     from murmure.engines.sources.tables import open_table
 
     open_table(source, list(columns), kinds, lenient=True)

@@ -1,4 +1,4 @@
-"""What the library says about its parameters, said about the options that people typed."""
+"""Errors of the library name its parameters; here they name the options that people typed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def option(name: str) -> str:
 
 def in_options(text: str, given: Mapping[str, Any]) -> str:
     """`GRR.epsilon must be ...` becomes `--epsilon must be ...`; `given` is what the command takes, and its values."""
-    if given.get("plan") is not None:  # a plan's parameters stand in its file, not on the command line
+    if given.get("plan") is not None:  # the parameters of a plan are in its file, not on the command line
         given = {name: value for name, value in given.items() if name in ("relation", "reports")}
     else:
         for pattern, replacement in BOUNDS:

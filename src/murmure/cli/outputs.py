@@ -31,7 +31,7 @@ def draw_off_screen() -> None:
 
 @contextmanager
 def keep_file_names() -> Iterator[None]:
-    """Errors that name a file stay as they are: "x.html" in them is no parameter that is called `--html` here."""
+    """Errors that name a file stay unchanged: "x.html" in a message is not the parameter `html`, called --html here."""
     try:
         yield
     except CannotWrite as error:
@@ -40,7 +40,7 @@ def keep_file_names() -> Iterator[None]:
 
 
 def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
-    """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
+    """Before anything is read: an output may replace an earlier picture or page, and nothing else."""
     from murmure.engines.sources.tables import open_table
     from murmure.show.report import check_page_path
 

@@ -18,6 +18,7 @@ from murmure.cli.party_options import (
     earlier_disclosures,
     home_option,
     open_client,
+    open_party,
     party_key,
     print_study,
     printable,
@@ -116,10 +117,13 @@ def look(
         notes += local_warnings(study, open_rows(rows, query), language=lang)
     if not as_json:
         print_study(study, lang, mine, notes)
-    if rows is not None:  # what would stop `join` stops here, where nobody hears of it
+    if rows is not None:  # what would stop `join` stops here, where the coordinator does not learn of it
         Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query))[0].rows)
     if as_json:
-        print_json(study_to_dict(study, lang, mine, notes))
+        fields = study_to_dict(study, lang)
+        for entry, member in zip(fields["parties"], study.roster, strict=True):
+            entry["you"] = member.key == mine
+        print_json({**fields, "before": notes})
 
 
 # -- decline -----------------------------------------------------------------------------------------------------------
@@ -132,13 +136,11 @@ def look(
 @json_option
 def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
     """Tell the coordinator at URL that this party takes no part, so that nobody waits for it. No reason is given."""
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.invitation import Invitation, decline
     from murmure.parties.party.policy import Policy
     from murmure.parties.study.document import Study
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         signed = client.study()
         study = Study.open(signed)
@@ -159,11 +161,9 @@ def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lan
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.study.costs import spending_by_column
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     studies = []
     for record in home.store.studies():
         results = home.store.results(record.digest)
@@ -202,12 +202,10 @@ def status(folder: Path, as_json: bool) -> None:
 def result(which: str | None, folder: Path, as_json: bool) -> None:
     """What came out of STUDY (its name, or the first digits of its digest), or of the last one, as `join` said it."""
     from murmure.cli.party_join import show_outcomes
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     studies = [(record, home.store.results(record.digest)) for record in home.store.studies()]
     matching = [(record, sums) for record, sums in studies if sums and _matches(record, which)]
     if not matching:
@@ -238,11 +236,9 @@ def history(folder: Path, as_json: bool) -> None:
     Costs are added up over all noisy studies that read a column, from the moment that the masked sum left: the others
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.study.costs import spending_by_column
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
         print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
@@ -256,7 +252,7 @@ def history(folder: Path, as_json: bool) -> None:
 
 
 def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
-    """By their times; a sum was let go before the study of it ended, also within one second."""
+    """By time. Within one second, the release of a sum comes before the end of its study."""
     ahead = list(released)
     for decision in decisions:
         over = decision["decision"] in ("finished", "ended")

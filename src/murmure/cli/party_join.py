@@ -1,4 +1,4 @@
-"""`murmure party join`: read, approve, check the rows, take part, and hear the result."""
+"""`murmure party join`: read a study, approve it, check the rows, take part, and get the result."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from murmure.cli.party_options import (
     earlier_disclosures,
     home_option,
     open_client,
+    open_party,
     print_study,
     printable,
 )
@@ -128,7 +129,6 @@ def join(
     """
     if rows is None:
         raise UsageError("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.invitation import Invitation, check_known, check_rules, join_study, needs_rows, read_rows
     from murmure.parties.party.policy import Policy
     from murmure.parties.study.document import Study
@@ -137,17 +137,10 @@ def join(
         raise UsageError(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
     if delta is not None and budget is None:
         raise UsageError("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
-    policy_options: dict[str, Any] = (
-        {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
-    )
-    policy_options |= {
-        "allow_more_sums": allow_more_sums,
-        "rows_are_public": rows_are_public,
-        "minimum_cell": minimum_cell,
-    }
-    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **policy_options)
-    home = PartyFolder(folder)
-    home.store.file.look()
+    limits: dict[str, Any] = {name: v for name, v in (("budget", budget), ("delta", delta)) if v is not None}
+    limits |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
+    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **limits)
+    home = open_party(folder)
     with open_client(url, ca, plain_http, patience, verbose) as client:
         known_coordinator = home.store.pinned(client.address.url) is not None
         client.patience = patience if known_coordinator else min(patience, FIRST_PATIENCE)
@@ -158,9 +151,9 @@ def join(
         terms = Invitation(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check_known(terms)
         at_terminal = not (as_json or yes or approve) and _has_terminal()
-        # what a rule refuses may follow from earlier studies: a stranger, whom nobody here has named, hears nothing
+        # A refusal may reveal earlier studies: a coordinator that nobody here has named is not told.
         named = known_coordinator or at_terminal or approve is not None or coordinator_fingerprint is not None
-        with _decline_on_error(terms, client, since, declines and named, at_terminal, lang):
+        with _declining(terms, client, since, declines and named, at_terminal, lang):
             check_rules(terms)
         warnings = _row_warnings(terms, rows, query, lang)
         approval = terms.approval(yes)
@@ -169,24 +162,22 @@ def join(
         else:
             for line in warnings:
                 click.echo(printable(line), err=True)
-        with _decline_on_error(terms, client, since, declines and not _no_such_file(rows), at_terminal, lang):
+        with _declining(terms, client, since, declines and not _no_such_file(rows), at_terminal, lang):
             local_sums = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study, lang), client.log, wait)
     show_outcomes(study, outcomes, as_json)
 
 
 def _no_such_file(rows: str) -> bool:
-    """There is no such file: a mistake in the command, and no reason to decline."""
+    """A mistyped path is a mistake in the command, not a reason to decline."""
     from murmure.parties.party.row_sources import PART
 
     return "://" not in rows and PART not in rows and not Path(rows).exists()
 
 
 @contextmanager
-def _decline_on_error(
-    terms: Any, client: Client, since: float, declines: bool, at_terminal: bool, lang: str
-) -> Iterator[None]:
-    """Own rules or rows that stop this party: the coordinator is told no. The reason is for this terminal alone."""
+def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool, lang: str) -> Iterator[None]:
+    """Where its own rules or rows stop this party, decline. The reason is printed here and never sent."""
     from murmure.core.errors import MissingExtra
     from murmure.parties.party.invitation import decline_automatically
     from murmure.parties.party.refusals import StoreFailed
@@ -197,7 +188,7 @@ def _decline_on_error(
     except (MissingExtra, StoreFailed):  # the machine is not set up: neither a rule nor the rows
         raise
     except Exception as error:
-        if at_terminal and declines:  # a person is there, who may want to mend it and come again
+        if asks and declines:  # a person may prefer to correct it and join again
             click.echo(printable(str(error)), err=True)
             answer = click.prompt(texts["tell_no"], default="", show_default=False).strip().lower()
             declines = answer in (texts["yes"], texts["yes"][0])
@@ -221,7 +212,7 @@ def _stage_printer(study: Study, lang: str) -> Callable[[int, str], None]:
 
 
 def _row_warnings(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
-    """Few own rows behind a condition: said before the first round, to whoever approves, and to nobody else."""
+    """Conditions that pick out few of the party's rows: shown to the person who approves, and to nobody else."""
     from murmure.core.errors import MurmureError
     from murmure.parties.party.condition_warnings import local_warnings
     from murmure.parties.party.row_sources import open_rows
@@ -230,12 +221,12 @@ def _row_warnings(terms: Any, rows: str, query: str | None, lang: Any) -> list[s
         return []
     try:
         return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
-    except MurmureError:  # what is wrong with the rows is said when they are checked
+    except MurmureError:  # errors in the rows are reported when they are checked
         return []
 
 
 def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings: list[str]) -> str:
-    """A person at a terminal decides; a script has said before what it approves."""
+    """A person at a terminal decides; a script names what it approves by an option."""
     from murmure.parties.party.invitation import decline
     from murmure.parties.party.refusals import NotApproved
 

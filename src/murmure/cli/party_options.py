@@ -1,4 +1,4 @@
-"""What the commands of a party share: its folder, the line to the coordinator, and the words in two languages."""
+"""What the commands of a party share: its folder, the connection to the coordinator, texts in two languages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from murmure.cli.options import option_group
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
+    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.study.document import Study
     from murmure.secure.identity import Card
 
@@ -57,7 +58,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "no": "non",
     },
 }
-STAGE_TEXTS = {  # what a party is told while it waits, in both languages
+STAGE_TEXTS = {  # what a party reads while it waits, in both languages
     "shares": (
         "joined; waiting until the others have joined",
         "inscription envoyée\u202f; en attente des autres participants",
@@ -92,6 +93,15 @@ connection_options = option_group(
 )
 
 
+def open_party(folder: Path) -> PartyFolder:
+    """The party of this folder, whose file is checked before anything relies on it."""
+    from murmure.parties.party.folder import PartyFolder
+
+    home = PartyFolder(folder)
+    home.store.file.look()
+    return home
+
+
 def party_key(folder: Path) -> bytes | None:
     """Of the party in this folder, if there is one."""
     from murmure.parties.party.folder import KEY, PartyFolder
@@ -107,23 +117,21 @@ def earlier_disclosures(folder: Path, study: Study, lang: Any) -> list[str]:
     return earlier_disclosures(PartyFolder(folder).store, study, lang) if (folder / KEY).exists() else []
 
 
-def study_to_dict(study: Study, lang: Any, mine: bytes | None, disclosures: list[str]) -> dict[str, Any]:
+def study_to_dict(study: Study, lang: Any) -> dict[str, Any]:
+    """What a study asks of whom, for JSON."""
     return {
         "study": study.name,
         "purpose": study.purpose,
         "digest": study.digest.hex(),
         "coordinator": {"name": study.coordinator.name, "fingerprint": study.coordinator.fingerprint},
-        "parties": [
-            {"name": card.name, "fingerprint": card.fingerprint, "you": card.key == mine} for card in study.roster
-        ],
+        "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in study.roster],
         "rounds": study.rounds,
         "words": list(study.in_words(lang)),
-        "before": disclosures,
     }
 
 
 def print_study(study: Study, lang: Any, mine: bytes | None, disclosures: list[str]) -> None:
-    """For a person who decides: what is asked, what was before, and everybody with the digits to compare."""
+    """For the person who decides: what is asked, earlier disclosures, and all cards with the digits to compare."""
     texts = TEXTS[lang]
     width = max(len(card.name) for card in (*study.roster, study.coordinator))
 
@@ -140,7 +148,7 @@ def print_study(study: Study, lang: Any, mine: bytes | None, disclosures: list[s
 
 
 def printable(line: str) -> str:
-    """A stranger wrote it: nothing in it may move the cursor or hide a word."""
+    """Text of a stranger: nothing in it may move the cursor or hide a word."""
     from murmure.parties.study.visible_text import visible
 
     return visible(line)

@@ -1,4 +1,4 @@
-"""`murmure predict`: what a model says about other rows."""
+"""`murmure predict`: the predictions of a trained model for other rows."""
 
 from __future__ import annotations
 

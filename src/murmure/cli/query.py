@@ -36,6 +36,7 @@ from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import CannotWrite, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -62,7 +63,7 @@ NOISES = {
 NOISES_WITH_DELTA = ("gaussian", "skellam")
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
 CUT_QUESTIONS = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
-ROW_RULES = (  # the same whatever the rows hold
+ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
     "nowhere. How many rows that concerns, exactly, is for the holder of the data: murmure schema check."
@@ -159,7 +160,8 @@ def query(
     session = open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
     release = run(plan, source, ledger=session.account, rng=session.rng)
     failed = None
-    try:  # it is paid for: whatever becomes of the files, the answer is shown
+    # The answer is paid for: it is shown even if a file cannot be written.
+    try:
         with keep_file_names():
             write_files(release, plan, session, plot, html, level, target)
     except CannotWrite as error:
@@ -200,12 +202,11 @@ def write_files(
 ) -> None:
     if plot is not None:
         estimate = release.estimate
-        shown = (
-            {name: replace(one, target=target) for name, one in estimate.items()}
-            if isinstance(estimate, Mapping)
-            else None
-        )
-        estimate = replace(estimate, target=target) if shown is None else replace(estimate, by_column=shown)
+        if isinstance(estimate, Mapping):
+            by_column = {name: replace(one, target=target) for name, one in estimate.items()}
+            estimate = replace(estimate, by_column=by_column)  # type: ignore[type-var]
+        else:
+            estimate = replace(estimate, target=target)
         with all_or_nothing(plot) as part:
             estimate.plot(part, level)
     if html is not None:
@@ -219,7 +220,7 @@ def write_files(
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """A question as it was typed."""
+    """A question as typed."""
 
     question: str
     columns: tuple[str, ...]
@@ -240,7 +241,7 @@ class QueryOptions:
             statistic: Any = load("Pair")(two, *self.columns)
         elif self.question == "quantile":
             statistic = load("Quantile")(schema[self.columns[0]], q=_parse_levels(self.at))
-        elif not self.columns:  # a count of rows, whatever they hold; any column will do
+        elif not self.columns:  # a count of rows depends on no value, so any column will do
             statistic = load("Rows")(schema[schema.private[0]])
         else:
             statistic = load(self.question.capitalize())(schema[self.columns[0]])
@@ -263,7 +264,7 @@ class QueryOptions:
 
     @property
     def notes(self) -> list[str]:
-        """What is true of every answer to this question, whatever the data."""
+        """Notes that hold for every answer to this question. They do not depend on the data, so they reveal nothing."""
         return [ROW_RULES, *([CUT_NOTE] if self.question in CUT_QUESTIONS else [])]
 
     @property
@@ -368,7 +369,7 @@ def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
 
 
 def _domain_values(domain: Any) -> list[Any]:
-    """What a row would hold."""
+    """The values of the domain, as rows contain them."""
     from murmure.core.domain import Categories
 
     if isinstance(domain, Categories):
@@ -489,23 +490,21 @@ def _show_figures(out: Any, release: Release, options: QueryOptions, level: floa
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
     shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table = headed_table()
     table.add_column(name, overflow="fold")
     for key in shown:
         table.add_column(key, justify="right")
     for row in rows[:MAX_SHOWN]:
-        table.add_row(
-            str(row["label"]), *("too noisy" if row[key] is None else _format_figure(row[key]) for key in shown)
-        )
+        table.add_row(str(row["label"]), *(_format_figure(row[key]) for key in shown))
     return table, max(0, len(rows) - MAX_SHOWN)
 
 
 def _format_figure(value: Any) -> str:
+    if value is None:
+        return "too noisy"
     if not isinstance(value, float | int):
-        return "" if value is None else str(value)
+        return str(value)
     return f"{value:.4f}" if abs(value) < 1e4 and value != round(value) else f"{value:.10g}"

@@ -18,6 +18,7 @@ from murmure.cli.options import OneOf, WholeNumber, json_option, require_options
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -43,7 +44,7 @@ SOLUTION_NAMES = (
     "adp-rsfd",
 )
 PER_COLUMN = ("plain", "spl")
-ASSUMED_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so the choice hardly depends on it
+ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
 
 
@@ -192,7 +193,7 @@ def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
 
 @dataclass
 class BuiltSolution:
-    """A mechanism, its name, how it was chosen, and what must be said aloud about it."""
+    """A mechanism, its name, how it was chosen, and the warnings about it."""
 
     name: str
     mechanism: Any
@@ -277,7 +278,7 @@ def _parse_setting(name: str, value: Any, schema: Schema) -> Any:
 
 
 def _parse_pairs(what: str, text: str) -> dict[str, str]:
-    """a=2,b=1; a name that holds a comma stands in quotes, as in a CSV file."""
+    """a=2,b=1; a name that contains a comma is in quotes, as in a CSV file."""
     out: dict[str, str] = {}
     for part in next(csv.reader([text], skipinitialspace=True), []):
         column, equals, value = (word.strip() for word in part.rpartition("="))
@@ -444,18 +445,16 @@ def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, out
 def _show(
     receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
 ) -> None:
-    from rich.table import Table
 
     from murmure.local.base.record_mechanism import protocol_names
-    from murmure.show.certificate_words import both_certificates, mechanism_title, promise, protects
+    from murmure.show.certificate_words import mechanism_title, promise, protects
+    from murmure.show.terminal_tables import both_certificates
 
     assert charge.paid is not None
     out, plan = console(), receipt.plan
     what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
     out.print(f"{what} -> {output}", style="bold", end="\n\n")
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table = name_table()
     read = receipt.rows + receipt.dropped
     table.add_row("rows", f"{group_digits(read)} read, {group_digits(receipt.rows)} written")
     if receipt.dropped:

@@ -1,7 +1,7 @@
-"""`murmure schema`: what each column may hold, drafted, shown, and held against data.
+"""`murmure schema`: what each column may contain, drafted from data, shown, and checked against data.
 
-A draft is read off the data, so it says something about the people in them: the largest income is somebody's. Every
-column that was drafted is marked `from_data = true`, and nothing but these commands takes a schema that holds the mark.
+A draft is read from the data, so it reveals something about the people in them: the largest income is one person's.
+Every drafted column is marked `from_data = true`, and only these commands accept a schema with the mark.
 """
 
 from __future__ import annotations
@@ -24,23 +24,14 @@ if TYPE_CHECKING:
     from murmure.core.schema import Column, Schema
 
 MAX_LABELS = 1000  # different values of a column that are kept while reading
-FEW = 10  # whole numbers with at most so many values are drafted as categories,
-MIN_REPEATS = 20  # if each came so many times
-IDENTIFIER_SHARE = 0.9  # text of which more than this share differs looks like an identifier
-MIN_IDENTIFIERS = 4  # ... when there are more values than this
-MISSING_WORDS = [
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "null",
-    "NULL",
-    "None",
-    ".",
-    "-",
-    "",
-]  # what people write for nothing
+# Whole numbers with at most FEW values, each occurring MIN_REPEATS times on average, are drafted as categories.
+FEW = 10
+MIN_REPEATS = 20
+# Text looks like an identifier if more than this share of its values, and more than this number, differ.
+IDENTIFIER_SHARE = 0.9
+MIN_IDENTIFIERS = 4
+# What people write where there is no value.
+MISSING_WORDS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]
 MAX_SHOWN = 100  # labels of a column on the screen
 CURATOR_RULES = (
     "Rows that are not valid are refused where each row is randomised, and by parties. Queries and learners refuse no "
@@ -96,21 +87,21 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     drafts, rows, paths = draft_columns(data, wanted)
     if any(output.exists() and path.samefile(output) for path in paths):
         raise UsageError(f"{str(output)!r} is the data.", "name another file with -o")
-    columns_by_name, left_out = {}, {}
+    kept, left_out = {}, {}
     for name, draft in drafts.items():
         column = draft.column() if name else "it has no name"
         if isinstance(column, str):
             left_out[name] = column
         else:
-            columns_by_name[name] = column
-    if not columns_by_name:
+            kept[name] = column
+    if not kept:
         reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
         raise UsageError(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
-    drafted = Schema(columns_by_name)
+    drafted = Schema(kept)
     text = draft_heading(data, drafted, left_out) + drafted.to_toml()
     with all_or_nothing(output) as part:
         part.write_text(text, encoding="utf-8")
-    missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in columns_by_name}
+    missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in kept}
     print_warnings(drafted, left_out, missing, output)
     blanks = {name: sorted(draft.blanks) for name, draft in drafts.items() if draft.blanks}
     for name, texts in blanks.items():
@@ -129,9 +120,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             }
         )
     else:
-        click.echo(
-            f"Wrote {output}: {len(columns_by_name)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows."
-        )
+        click.echo(f"Wrote {output}: {len(kept)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
 
 
 def draft_heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
@@ -187,7 +176,7 @@ def _drafted_text(column: Column) -> str:
 
 
 def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int, tuple[Path, ...]]:
-    """Each column, looked at once, a batch at a time."""
+    """A draft of each column, in one pass over the table."""
     from murmure.engines.base.progress import with_progress
     from murmure.engines.sources.tables import open_table
 
@@ -204,7 +193,7 @@ def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Dr
 
 @dataclass
 class Draft:
-    """What was seen of one column: never more than MOST_LABELS values of it."""
+    """What is known of one column so far; at most MAX_LABELS of its values are kept."""
 
     in_text: bool  # a CSV: numbers and booleans come as text
     rows: int = 0
@@ -303,10 +292,8 @@ class Draft:
         if count == 0:
             return "it holds nothing"
         if self.kind == "boolean":
-            has_missing = self.missing > 0
-            return Column(
-                Categories([False, True]), missing="value" if has_missing else "refuse", from_data=has_missing
-            )
+            gaps = self.missing > 0
+            return Column(Categories([False, True]), missing="value" if gaps else "refuse", from_data=gaps)
         if self.kind not in ("text", "integer", "real"):
             return f"values of type {self.kind} are neither labels nor numbers; write dates as text or as numbers"
         if self.values is not None and len(self.values) == 1:

@@ -12,14 +12,16 @@ import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.options import json_option
-from murmure.cli.party_options import printable
+from murmure.cli.party_options import printable, study_to_dict
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
 from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.parties.coordinator.folders import StudyFolder
     from murmure.parties.coordinator.status_view import StatusView
+    from murmure.parties.study.document import Study
 
 MAX_SHOWN = 40  # figures on a terminal
 PATH = click.Path(path_type=Path)
@@ -90,9 +92,9 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     document.check_ratio()
     study_folder = StudyFolder.create(home, document)
     if as_json:
-        print_json({"folder": str(study_folder.path), **_study_to_dict(study_folder)})
+        print_json({"folder": str(study_folder.path), **study_to_dict(document, "en")})
         return
-    _print_study(study_folder)
+    _print_study(document)
     click.echo(f"\nWritten: {study_folder.path / 'study.json'}")
     click.echo(f"Serve it with: murmure study run {study_folder.path}")
 
@@ -153,28 +155,15 @@ def models(model: str | None, as_json: bool) -> None:
 @json_option
 def show(folder: Path, lang: str, as_json: bool) -> None:
     """What the study in folder STUDY asks of whom, in the words that every party reads before it approves."""
-    study_folder = _open_study(folder)
+    document = _open_study(folder).study
     if as_json:
-        print_json({"folder": str(folder), **_study_to_dict(study_folder, lang)})
+        print_json({"folder": str(folder), **study_to_dict(document, lang)})
         return
-    _print_study(study_folder, lang)
+    _print_study(document, lang)
 
 
-def _study_to_dict(study_folder: StudyFolder, lang: Any = "en") -> dict[str, Any]:
-    document = study_folder.study
-    return {
-        "study": document.name,
-        "purpose": document.purpose,
-        "digest": document.digest.hex(),
-        "coordinator": {"name": document.coordinator.name, "fingerprint": document.coordinator.fingerprint},
-        "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in document.roster],
-        "rounds": document.rounds,
-        "words": list(document.in_words(lang)),
-    }
-
-
-def _print_study(study_folder: StudyFolder, lang: Any = "en") -> None:
-    document, out = study_folder.study, console()
+def _print_study(document: Study, lang: Any = "en") -> None:
+    out = console()
     out.print(document.name, style="bold", soft_wrap=True)
     for line in map(printable, document.in_words(lang)):
         out.print(f"  {line}" if line.startswith(" ") else f"- {line}", soft_wrap=True)
@@ -243,9 +232,8 @@ def run(
 
     def started(where: ServerUrls) -> None:
         if as_json:
-            _print_json_line(
-                {"event": "serving", "study": study_folder.study.name, "url": where.parties, "page": where.page}
-            )
+            name = study_folder.study.name
+            _print_json_line({"event": "serving", "study": name, "url": where.parties, "page": where.page})
             return
         click.echo(f"Parties join at  {where.parties}")
         click.echo(f"Look on at       {where.page}")
@@ -341,8 +329,6 @@ def _read_status(folder: Path) -> StatusView:
 
 
 def _print_result(view: StatusView) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from murmure.parties.coordinator.progress import absent_in_words
     from murmure.parties.study.costs import study_cost_in_words
@@ -359,7 +345,7 @@ def _print_result(view: StatusView) -> None:
         if figures.people is not None:
             about = "" if figures.exact else "about "
             out.print(f"{about}{group_digits(figures.people)} rows", style="dim")
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+        table = headed_table()
         table.add_column("", overflow="fold")
         table.add_column("exact" if figures.exact else "noisy", justify="right", overflow="fold")
         if not figures.exact:

@@ -32,6 +32,7 @@ from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table, name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -162,7 +163,7 @@ def train(
         part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     score = None if test is None else score_rows(learner, test)
     if as_json:
-        more = {"protects": protects_text(learner), "score": score and score.to_dict(), "warnings": session.warnings}
+        more = {"protects": protects_text(learner), "score": score and vars(score), "warnings": session.warnings}
         print_json({"output": str(output), **document, **more})
     else:
         _show(learner, document, session, source, output, test, score)
@@ -192,7 +193,7 @@ def _privacy(
             raise UsageError("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
         return InTheClear()
     assert epsilon is not None
-    check_delta(delta or None)  # 0 is no delta
+    check_delta(delta or None)  # 0 means no delta
     if local:
         if delta is not None or unit != "row" or relation != "add/remove":
             raise UsageError(
@@ -206,7 +207,7 @@ def _privacy(
 def _open_session(
     source: Any, local: bool, clear: bool, ledger_settings: dict[str, Any], delta: float | None, relation: Any
 ) -> LedgerSession:
-    """In the clear and at the person there is nothing that a ledger could charge; both are said aloud."""
+    """Without noise at the curator a ledger has nothing to charge; a warning says so."""
     if not (local or clear):
         return open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
     from murmure.core.random import Random
@@ -272,7 +273,7 @@ def _check_output(output: Path, force: bool) -> None:
 
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
-    """An exact score of the rows that pay would say about them what the noise hides."""
+    """An exact score of the training rows would reveal what the noise hides."""
     from murmure.engines.sources.tables import open_table
 
     if clear:
@@ -286,7 +287,7 @@ def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
-    """The same file, or a copy of it. What cannot be seen: the same rows in another order, format or company."""
+    """The same file, or a copy. The same rows in another order or format, or among others, are not detected."""
     import filecmp
 
     return one.samefile(other) or (one.stat().st_size > 0 and filecmp.cmp(one, other, shallow=False))
@@ -303,18 +304,15 @@ def _model_document(learner: Learner, session: LedgerSession) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Score:
-    """How well a model predicts rows that the schema holds; those that it does not are left out."""
+    """How well a model predicts the rows that fit the schema; the others are left out."""
 
     value: float | None
     rows: int
     left_out: int
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"value": self.value, "rows": self.rows, "left_out": self.left_out}
-
 
 def score_rows(learner: Any, test: str) -> Score:
-    """Of these rows, exactly: accuracy, R2, or minus the squared distances. Nothing protects them."""
+    """The exact accuracy, R2, or minus the squared distances. Nothing protects these rows."""
     import numpy as np
     import pyarrow as pa
 
@@ -357,12 +355,9 @@ def _show(
     test: str | None,
     score: Score | None,
 ) -> None:
-    from rich.table import Table
 
     out = console()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table = name_table()
     target = learner._target
     table.add_row("features", ", ".join(name for name in learner.schema_.private if name != target))
     if target is not None:
@@ -398,7 +393,7 @@ def _cost_text(learner: Any) -> str:
 
 
 def protects_text(learner: Any) -> str:
-    """Whom the guarantee is about, in the words of `murmure query`."""
+    """Who is protected, in the words of `murmure query`."""
     from types import SimpleNamespace
 
     from murmure.plan.privacy import Clear as InTheClear
@@ -412,14 +407,12 @@ def protects_text(learner: Any) -> str:
 
 def coefficient_tables(learner: Any) -> list[Any]:
     """The table of a regression, as its summary() has it: names, classes, standard errors."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from murmure.learn.learner_summary import tables_of
 
     out = []
     for text_table in tables_of(learner) if hasattr(learner, "coef_") else ():
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+        table = headed_table()
         for i, name in enumerate(text_table.head):
             table.add_column(name, justify="right" if i else "left", overflow="fold")
         for row in text_table.rows:
@@ -429,7 +422,7 @@ def coefficient_tables(learner: Any) -> list[Any]:
 
 
 def model_figures(learner: Any) -> list[tuple[str, str]]:
-    """The figures that people look for first; those of regressions stand in `coefficients`."""
+    """The figures that people look for first; those of regressions are in `coefficient_tables`."""
     from murmure.plan.privacy import Local
 
     out: list[tuple[str, str]] = []

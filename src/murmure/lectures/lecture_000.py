@@ -1,5 +1,5 @@
-"""Lecture 000's sanitised table, kept as a lesson: the bounds, the labels and the stand-in for missing values are read
-off the data, and every column is given the same epsilon. Nothing here is for real people.
+"""Lecture 000's sanitised table, kept as a lesson: the bounds, the labels and the stand-in for missing values are taken
+from the data, and every column is given the same epsilon. Nothing here is for real people.
 
 >>> frame = {"age": [31, 0, 50], "outcome": ["no", "yes", "no"]}
 >>> lesson = sanitised_as_in_the_lecture(frame, 1.0, zero_is_missing=["age"])
@@ -31,7 +31,7 @@ class TableLesson:
     """The table of the lecture, what it costs, and why even that is not a guarantee."""
 
     table: Mapping[str, Any] = field(repr=False)
-    draft: Schema  # every bound marked as read off the data: no command but `schema` takes it
+    draft: Schema  # every bound is marked as taken from the data: only the command `schema` accepts it
     per_column: float
     total: float  # the answer to the lecture's question "valeur du eps global?", had the bounds been public
     faults: tuple[str, ...]

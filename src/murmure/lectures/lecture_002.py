@@ -1,6 +1,6 @@
 """Lecture 002, learning: its worked examples in exact fractions, and what its private versions really cost.
 
-The tables are the lecture's own, a few made-up rows each. Nothing here is a mechanism to use on anybody.
+The tables are the lecture's own, a few made-up rows each. Nothing here is a mechanism for real people.
 
 >>> missed_payment({"age": "young", "income": "medium", "gender": "female"})
 {'yes': Fraction(1, 40), 'no': Fraction(1, 180)}
@@ -196,6 +196,6 @@ def regression_costs(
     """What noise of the printed scale, 2 (1 + d)^2 / epsilon on every coefficient, costs.
 
     For d = 1, at epsilon = 10: 11.25 for all six coefficients, and for the five that the lecture noises 10 (add/remove)
-    or 11.25 (replace). The sixth is published as it is, so that no epsilon holds at all.
+    or 11.25 (replace). The sixth is published without noise, so that no epsilon holds at all.
     """
     return Fraction(epsilon) * true_sensitivity(d, constant, relation) / printed_sensitivity(d)

@@ -13,7 +13,7 @@ NOISY_JANUARY, NOISY_FEBRUARY = (102, 55_551), (97, 55_975)  # the lecture's, wi
 
 
 def difference(earlier: tuple[int, int], later: tuple[int, int]) -> int:
-    """The salary of whoever came in between, if nobody left: the later total less the earlier one."""
+    """The salary of the one person who joined, if nobody left: the later total minus the earlier one."""
     return later[0] * later[1] - earlier[0] * earlier[1]
 
 

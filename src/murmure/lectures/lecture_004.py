@@ -1,15 +1,15 @@
 """Lecture 004, sums between parties: its protocol as printed, in floats, and beside it the one that runs.
 
 Cai and Kou, "Econometrics with privacy preservation" (2017), after Abbe, Khandani and Lo (2012). m parties hold
-g_k(x_i) in [0, 1], k = 1..L. Party i sends j L numbers R_ij(k), uniform on [0, m), and tells the centre
+g_k(x_i) in [0, 1], k = 1..L. Party i sends j L numbers R_ij(k), uniform on [0, m), and sends the centre
 
     S_i(k) = {g_k(x_i) + sum over j != i of (R_ij(k) - R_ji(k))} mod m,    Q(k) = {sum over i of S_i(k)} mod m.
 
-Over a finite ring the masks cancel and hide; over floats they do neither. Not to be used on anybody.
+Over a finite ring the masks cancel and hide; over floats they do neither. Not for real data.
 
 >>> everyone = np.ones((5, 1))
->>> said = shares(everyone, masks(Random.seeded(1), 5, 1))
->>> float(recovered(said)[0]), in_the_ring([[1]] * 5, bound=1, rng=Random.seeded(1)).total
+>>> sent = shares(everyone, masks(Random.seeded(1), 5, 1))
+>>> float(recovered(sent)[0]), in_the_ring([[1]] * 5, bound=1, rng=Random.seeded(1)).total
 (0.0, [5])
 """
 
@@ -60,7 +60,7 @@ def mask_sums(R: Floats, order: Order = "pair by pair") -> Floats:
 
 
 def shares(g: Floats, R: Floats, order: Order = "pair by pair") -> Floats:
-    """S[i, k], what party i tells the centre."""
+    """S[i, k], what party i sends the centre."""
     return np.mod(g + mask_sums(R, order), len(g))
 
 
@@ -101,7 +101,7 @@ def returns_about_m(g: float, m: int, runs: int) -> float:
 
 
 def first_share(g: float, m: int, draws: int, rng: Random) -> Floats:
-    """S_1 of a party that holds g, in so many independent runs, the formula evaluated as it is printed: g + (sum)."""
+    """S_1 of a party that holds g, in independent runs, the formula evaluated as printed: g + (sum)."""
     total = np.zeros(draws)
     for _ in range(m - 1):
         total += m * uniforms(rng, draws) - m * uniforms(rng, draws)
@@ -109,7 +109,7 @@ def first_share(g: float, m: int, draws: int, rng: Random) -> Floats:
 
 
 def off_grid(values: Floats, step: float) -> float:
-    """The share of values that are no multiples of step (a power of two, so the division is exact)."""
+    """The share of values that are not multiples of step (a power of two, so the division is exact)."""
     steps = values / step
     return float(np.mean(steps != np.floor(steps)))
 
@@ -120,7 +120,7 @@ def last_bit(values: Floats) -> float:
 
 
 def below_the_grid(x: float, step: float) -> Fraction:
-    """Which part of a step x lies above its grid. Added exactly, masks on the grid leave it as it is."""
+    """Which part of a step x lies above its grid. Added exactly, masks on the grid do not change it."""
     return Fraction(x) / Fraction(step) % 1
 
 
@@ -151,10 +151,10 @@ class MaskedVectors:
 
 
 def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> MaskedVectors:
-    """Integers modulo 2**64, one mask for every pair and one of its own for every party: `secure.masks.masked`.
+    """Integers modulo 2**64, one mask for every pair and one more for every party: `secure.masks.masked`.
 
-    Here the masks are words of a seeded stream. In earnest each pair expands one from a common key, and own masks come
-    back by shares of whoever survives: docs/explanation-secure-sums.md.
+    Here the masks are words of a seeded stream. In the real protocol each pair expands one from a common key, and the
+    parties that stay recover the self-masks from shares: docs/explanation-secure-sums.md.
     """
     m, ring = len(values), Ring()
     encoder = RingEncoder(entries=len(values[0]), bound=bound, parties=m)

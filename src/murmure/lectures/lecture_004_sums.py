@@ -1,4 +1,4 @@
-"""Lecture 004, what exact sums tell whatever masks hide their parts, and what the protocol costs.
+"""Lecture 004, what exact sums reveal however well masks hide their parts, and what the protocol costs.
 
 Two people, (age, cost) = (40, 7) and (52, 3), and nothing but the sums that a regression with a constant needs:
 
@@ -97,7 +97,7 @@ def bytes_of_the_lecture(m: int, L: int) -> int:
 
 
 def bytes_with_keys(m: int, L: int) -> int:
-    """Every party hears a key of every other, and both expand it: masks do not travel. (No shares against dropouts.)"""
+    """Every party gets a key of every other, and both expand it: masks do not travel. (No shares against dropouts.)"""
     return KEY * m * (m - 1) + NUMBER * m * L
 
 

@@ -1,4 +1,4 @@
-"""The last section of a report: shares that are not negative and sum to one, for whoever needs them so."""
+"""The last section of a report: shares that are not negative and sum to one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from murmure.show.report_content import ReportContent
 
 
 def consistent_section(content: ReportContent, w: Language) -> str:
-    """The nearest shares that are not negative and sum to one: no error bar belongs to them."""
+    """The nearest shares that are not negative and sum to one: they have no error bars."""
     rows = []
     for column in content.columns:
         estimate = column.estimate

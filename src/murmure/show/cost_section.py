@@ -53,7 +53,7 @@ def _curator_row(w: Language) -> str:
 
 
 def _promise(content: ReportContent, w: Language) -> str:
-    """The certificate in one sentence. With delta > 0 the success of a guess is bounded, and that is what is said."""
+    """The certificate in one sentence. With delta > 0 only the success of a guess is bounded, so it says that."""
     c = content.reader
     if math.isinf(c.epsilon) or c.epsilon > REVEALING_EPSILON:
         return w(

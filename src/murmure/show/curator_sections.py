@@ -1,4 +1,4 @@
-"""A report of figures with noise at the curator: its head, what was asked, and how intervals are to be read."""
+"""A report of figures with noise at the curator: its head, what was asked, and what its intervals count."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from murmure.core.domain import Categories, Decimals, Interval
 from murmure.core.schema import Schema
-from murmure.show.html_parts import WIDE, Language, facts
-from murmure.show.question_section import contents_table, epsilon_text
+from murmure.show.html_parts import WIDE, Language
+from murmure.show.question_section import contents_table, epsilon_text, head_html
 from murmure.show.report_content import ReportContent
 
 NOISE_NAMES = {
@@ -33,17 +33,7 @@ def curated_head(content: ReportContent, w: Language) -> str:
                 f"Expérience à graine{WIDE}: qui connaît la graine {undone}. Jamais avec de vraies personnes.",
             )
         )
-    if content.simulated:
-        warnings.append(
-            w(
-                "Simulation: the true values are shown because these people are invented or known.",
-                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
-            )
-        )
-    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
-    return f"""<h1>{html.escape(content.title(w))}</h1>
-<p class="motto">{_motto(content, w)}</p>
-{warn}{facts(_facts(content, w))}"""
+    return head_html(content, _motto(content, w), warnings, _facts(content, w), w)
 
 
 def _motto(content: ReportContent, w: Language) -> str:
@@ -94,7 +84,7 @@ def curated_question(content: ReportContent, w: Language) -> str:
 
 
 def _row_rules(content: ReportContent, w: Language) -> str:
-    """What becomes of cells that the schema does not hold: they decide about no error."""
+    """How cells outside the schema are counted. They never raise an error, because an error would reveal them."""
     domains = [] if content.plan is None else [domain for _, domain in _domains(content.plan.statistic.domain)]
     labels = [isinstance(domain, Categories) for domain in domains]
     numbers = [domain for domain in domains if not isinstance(domain, Categories)]
@@ -180,7 +170,7 @@ def curated_notes(content: ReportContent, methods: Iterable[str], below: bool, w
 
 
 def _grid_rounding(content: ReportContent, w: Language) -> str:
-    """How far numbers are moved to their grid, at most; said where the schema has such numbers."""
+    """How far numbers are moved to their grid, at most; empty where no number is on a grid."""
     kind = content.question.kind
     if kind in ("Count", "Rows", "Histogram", "Pair", "Mode"):
         return ""

@@ -18,7 +18,7 @@ from murmure.show.report_content import ReportColumn, ReportContent
 
 MAX_UNFOLDED = 20  # a column with more figures shows the largest, and folds the rest
 SHOWN_WHEN_FOLDED = 12
-MAX_ORDERED = 128  # figures of numbers keep their order, and so many are in sight where they are all that was asked
+MAX_ORDERED = 128  # figures of one column of numbers keep their order, and up to this many are unfolded
 
 
 FRENCH_FIGURES = {  # figures that are named after what they are
@@ -66,16 +66,13 @@ def _column(content: ReportContent, column: ReportColumn, w: Language) -> str:
     ordered = _ascending(column.estimate.labels)
     if len(shown) > MAX_UNFOLDED and not ordered:
         shown.sort(key=lambda row: -row["mean"])
-    scale, digits = (
-        _scale(shown, column, content.value_bounds),
-        0 if unit == "count" else _digits(shown, unit == "share"),
-    )
+    scale = _scale(shown, column, content.value_bounds)
     options: dict[str, Any] = {
         "level": content.level,
-        "digits": digits,
+        "digits": 0 if unit == "count" else _digits(shown, unit == "share"),
         "kind": "crowd long" if content.long_labels else "crowd",
+        "labelled": f"{w.lang}-{column.number}",
     }
-    options["labelled"] = f"{w.lang}-{column.number}"
     after = _mean_note(content, column, w) + _arrow_note(shown, scale, w) + _left_out_note(content, column, w)
     what = w("answer", "réponse") if unit == "share" else w("group", "groupe") if _by_group(content) else ""
     if len(shown) <= (MAX_ORDERED if ordered and not content.many_columns else MAX_UNFOLDED):
@@ -94,7 +91,7 @@ def _column(content: ReportContent, column: ReportColumn, w: Language) -> str:
 
 
 def _counts_note(column: ReportColumn, w: Language) -> str:
-    """Where the noise swamps the number of people there are no shares, but still noisy counts."""
+    """Where the noise exceeds the number of people, there are noisy counts but no shares."""
     if column.estimate.unit != "share" or len(column.estimate.labels) > MAX_UNFOLDED:
         return ""
     both = zip(column.estimate.labels, column.estimate.counts, strict=True)
@@ -103,7 +100,7 @@ def _counts_note(column: ReportColumn, w: Language) -> str:
 
 
 def _left_out_note(content: ReportContent, column: ReportColumn, w: Language) -> str:
-    """How many rows have no part in the figure: a noisy number too."""
+    """How many rows are not part of the figure: a noisy number too."""
     left_out = column.estimate.left_out
     if left_out is None:
         return ""
@@ -122,7 +119,7 @@ def _left_out_note(content: ReportContent, column: ReportColumn, w: Language) ->
 
 
 def _ascending(labels: Sequence[Any]) -> bool:
-    """Whether labels are numbers that ascend, as ages and cells do: sorted by share they would hide the shape."""
+    """Whether labels are ascending numbers, such as ages: sorted by share they would hide the shape."""
     try:
         values = [float(label) for label in labels]
     except ValueError:
@@ -176,7 +173,7 @@ def _scale(rows: list[dict[str, Any]], column: ReportColumn, limits: tuple[float
 
 
 def _arrow_note(rows: list[dict[str, Any]], scale: Scale, w: Language) -> str:
-    """Where an interval is much wider than the others, the picture shows the others, and says so."""
+    """A note where an interval is much wider than the others and leaves the picture."""
     if not any(row.get("low", scale.low) < scale.low or row.get("high", scale.high) > scale.high for row in rows):
         return ""
     return f"""<p class="note">{
@@ -188,7 +185,7 @@ def _arrow_note(rows: list[dict[str, Any]], scale: Scale, w: Language) -> str:
 
 
 def _digits(rows: list[dict[str, Any]], shares: bool) -> int:
-    """Enough digits to tell the ends of an interval apart, and not more."""
+    """Just enough digits to distinguish the ends of an interval."""
     values = [row[end] for row in rows for end in ("mean", "low", "high") if end in row]
     if not shares and all(value == round(value) for value in values if math.isfinite(value)):
         return 0  # quantiles of whole numbers
@@ -220,7 +217,7 @@ def _mean_note(content: ReportContent, column: ReportColumn, w: Language) -> str
 
 
 def _notes(content: ReportContent, w: Language) -> str:
-    """Whom the intervals speak of and how they were found; how often they hold the truth."""
+    """Which population the intervals are about, how they were computed, and how often they cover the truth."""
     methods: dict[str, None] = {}
     inside = intervals = 0
     below = False

@@ -5,11 +5,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from typing import Any
 
 from murmure.core.types import Certificate
 from murmure.show.certificate_words import promise, promise_in_french
-from murmure.show.html_parts import WIDE, Language, quoted
+from murmure.show.html_parts import WIDE, Language
 from murmure.show.public_facts import public_facts
 from murmure.show.question_section import epsilon_text
 from murmure.show.report_content import ReportContent
@@ -83,7 +82,7 @@ def _certificate_row(content: ReportContent, c: Certificate, w: Language) -> str
 
 
 def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> str:
-    """Which two people the most telling report tells apart, and how well."""
+    """Which two people the most revealing report distinguishes, and how well."""
     if c.witness is None or not math.isfinite(c.epsilon):
         return ""
     a, b, _ = c.witness
@@ -93,13 +92,15 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
         one, two = _witness_people(c)
     elif content.of_records:
         differ = [
-            (f"{html.escape(n)} {_quoted(x, w)}", _quoted(y, w)) for n, x, y in zip(names, a, b, strict=True) if x != y
+            (html.escape(f"{n} {w.in_quotes(x)}"), html.escape(w.in_quotes(y)))
+            for n, x, y in zip(names, a, b, strict=True)
+            if x != y
         ]
         more = len(differ) - MAX_NAMED
         rest = w(f" and {more} more columns", f" et {more} autres colonnes") if more > 0 else ""
         one, two = (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
     else:
-        one, two = _quoted(a, w), _quoted(b, w)
+        one, two = html.escape(w.in_quotes(a)), html.escape(w.in_quotes(b))
     if not one:
         return ""
     if "fresh reports" in c.method or c.epsilon > 50:
@@ -114,14 +115,10 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
 
 
 def _witness_people(c: Certificate) -> tuple[str, str]:
-    """The two people out of the certificate's own words, which name every column."""
+    """The two people, parsed from the certificate's sentence, which names every column."""
     words = "" if c.said is None else c.said[1]
     match = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
     if match is None:
         return "", ""
     one, two = (html.escape(text) for text in match.groups() if text is not None)
     return one, two
-
-
-def _quoted(label: Any, w: Language) -> str:
-    return quoted(html.escape(str(label)), w)

@@ -1,7 +1,6 @@
-"""Pages: one file, no script, nothing from outside, two languages, light or dark as the reader likes it.
+"""The parts of all pages: one file, no script, nothing from outside, two languages, light or dark as the reader likes.
 
-Pictures are our own SVG with positions in per cent, so that text keeps its size on a telephone. First what all pages
-share (the report of a release uses it too), then the demo's page.
+Pictures are SVG with positions in per cent, so that text keeps its size on a telephone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from murmure.core.show import sure_of
 from murmure.show.french_terms import FRENCH, TERMS
 
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
-GENERATOR = '<meta name="generator" content="Murmure">'  # by which a page of ours is known
+GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
 
 STYLE = """
 :root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#22262b;--soft:#59616c;--line:#d9d6ce;--accent:#245a9f;
@@ -104,7 +103,7 @@ details::details-content{content-visibility:visible;block-size:auto}}
 
 
 class Language:
-    """One language: how it writes numbers and labels, and what it says."""
+    """One language: w("yes", "oui") picks its text, and the methods write numbers and labels its way."""
 
     def __init__(self, lang: str) -> None:
         self.lang = lang
@@ -117,7 +116,7 @@ class Language:
         return FRENCH.get(text, text) if self.french else text
 
     def term(self, text: str) -> str:
-        """A name of ours, as HTML; one that has no French yet stays English and is marked so."""
+        """A sentence of another package, as HTML. Without a French translation it stays English, and is marked so."""
         if not self.french:
             return html.escape(text)
         french = _in_french(text)
@@ -126,8 +125,11 @@ class Language:
         return html.escape(french).replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};")
 
     def quote(self, text: str) -> str:
-        label = html.escape(self.label(text))
-        return f"«{NARROW}{label}{NARROW}»" if self.french else f"\u201c{label}\u201d"
+        """A label, translated where it has a translation, as HTML in quotation marks."""
+        return self.in_quotes(html.escape(self.label(text)))
+
+    def in_quotes(self, text: Any) -> str:
+        return f"«{NARROW}{text}{NARROW}»" if self.french else f"\u201c{text}\u201d"
 
     def number(self, value: float, digits: int) -> str:
         text = f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
@@ -135,9 +137,6 @@ class Language:
 
     def percent(self, share: float, digits: int = 1) -> str:
         return f"{self.number(100 * share, digits)}{NARROW}%"
-
-    def epsilon(self, story: Any) -> str:
-        return f"ln{WIDE}3 = {self.number(story.epsilon, 4)}" if story.fair_coins else self.plain(story.epsilon)
 
     def small(self, value: float) -> str:
         """A delta: 0, 0.01, 10⁻⁶, 2.5 · 10⁻⁷."""
@@ -162,11 +161,6 @@ def _in_french(text: str) -> str | None:
     return None
 
 
-def quoted(text: str, w: Language) -> str:
-    """In the quotation marks of the language; not escaped."""
-    return f"«{NARROW}{text}{NARROW}»" if w.french else f"\u201c{text}\u201d"
-
-
 def document(title: str, parts: Mapping[str, str]) -> str:
     """Both languages, one after the other; a radio button shows one."""
     sections = "".join(f'<section lang="{lang}">{text}</section>' for lang, text in parts.items())
@@ -184,12 +178,12 @@ def document(title: str, parts: Mapping[str, str]) -> str:
 
 
 def is_murmure_page(start: bytes) -> bool:
-    """Whether a file that starts so is a page of ours, which may be written anew."""
+    """Whether a file that starts so was written by Murmure, and may be replaced."""
     return start.startswith(b"<!doctype html>") and GENERATOR.encode() in start
 
 
 def facts(items: Iterable[tuple[str, str]]) -> str:
-    """What matters most, large, with its name below."""
+    """The main facts, large, with their names below."""
     return f'<ul class="facts">{"".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in items)}</ul>'
 
 
@@ -197,10 +191,8 @@ def facts(items: Iterable[tuple[str, str]]) -> str:
 
 
 LETTER_WIDTH, GAP = 7.5, 4.0  # pixels of a label
-TABLE_WIDTH, PHONE_WIDTH = (
-    600,
-    280,
-)  # pixels: the narrowest table that has its picture in a column, and the narrowest screen
+# Pixels: the narrowest table that has its picture in a column, and the narrowest screen.
+TABLE_WIDTH, PHONE_WIDTH = 600, 280
 
 
 @dataclass(frozen=True)
@@ -239,7 +231,7 @@ class Scale:
         return cls(min(low, 0.0), count * step, tuple(i * step for i in range(count + 1)), percent=False)
 
     def at(self, value: float) -> float:
-        """In per cent of the picture; what lies outside stands at the edge."""
+        """In per cent of the picture; a value outside is put at the edge."""
         return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def axis(self, w: Language, width: float = PHONE_WIDTH) -> str:
@@ -278,7 +270,7 @@ def interval_marks(
 ) -> str:
     """A bar, a mark and perhaps an open circle; all in per cent of the picture's width.
 
-    mean=None: there is no figure, and no mark. beyond: the bar goes on to the left, or to the right, of the picture.
+    mean=None: there is no figure, and no mark. beyond: whether the bar continues to the left, or right, of the picture.
     """
     arrows = "".join(
         f'<svg x="{at}%" width="1" height="14"><path class="arrow" d="{path}"/></svg>'
@@ -294,9 +286,9 @@ def interval_marks(
 
 
 def legend(w: Language, level: float, truth: str | None, each: float | None = None) -> str:
-    """What the marks of the pictures mean; `truth` says why it is known, where it is.
+    """What the marks of the pictures mean; `truth` says why the truth is known, where it is.
 
-    each: the level of one interval, where all hold at once.
+    each: the level of one interval, where all are to cover together.
     """
     sure = f"{w.plain(100 * level)}{NARROW}%"
     known = together = ""
@@ -336,9 +328,8 @@ def figure_table(
         return number + (f"{NARROW}%" if unit and scale.percent else "")
 
     sure = f"{w.plain(100 * level)}{NARROW}%"
-    room = min(
-        TABLE_WIDTH * (0.49 - 0.11 * ("long" in kind) - 0.1 * has_truth), PHONE_WIDTH
-    )  # what STYLE leaves for the picture
+    # What STYLE leaves for the picture.
+    room = min(TABLE_WIDTH * (0.49 - 0.11 * ("long" in kind) - 0.1 * has_truth), PHONE_WIDTH)
     head = f'<th scope="col" class="name">{name}</th>'
     head += f'<th scope="col" class="true-value">{w("truth", "vérité")}</th>' if has_truth else ""
     head += f'<th scope="col" class="num">{w("estimate", "estimation")}</th>'

@@ -1,4 +1,4 @@
-"""What a guarantee takes for public knowledge; column by column where the plan is known."""
+"""What a guarantee assumes to be public knowledge; column by column where the plan is known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
     return f"<details><summary>{title}</summary><ul>{items_html}</ul></details>"
 
 
-FRENCH_DOMAINS = (  # what domains say of themselves (`public()` of core/domain.py), in French
+FRENCH_DOMAINS = (  # the sentences of `public()` in core/domain.py, in French
     (r"the (\d+) answers (\d+) to (\d+)", "les {} réponses de {} à {}"),
     (r"the (\d+) answers (.*)", "les {} réponses {}"),
     (r"the whole numbers (-?\d+) to (-?\d+)", "les nombres entiers de {} à {}"),
@@ -38,11 +38,12 @@ FRENCH_DOMAINS = (  # what domains say of themselves (`public()` of core/domain.
     ),
 )
 BETWEEN_DOMAINS = r"; (?=the \d+ answers |the whole numbers |the numbers )"
+NUMBER = r"-?[\d.]+(e[+-]?\d+)?"
 DOMAIN_TEXT = r"(.*?)(?: of column ['\"](.*)['\"])?(, public and not randomised)?"
 
 
 def _public_item(item: str, w: Language) -> str:
-    """As HTML. Domains in French where they are ours; whatever has no French stays English, and is marked so."""
+    """One public fact as HTML. A fact without a French translation stays English, and is marked so."""
     if not w.french:
         return html.escape(item)
     parts = [_in_french(part) for part in re.split(BETWEEN_DOMAINS, item)]
@@ -56,9 +57,7 @@ def _in_french(domain: str) -> str | None:
     for english, french in FRENCH_DOMAINS:
         domain_match = match and re.fullmatch(english, match[1], re.DOTALL)
         if match and domain_match:
-            parts = [
-                p.replace(".", ",") if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", p) else p for p in domain_match.groups()
-            ]
+            parts = [p.replace(".", ",") if re.fullmatch(NUMBER, p) else p for p in domain_match.groups()]
             column = "" if match[2] is None else f" de la colonne «{NARROW}{match[2]}{NARROW}»"
             return french.format(*parts) + column + (", publique, telle quelle" if match[3] else "")
     return None

@@ -84,14 +84,6 @@ def report_head(content: ReportContent, w: Language) -> str:
                 "chacun a tiré.",
             )
         )
-    if content.simulated:
-        warnings.append(
-            w(
-                "Simulation: the true values are shown because these people are invented or known.",
-                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
-            )
-        )
-    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
     names = {
         "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
         if content.of_records
@@ -106,25 +98,34 @@ def report_head(content: ReportContent, w: Language) -> str:
         randomness = w("outside the software", "hors du logiciel")
     if content.mechanism:
         items.append((randomness, w("randomness", "hasard")))
+    motto = w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")
+    return head_html(content, motto, warnings, items, w)
+
+
+def head_html(content: ReportContent, motto: str, warnings: list[str], items: Any, w: Language) -> str:
+    """The title of a report, what to beware of, and what matters most; items: values with their names."""
+    if content.simulated:
+        warnings.append(
+            w(
+                "Simulation: the true values are shown because these people are invented or known.",
+                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
+            )
+        )
+    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
     return f"""<h1>{html.escape(content.title(w))}</h1>
-<p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
+<p class="motto">{motto}</p>
 {warn}{facts(items)}"""
 
 
 def question_section(content: ReportContent, w: Language) -> str:
-    asked = w(
-        *STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic), html.escape(content.statistic)))
-    )
+    asked = w(*STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic),) * 2))
     how = w(
         "Nothing was randomised: these are exact figures of real answers.",
         f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
     )
     if content.mechanism:
-        sentence = w(
-            *MECHANISM_SENTENCES.get(
-                content.mechanism, OUTSIDE_SENTENCE if content.release.randomised_outside else ANY_MECHANISM
-            )
-        )
+        other = OUTSIDE_SENTENCE if content.release.randomised_outside else ANY_MECHANISM
+        sentence = w(*MECHANISM_SENTENCES.get(content.mechanism, other))
         sentence = sentence.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
         name = f"<b>{html.escape(content.mechanism)}</b>"
         how = w(f"By {name}: {sentence}", f"Par {name}{WIDE}: {sentence}")
@@ -139,7 +140,7 @@ def question_section(content: ReportContent, w: Language) -> str:
 
 
 def _outside_rules(content: ReportContent, w: Language) -> str:
-    """What became of values that the schema does not hold. How many there were is for the holder of the data alone."""
+    """What was done with values outside the schema. How many there were stays with the holder of the data."""
     domain = None if content.plan is None else content.plan.statistic.domain
     domains = [] if domain is None else list(domain.values()) if isinstance(domain, Schema) else [domain]
     clamped, dropped = (_columns_with_policy(domains, policy) for policy in ("clamp", "drop"))
@@ -168,7 +169,7 @@ def _outside_rules(content: ReportContent, w: Language) -> str:
 
 
 def _columns_with_policy(domains: list[Any], policy: str) -> list[str] | None:
-    """The columns with this policy; empty where they need not be named; None where there is none."""
+    """The columns with this policy: None if there are none, empty if all have it and need no names."""
     columns = [domain.column for domain in domains if domain.outside == policy]
     if not columns:
         return None
@@ -180,7 +181,7 @@ def _in_parentheses(names: list[str]) -> str:
 
 
 def contents_table(content: ReportContent, w: Language) -> str:
-    """Of many columns every one: where it is, what is shown of it, and how it was randomised."""
+    """Where each of many columns is, what is shown of it, and how it was randomised."""
     if len(content.columns) < MIN_CONTENTS:
         return ""
     rows = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.core.domain import Categories
-from murmure.show.html_parts import Language, quoted
+from murmure.show.html_parts import Language
 
 TITLES = {  # a heading; {} is the column
     "Count": ("Count", "Effectif"),
@@ -43,22 +43,18 @@ SENTENCES = {  # a sentence, without its full stop
         "Des chiffres des lignes qui remplissent une condition",
     ),
 }
-TITLES_WITHOUT_COLUMN = {
-    "Mean": ("Mean", "Moyenne"),
-    "Sum": ("Sum", "Somme"),
-    "Histogram": ("Histogram", "Histogramme"),
-}
+BARE_TITLES = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("Histogram", "Histogramme")}
 
 
 @dataclass(frozen=True)
 class QuestionWords:
-    """What was asked, taken apart. Without the plan only what the release says of itself is known."""
+    """What was asked, in parts. Without the plan they are parsed from the sentence of the release."""
 
     kind: str
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
-    where: tuple[Any, ...] = ()  # the statistics that say which rows count; without a plan, their words
-    of_labels: bool = False  # a count of rows that hold one of the labels
+    where: tuple[Any, ...] = ()  # the statistics that select rows; without a plan, their text
+    of_labels: bool = False  # a count of rows with one of the labels
 
     @classmethod
     def of(cls, statistic: Any) -> QuestionWords:
@@ -76,7 +72,7 @@ class QuestionWords:
 
     @classmethod
     def from_words(cls, kind: str, asked: str) -> QuestionWords:
-        """Out of the words of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
+        """From the text of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
         columns, *rest = re.split(r"(?:^| )(by|where) ", asked)
         parts = list(zip(rest[::2], rest[1::2], strict=True))
         by, where = (tuple(text for word, text in parts if word == kind) for kind in ("by", "where"))
@@ -95,7 +91,7 @@ class QuestionWords:
             text = w(f"{count} column{'s' * (count != 1)}", f"{count} colonne{'s' * (count != 1)}")
         elif "{}" in text:
             named = w(" and ", " et ").join(self.columns)
-            text = text.format(named) if named else w(*TITLES_WITHOUT_COLUMN.get(self.kind, (self.kind, self.kind)))
+            text = text.format(named) if named else w(*BARE_TITLES.get(self.kind, (self.kind, self.kind)))
         text += w(" by ", " par ") + w(" and ", " et ").join(self.by) if self.by else ""
         for condition in self.where:
             text += w(", where ", ", où ") + _condition_text(condition, w)
@@ -138,5 +134,5 @@ def _condition_text(where: Any, w: Language) -> str:
     if where.between is not None:
         low, high = (w.plain(float(end)) for end in where.between)
         return w(f"{name} is from {low} to {high}", f"{name} va de {low} à {high}")
-    values = [quoted(str(value), w) for value in where.is_in]
+    values = [w.in_quotes(value) for value in where.is_in]
     return name + w(" is ", " vaut ") + w(" or ", " ou ").join(values)

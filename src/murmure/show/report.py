@@ -1,4 +1,4 @@
-"""A release as one HTML page that stands alone: figures with their intervals, and what they cost the people in them.
+"""A release as one self-contained HTML page: figures with their intervals, and what they cost the people in them.
 
 No script, nothing from outside, French and English, light or dark, on paper too (see show/html_parts.py).
 """
@@ -95,22 +95,13 @@ def report_html(
     return document(title, {lang: report_sections(content, Language(lang)) for lang in ("en", "fr")})
 
 
+CURATED = (curated_head, curated_question, figures_section, cost_section)
+RANDOMISED = (report_head, question_section, figures_section, guarantee_section)
+
+
 def report_sections(content: ReportContent, w: Language) -> str:
-    if content.curated:
-        parts = [
-            curated_head(content, w),
-            curated_question(content, w),
-            figures_section(content, w),
-            cost_section(content, w),
-        ]
-    else:
-        parts = [
-            report_head(content, w),
-            question_section(content, w),
-            figures_section(content, w),
-            guarantee_section(content, w),
-        ]
-    return "\n".join([*parts, consistent_section(content, w), report_footer(content, w)])
+    sections = (*(CURATED if content.curated else RANDOMISED), consistent_section, report_footer)
+    return "\n".join(section(content, w) for section in sections)
 
 
 def report_footer(content: ReportContent, w: Language) -> str:

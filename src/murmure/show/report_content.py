@@ -1,4 +1,9 @@
-"""What a report tells, before it is told in a language."""
+"""The content of a report, before it is written in a language.
+
+What the plan does not say is parsed from the sentences of the release and of its certificates: `about` ends in "through
+MECHANISM" or "in the clear", and methods and assumptions mention the rows of a person. Those sentences must not change
+without this file.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ class ReportColumn:
     truth: Any
     number: int
     bounds: tuple[float, float] | None = None
-    mean: Estimate | None = None  # read off the shares
+    mean: Estimate | None = None  # computed from the shares
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class PaidCharge:
 
 
 class ReportContent:
-    """What is told, before it is told in a language."""
+    """The facts of a report; the sections put them into words."""
 
     def __init__(
         self,
@@ -95,7 +100,7 @@ class ReportContent:
         self.columns = list(self._columns(truth))
 
     def _check_plan_and_receipt(self) -> None:
-        """A receipt or plan that belongs to other figures."""
+        """Refuse a receipt or plan that belongs to other figures."""
         release, plan = self.release, self.plan
         if plan is not None and plan.digest != release.plan:
             if self.curated:
@@ -104,11 +109,9 @@ class ReportContent:
                     hint="pass the plan that was run",
                 )
             # the plan of a pair differs in its question alone
-            costs = [
-                [(c.epsilon, c.public) for c in guarantees.values()]
-                for guarantees in (plan.guarantees(), release.guarantees)
-            ]
-            if costs[0] != costs[1]:
+            both = (plan.guarantees(), release.guarantees)
+            first, second = ([(c.epsilon, c.public) for c in guarantees.values()] for guarantees in both)
+            if first != second:
                 raise PlanMismatch(
                     f"this release answers plan {release.plan[:12]}, the receipt plan {plan.digest[:12]}.",
                     hint="pass the receipt of the table that was estimated",
@@ -121,17 +124,15 @@ class ReportContent:
             )
 
     def _columns(self, truth: Any) -> Iterator[ReportColumn]:
-        estimates = self.release.estimate
-        if not isinstance(estimates, Estimates):
+        shown = self.release.estimate
+        if not isinstance(shown, Estimates):
             if hasattr(truth, "items"):
-                raise InvalidParameter(
-                    f"truth must be {len(estimates.mean)} numbers, one for each figure, got a mapping."
-                )
-            yield ReportColumn(self.question_text, estimates, true_values(estimates, truth, "truth"), 0)
+                raise InvalidParameter(f"truth must be {len(shown.mean)} numbers, one for each figure, got a mapping.")
+            yield ReportColumn(self.question_text, shown, true_values(shown, truth, "truth"), 0)
             return
-        truths, means = truths_of(estimates, truth), estimates.means
-        for i, (name, estimate) in enumerate(estimates.items()):
-            values = estimates.numbers.get(name)
+        truths, means = truths_of(shown, truth), shown.means
+        for i, (name, estimate) in enumerate(shown.items()):
+            values = shown.numbers.get(name)
             bounds = None if values is None else (float(values[0][0] - values[1]), float(values[0][-1] + values[1]))
             mean = means.by_column.get(name) if estimate.unit == "share" else None
             yield ReportColumn(name, estimate, truths.get(name), i, bounds, mean)
@@ -173,7 +174,7 @@ class ReportContent:
         return float(domain.low), float(domain.high)
 
     def people(self, w: Language) -> str:
-        """How many: about so many, where their number is noisy too; rows, where one person may have several."""
+        """How many people, or rows if one person may have several; "about" where the number is noisy."""
         n = self.release.estimate.n
         rows = (self.rows_per_person or 1) > 1
         what = w("rows", "lignes") if rows else w("people", "personnes")
@@ -199,7 +200,7 @@ class ReportContent:
 
     @cached_property
     def each_level(self) -> float:
-        """The level of one interval: the asked one, or higher where all hold at once."""
+        """The level of one interval: the requested one, or higher where all are to cover together."""
         if not self.simultaneous:
             return self.level
         shown = [e for c in self.columns for e in (c.estimate, c.mean) if e is not None]
@@ -238,7 +239,7 @@ class ReportContent:
 
     @cached_property
     def long_labels(self) -> bool:
-        """Whether labels need room; the same for all columns, so that pictures stand under one another."""
+        """Whether labels need room; the same for all columns, so that pictures are aligned."""
         return any(len(str(label)) > MAX_SHORT_LABEL for column in self.columns for label in column.estimate.labels)
 
     # -- in words -------------------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ class ReportContent:
         )
 
     def column_title(self, column: str, w: Language) -> str:
-        """A column as it is written, or a pair of them; of one question to a curator, the question."""
+        """The name of a column or a pair; for one question to a curator, the question."""
         if self.curated and not self.many_columns:
             return self.question.title(w)
         if self.statistic == "Pair" and column.count(" and ") == 1:

@@ -54,7 +54,7 @@ def _head(survey: DemoSurvey, w: Language) -> str:
     shown = facts(
         (
             (people, w("simulated students", "étudiants simulés")),
-            (w.epsilon(survey), w("epsilon of each question", "epsilon de chaque question")),
+            (_epsilon_text(survey, w), w("epsilon of each question", "epsilon de chaque question")),
             (randomness, w("randomness", "hasard")),
         )
     )
@@ -68,6 +68,10 @@ def _head(survey: DemoSurvey, w: Language) -> str:
 <p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
 {mark}<p>{intro}</p>
 {shown}"""
+
+
+def _epsilon_text(survey: DemoSurvey, w: Language) -> str:
+    return f"ln{WIDE}3 = {w.number(survey.epsilon, 4)}" if survey.fair_coins else w.plain(survey.epsilon)
 
 
 def _one(survey: DemoSurvey, w: Language) -> str:

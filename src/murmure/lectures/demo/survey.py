@@ -28,7 +28,7 @@ CLASS_SEED = 1965  # the year of Warner's paper
 
 @dataclass(frozen=True)
 class DemoQuestion:
-    """One question put to everybody through one mechanism."""
+    """One question, asked of the whole class through one mechanism."""
 
     name: str
     mechanism: Any
