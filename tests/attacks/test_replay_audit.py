@@ -255,7 +255,7 @@ def test_the_recorder_is_a_gate_that_remembers() -> None:
     passage = recorder.passages[0]
 
     assert passage.truth == (5, 6, 7) and passage.answer == tuple(noisy.sum.tolist()) != passage.truth
-    assert recorder.asked[0].answer == passage.answer
+    assert recorder.answers[0].answer == passage.answer
     assert recorder.rng.words(3).tolist() == twin.words(3).tolist()
     assert "5" not in repr(passage).replace(repr(passage.bound), "")
     replay = ReplayGate(recorder.passages, "add/remove")

@@ -472,12 +472,12 @@ from murmure.cli import main
 from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
-if place == "before": charge_file.Ledger._append = die
-if place == "between": table_writer.Writer._settle = die
+if place == "before": charge_file.ChargeFile._append = die
+if place == "between": table_writer.TableWriter._settle = die
 if place == "metadata":
-    settle = table_writer.Part.settle
-    table_writer.Part.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
-if place == "after": table_writer.Writer._drop = die
+    settle = table_writer.HiddenFile.settle
+    table_writer.HiddenFile.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
+if place == "after": table_writer.TableWriter._drop = die
 main()
 """
 

@@ -28,6 +28,8 @@ from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from murmure.core.estimates.estimate import Estimate
     from murmure.core.schema import Schema
     from murmure.core.types import Release
@@ -114,7 +116,7 @@ def estimate(
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
     elif truth is not None:
         given, truth = given | {"truth": truth}, None
-    needed = {"a sanitised table OUT": sources or randomised}
+    needed = {"a sanitised table OUT": sources or randomised or None}
     require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
     check_picture_format(plot, "estimates.svg")
     check_level(level)
@@ -441,11 +443,7 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
         if all(row[figure.estimate.unit] is None for row in rows):
             out.print(f"no figure: {figure.estimate.reason}", style="dim")
             continue
-        table, left_out = _table(rows, figure.estimate.unit)
-        out.print(table)
-        out.print(options.note(method, figure), style="dim")
-        if left_out:
-            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
+        _print_rows(out, rows, figure.estimate.unit, options.note(method, figure))
     if options.consistent:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
@@ -462,17 +460,14 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
     out.print(f"It protects {answer.protects}.")
 
 
-def _show_consistent(out: Any, answer: Answer) -> None:
+def _show_consistent(out: Console, answer: Answer) -> None:
     out.print(
         "\nThe nearest shares that are not negative and sum to one. They are biased, and have no error bars.",
         style="bold",
     )
     for figure, shares in consistent_shares(answer):
         out.print(f"\n{figure.title}", style="bold")
-        table, left_out = _table(shares.to_rows(), "share")
-        out.print(table)
-        if left_out:
-            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
+        _print_rows(out, shares.to_rows(), "share")
 
 
 def _truth_note(answer: Answer) -> str:
@@ -484,8 +479,7 @@ def _truth_note(answer: Answer) -> str:
     return words
 
 
-def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
-
+def _print_rows(out: Console, rows: list[dict[str, Any]], unit: str, note: str | None = None) -> None:
     names = {"low": "low", "high": "high", "count": "count", "truth": "truth (simulation)"}
     shown = [name for name in names if name != unit and any(name in row for row in rows)]
     table = headed_table()
@@ -498,7 +492,11 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     for row in rows:
         cells = [_format_figure(name, row.get(name)) for name in (unit, *shown)]
         table.add_row(str(row["label"]), *cells)
-    return table, max(0, left_out)
+    out.print(table)
+    if note is not None:
+        out.print(note, style="dim")
+    if left_out > 0:
+        out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
 
 
 def _format_figure(name: str, value: float | None) -> str:

@@ -192,7 +192,7 @@ interval_options = option_group(
 
 
 def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: Sequence[str] = ()) -> None:
-    """Name everything that is missing in one error. `build_domain` reports a domain (`one_of`) that alone is missing."""
+    """Name everything that is missing in one error. `build_domain` reports a domain (`one_of`) alone."""
     missing = [name for name, value in needed.items() if not value and value != 0]
     wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
     if missing:

@@ -21,6 +21,11 @@ def check_picture_format(plot: Path | None, example: str) -> None:
         )
 
 
+def refuse_existing(output: Path, force: bool) -> None:
+    if output.exists() and not force:
+        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+
+
 def draw_off_screen() -> None:
     """Pictures go to files: a machine without a display draws them too."""
     with suppress(ImportError):

@@ -10,6 +10,7 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import json_option, require_options
+from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import print_json
 from murmure.core.errors import InvalidParameter
 from murmure.core.files import all_or_nothing
@@ -41,8 +42,7 @@ def predict(
         raise UsageError(
             f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv"
         )
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
     learner: Any = read_model(model)

@@ -137,7 +137,7 @@ def query(
     check_level(level)
     if question == "mode" and plot is not None:
         raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
-    options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at)
+    options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at, level, target)
     rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
@@ -163,14 +163,14 @@ def query(
     # The answer is paid for: it is shown even if a file cannot be written.
     try:
         with keep_file_names():
-            write_files(release, plan, session, plot, html, level, target)
+            write_files(release, plan, session, options, plot, html)
     except CannotWrite as error:
         failed, plot, html = error, None, None
     if as_json:
         written = {"plot": plot and str(plot), "html": html and str(html)}
-        print_json(_as_json(release, plan, session, options, level, target) | written)
+        print_json(_as_json(release, plan, session, options) | written)
     else:
-        _show(release, plan, session, options, level, target)
+        _show(release, plan, session, options)
         for path in filter(None, (plot, html)):
             click.echo(f"Written: {path}")
     if failed is not None:
@@ -192,27 +192,21 @@ def check_plot(plot: Path | None) -> None:
 
 
 def write_files(
-    release: Release,
-    plan: Plan,
-    session: LedgerSession,
-    plot: Path | None,
-    html: Path | None,
-    level: float,
-    target: Any,
+    release: Release, plan: Plan, session: LedgerSession, options: QueryOptions, plot: Path | None, html: Path | None
 ) -> None:
     if plot is not None:
         estimate = release.estimate
         if isinstance(estimate, Mapping):
-            by_column = {name: replace(one, target=target) for name, one in estimate.items()}
+            by_column = {name: replace(one, target=options.target) for name, one in estimate.items()}
             estimate = replace(estimate, by_column=by_column)  # type: ignore[type-var]
         else:
-            estimate = replace(estimate, target=target)
+            estimate = replace(estimate, target=options.target)
         with all_or_nothing(plot) as part:
-            estimate.plot(part, level)
+            estimate.plot(part, options.level)
     if html is not None:
         from murmure.show.report import write_report
 
-        write_report(release, html, level=level, target=target, plan=plan, ledger=session.account)
+        write_report(release, html, level=options.level, target=options.target, plan=plan, ledger=session.account)
 
 
 # -- the question ------------------------------------------------------------------------------------------------------
@@ -227,6 +221,8 @@ class QueryOptions:
     by: tuple[str, ...]
     where: tuple[str, ...]
     at: str
+    level: float
+    target: Any
 
     def statistic(self, schema: Schema) -> Any:
         """The statistic that the options ask for; refuses what the schema cannot answer."""
@@ -380,11 +376,13 @@ def _domain_values(domain: Any) -> list[Any]:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def answer_parts(release: Release, level: float, target: Any) -> list[tuple[str, list[dict[str, Any]], str]]:
+def answer_parts(release: Release, options: QueryOptions) -> list[tuple[str, list[dict[str, Any]], str]]:
     """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
     out = []
     for name, one in _named_estimates(release):
-        rows, method = one.rows_and_method(level, target) if one.estimator is not None else (one.to_rows(), "")
+        rows, method = one.to_rows(), ""
+        if one.estimator is not None:
+            rows, method = one.rows_and_method(options.level, options.target)
         out.append((str(name), [_finite_row(row) for row in rows], method or f"no error bar: {one.reason}"))
     return out
 
@@ -394,13 +392,13 @@ def _named_estimates(release: Release) -> list[tuple[str, Any]]:
     return [(str(name), one) for name, one in estimate.items()] if isinstance(estimate, Mapping) else [("", estimate)]
 
 
-def _left_out(release: Release, level: float, target: Any) -> list[dict[str, Any]]:
+def _left_out(release: Release, options: QueryOptions) -> list[dict[str, Any]]:
     """The noisy numbers of rows that have no part in the figures."""
     out = []
     for name, one in _named_estimates(release):
         gone = getattr(one, "left_out", None)
         if gone is not None:
-            out += [{**({"group": name} if name else {}), **row} for row in gone.to_rows(level, target)]
+            out += [{**({"group": name} if name else {}), **row} for row in gone.to_rows(options.level, options.target)]
     return out
 
 
@@ -408,9 +406,7 @@ def _finite_row(row: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
 
 
-def _as_json(
-    release: Release, plan: Plan, session: LedgerSession, options: QueryOptions, level: float, target: Any
-) -> dict[str, Any]:
+def _as_json(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> dict[str, Any]:
     from murmure.show.certificate_words import certificate_json, protects
 
     return {
@@ -418,15 +414,15 @@ def _as_json(
         "about": release.about,
         "plan": release.plan,
         "seeded": release.seeded,
-        "level": level,
-        "target": target,
+        "level": options.level,
+        "target": options.target,
         "people": release.estimate.n,
         "figures": [
             {**({"group": name} if name else {}), **row, "method": method}
-            for name, rows, method in answer_parts(release, level, target)
+            for name, rows, method in answer_parts(release, options)
             for row in rows
         ],
-        "left_out": _left_out(release, level, target),
+        "left_out": _left_out(release, options),
         "too_noisy": [
             name or options.title for name, one in _named_estimates(release) if one.estimator is not None and one.reason
         ],
@@ -441,9 +437,7 @@ def _as_json(
     }
 
 
-def _show(
-    release: Release, plan: Plan, session: LedgerSession, options: QueryOptions, level: float, target: Any
-) -> None:
+def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> None:
     from murmure.ledger.figures import rounded_up
     from murmure.show.certificate_words import protects
 
@@ -456,7 +450,7 @@ def _show(
             out.print(f"\nthe commonest value: {release.estimate.labels[0]}\n", soft_wrap=True)
             out.print("there is no interval: one value is chosen, likelier the farther it is ahead", style="dim")
         else:
-            _show_figures(out, release, options, level, target)
+            _show_figures(out, release, options)
         for note in options.notes:
             out.print(note, style="dim")
         reader = release.guarantees["reader"]
@@ -465,23 +459,23 @@ def _show(
         out.print(session.summary(), style=None if session.ledger else "bold red", soft_wrap=True)
 
 
-def _show_figures(out: Any, release: Release, options: QueryOptions, level: float, target: Any) -> None:
+def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
     from murmure.core.show import left_out_lines
 
     left_out, notes = 0, []
-    for name, rows, method in answer_parts(release, level, target):
+    for name, rows, method in answer_parts(release, options):
         table, hidden = _table(name, rows)
         out.print(table)
         left_out += hidden
         notes.append(method)
-    whom = "these people" if target == "fixed" else "the population they were drawn from"
+    whom = "these people" if options.target == "fixed" else "the population they were drawn from"
     for method in dict.fromkeys(notes):
-        sure = "" if method.startswith("no error bar") else f"{100 * level:.6g} % intervals by "
-        out.print(f"{sure}{method}" + (f", for {whom} ({target})" if sure else ""), style="dim")
+        sure = "" if method.startswith("no error bar") else f"{100 * options.level:.6g} % intervals by "
+        out.print(f"{sure}{method}" + (f", for {whom} ({options.target})" if sure else ""), style="dim")
     if options.question != "count" and release.estimate.n is not None:
         out.print(f"of about {group_digits(release.estimate.n)} rows, a noisy number too", style="dim")
     for name, one in _named_estimates(release):
-        for line in left_out_lines(one, level):
+        for line in left_out_lines(one, options.level):
             out.print(f"{name}: {line}" if name else line, soft_wrap=True)
         if one.reason and one.estimator is not None:
             out.print(f"{name + ': ' if name else ''}too noisy: {one.reason}", style="bold")

@@ -15,6 +15,7 @@ import click
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
 from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
+from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
 from murmure.show.number_format import group_digits
@@ -184,8 +185,9 @@ def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
-    if output.exists() and not force and not any(output.samefile(source) for source in sources):
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    # that OUT is one of the sources is the writer's error: --force would not help
+    if not any(output.exists() and output.samefile(source) for source in sources):
+        refuse_existing(output, force)
 
 
 # -- which mechanism ---------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import click
 
 from murmure.cli.commands import EXIT_USAGE, MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.options import json_option, split_columns
+from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, print_json
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
@@ -79,8 +80,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     At most 1000 different values of a column are kept. Text that differs in almost every row looks like an identifier
     and is left out.
     """
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_existing(output, force)
     from murmure.core.schema import Schema
 
     wanted = None if columns is None else split_columns(columns)
@@ -200,7 +200,6 @@ class Draft:
     missing: int = 0
     kind: str | None = None  # "text", "integer", "real", "boolean", or why there is none
     fractions: bool = False
-    unnumbered: bool = False  # text that no number writes so, such as 007
     differing: int = 0  # different values, summed over batches: an upper bound
     values: set[Any] | None = field(default_factory=set)  # None: too many
     blanks: set[str] = field(default_factory=set)  # text that is there, and looks like a missing value
@@ -253,7 +252,7 @@ class Draft:
             self.low, self.high = min(self.low, ends["min"]), max(self.high, ends["max"])
 
     def _text(self, different: Any) -> None:
-        """Text of a CSV may be numbers or booleans: it is what all of it can be."""
+        """Text of a CSV may be numbers or booleans: the first type that fits all of it."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -278,7 +277,7 @@ class Draft:
                     self.kind = "real" if kind == "integer" else "text"
 
     def _few(self, count: int) -> bool:
-        """Few values that come again and again, or lie side by side."""
+        """Few values that repeat, or that are close together."""
         values = len(self.values or range(FEW + 1))
         return values <= FEW and (count >= MIN_REPEATS * values or self.high - self.low < 2 * FEW)
 

@@ -28,6 +28,7 @@ from murmure.cli.options import (
     split_columns,
     unit_options,
 )
+from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import shorten
 from murmure.core.files import all_or_nothing
@@ -267,8 +268,7 @@ def _check_output(output: Path, force: bool) -> None:
         raise UsageError(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_existing(output, force)
     refuse_to_replace(output, lambda start: MODEL_MARK in start, "a model")
 
 
