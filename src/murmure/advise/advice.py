@@ -134,8 +134,8 @@ class Advice(Ranking):
             ax.plot(x, y, dash, marker=mark, ms=4, lw=1.8, label=name, color=color, zorder=order)
         ax.set_xlabel("epsilon")
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        of = "a share" if self.statistic == "histogram" else "the mean"
-        wording = {"mean": f"variance of {of}, mean over values", "worst": f"variance of {of}, worst value"}
+        variance = f"variance of {'a share' if self.statistic == 'histogram' else 'the mean'}"
+        wording = {"mean": f"{variance}, mean over values", "worst": f"{variance}, worst value"}
         what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
         ylabel = wording.get(self.rank_by, "Var* (variance at share 0)")
         return self._finish_plot(ax, figure, target, what, ylabel)

@@ -50,4 +50,4 @@ SOLUTIONS: dict[str, Solution] = {
 def auto_solution(schema: Schema, epsilon: float, people: int) -> tuple[str, Any]:
     """The default solution, with its name: see `least_variance`."""
     chosen = least_variance(schema, epsilon, people)
-    return next(name for name, one in candidate_solutions(schema, epsilon).items() if one == chosen), chosen
+    return next(name for name, candidate in candidate_solutions(schema, epsilon).items() if candidate == chosen), chosen

@@ -58,8 +58,8 @@ def neighbours(
                     theirs = [maker.row(other, "the one") for _ in range(size)]
                     pairs = [(f"{kind} row made {other}", with_one, [*base[:place], *theirs, *base[place:]])]
                 several = "" if size == 1 else f", {size} rows of one person"
-                for what, one, two in pairs:
-                    data, changed = (maker.columns(part, isinstance(domain, Schema)) for part in (one, two))
+                for what, first, second in pairs:
+                    data, changed = (maker.columns(part, isinstance(domain, Schema)) for part in (first, second))
                     out.append(Neighbours(f"{table}: {what}{several}", data, changed, relation))
     return out
 

@@ -149,8 +149,8 @@ def draw(advice: Any, plot: Path | None) -> None:
 
 
 def heading(advice: Advice) -> str:
-    asked = "shares" if advice.statistic == "histogram" else "mean"
-    return f"The {asked} of {describe_domain(advice.domain)}, from {people_text(advice.people)}"
+    figure = "shares" if advice.statistic == "histogram" else "mean"
+    return f"The {figure} of {describe_domain(advice.domain)}, from {people_text(advice.people)}"
 
 
 def people_text(people: int) -> str:
@@ -309,14 +309,14 @@ def sentence(advice: Advice, share: float | None = None) -> str:
 
 def _shorter_report(advice: Advice, best: dict[str, Any], key: str) -> str:
     """A much shorter report that is nearly as good, where there is one."""
-    near = [
+    nearly_best = [
         row
         for row in advice.rows
         if row[key] <= best[key] * NEAR_BEST**2 and row["report_bits"] <= best["report_bits"] / 2
     ]
-    if not near:
+    if not nearly_best:
         return ""
-    row = min(near, key=lambda r: (r["report_bits"], r[key]))
+    row = min(nearly_best, key=lambda r: (r["report_bits"], r[key]))
     return f" ({row['mechanism']}: {error_text(advice, row[key])} for {bits_text(row['report_bits'])})"
 
 

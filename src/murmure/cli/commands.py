@@ -41,8 +41,8 @@ def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | 
     message = " ".join(error.format_message().split())  # click lists choices a line each
     if isinstance(error, click.NoSuchOption):
         message = f"there is no option {error.option_name}."
-        near = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
-        hint = f"did you mean {near[0]}?" if near else None
+        similar = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
+        hint = f"did you mean {similar[0]}?" if similar else None
     if hint is None and ctx is not None:
         hint = f"{ctx.command_path} --help shows the options"
     kind = "UsageError" if isinstance(error, UsageError) else persisted_name(error)

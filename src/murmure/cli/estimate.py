@@ -324,8 +324,8 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
     main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
     if isinstance(release.estimate, Mapping):
         wanted = [columns[0] for columns in reversed(main)]
-        some = {name: release.estimate[name] for name in wanted}
-        release = replace(release, estimate=replace(release.estimate, by_column=some))  # type: ignore[type-var]
+        by_column = {name: release.estimate[name] for name in wanted}
+        release = replace(release, estimate=replace(release.estimate, by_column=by_column))  # type: ignore[type-var]
     if answer.true_rows is not None:
         known = {columns[0]: f.truth for columns, f in main.items()}
         truth = known if isinstance(release.estimate, Mapping) else answer.figures[0].truth

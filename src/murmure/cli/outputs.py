@@ -55,7 +55,7 @@ def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str 
     tables = [table for table in tables if not str(table).lower().endswith(".npz")]
     read = [*saved, *(path for table in tables for path in open_table(table).paths)]
     for path in targets:
-        if any(path.exists() and path.samefile(one) for one in read if one.exists()):
+        if any(path.exists() and path.samefile(source_path) for source_path in read if source_path.exists()):
             raise CannotWrite(
                 f"{str(path)!r} is one of the tables that are read: it would be lost.", hint="write under another name"
             )

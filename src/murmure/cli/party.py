@@ -241,14 +241,14 @@ def history(folder: Path, as_json: bool) -> None:
     home = open_party(folder)
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
-        print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
+        print_json({"decisions": decisions, "released": released, "paid": [charge.to_dict() for charge in paid]})
         return
     if not decisions:
         click.echo("Nothing was decided, and nothing was let go.")
     for line in _history_lines(decisions, released):
         click.echo(printable(line))
-    for one in paid:
-        click.echo(one.to_text())
+    for charge in paid:
+        click.echo(charge.to_text())
 
 
 def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:

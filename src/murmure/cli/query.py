@@ -197,7 +197,7 @@ def write_files(
     if plot is not None:
         estimate = release.estimate
         if isinstance(estimate, Mapping):
-            by_column = {name: replace(one, target=options.target) for name, one in estimate.items()}
+            by_column = {name: replace(column, target=options.target) for name, column in estimate.items()}
             estimate = replace(estimate, by_column=by_column)  # type: ignore[type-var]
         else:
             estimate = replace(estimate, target=options.target)
@@ -233,8 +233,8 @@ class QueryOptions:
             check_column(schema, name)
         self._refuse_words(schema)
         if self.question == "table":
-            two = Schema({name: schema.about[name] for name in self.columns})
-            statistic: Any = load("Pair")(two, *self.columns)
+            pair = Schema({name: schema.about[name] for name in self.columns})
+            statistic: Any = load("Pair")(pair, *self.columns)
         elif self.question == "quantile":
             statistic = load("Quantile")(schema[self.columns[0]], q=_parse_levels(self.at))
         elif not self.columns:  # a count of rows depends on no value, so any column will do
@@ -379,26 +379,28 @@ def _domain_values(domain: Any) -> list[Any]:
 def answer_parts(release: Release, options: QueryOptions) -> list[tuple[str, list[dict[str, Any]], str]]:
     """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
     out = []
-    for name, one in _named_estimates(release):
-        rows, method = one.to_rows(), ""
-        if one.estimator is not None:
-            rows, method = one.rows_and_method(options.level, options.target)
-        out.append((str(name), [_finite_row(row) for row in rows], method or f"no error bar: {one.reason}"))
+    for name, part in _named_estimates(release):
+        if part.estimator is None:
+            rows, method = part.to_rows(), ""
+        else:
+            rows, method = part.rows_and_method(options.level, options.target)
+        out.append((str(name), [_finite_row(row) for row in rows], method or f"no error bar: {part.reason}"))
     return out
 
 
 def _named_estimates(release: Release) -> list[tuple[str, Any]]:
     estimate = release.estimate
-    return [(str(name), one) for name, one in estimate.items()] if isinstance(estimate, Mapping) else [("", estimate)]
+    return [(str(name), part) for name, part in estimate.items()] if isinstance(estimate, Mapping) else [("", estimate)]
 
 
 def _left_out(release: Release, options: QueryOptions) -> list[dict[str, Any]]:
     """The noisy numbers of rows that have no part in the figures."""
     out = []
-    for name, one in _named_estimates(release):
-        gone = getattr(one, "left_out", None)
-        if gone is not None:
-            out += [{**({"group": name} if name else {}), **row} for row in gone.to_rows(options.level, options.target)]
+    for name, part in _named_estimates(release):
+        left_out = getattr(part, "left_out", None)
+        if left_out is not None:
+            rows = left_out.to_rows(options.level, options.target)
+            out += [{**({"group": name} if name else {}), **row} for row in rows]
     return out
 
 
@@ -424,7 +426,9 @@ def _as_json(release: Release, plan: Plan, session: LedgerSession, options: Quer
         ],
         "left_out": _left_out(release, options),
         "too_noisy": [
-            name or options.title for name, one in _named_estimates(release) if one.estimator is not None and one.reason
+            name or options.title
+            for name, part in _named_estimates(release)
+            if part.estimator is not None and part.reason
         ],
         "notes": options.notes,
         "unit": plan.unit,
@@ -474,11 +478,11 @@ def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
         out.print(f"{sure}{method}" + (f", for {whom} ({options.target})" if sure else ""), style="dim")
     if options.question != "count" and release.estimate.n is not None:
         out.print(f"of about {group_digits(release.estimate.n)} rows, a noisy number too", style="dim")
-    for name, one in _named_estimates(release):
-        for line in left_out_lines(one, options.level):
+    for name, part in _named_estimates(release):
+        for line in left_out_lines(part, options.level):
             out.print(f"{name}: {line}" if name else line, soft_wrap=True)
-        if one.reason and one.estimator is not None:
-            out.print(f"{name + ': ' if name else ''}too noisy: {one.reason}", style="bold")
+        if part.reason and part.estimator is not None:
+            out.print(f"{name + ': ' if name else ''}too noisy: {part.reason}", style="bold")
     if left_out:
         out.print(f"the first {MAX_SHOWN}; {group_digits(left_out)} more with --json", style="dim")
 

@@ -274,8 +274,8 @@ def status(folder: Path, as_json: bool) -> None:
 
     progress, document, out = view.standing, view.study, console()
     out.print(document.name, style="bold", soft_wrap=True)
-    most = "at most " if document.rounds_vary else ""
-    rounds = f", round {progress.round} of {most}{document.rounds}" if document.rounds > 1 else ""
+    at_most = "at most " if document.rounds_vary else ""
+    rounds = f", round {progress.round} of {at_most}{document.rounds}" if document.rounds > 1 else ""
     doing = f": parties {STAGES[progress.stage][0]}" if progress.stage in STAGES else ""
     out.print(f"{STATES[progress.state][0]}{rounds}{doing if progress.state == 'running' else ''}", soft_wrap=True)
     if progress.ended is not None and progress.ended.kind:
@@ -336,12 +336,12 @@ def _print_result(view: StatusView) -> None:
 
     out = console()
     out.print(view.study.name, style="bold", soft_wrap=True)
-    gone = f"; {absent_in_words(view.standing.absent)}" if view.standing.absent else ""
+    absent = f"; {absent_in_words(view.standing.absent)}" if view.standing.absent else ""
     for outcome, figures in view.figures():
         names = ", ".join(view.study.roster[place].name for place in outcome.cohort)
         rounds = f"round {outcome.round}, " if view.study.rounds > 1 else ""
         out.print(f"{rounds}{figures.about}", soft_wrap=True)
-        out.print(f"over {len(outcome.cohort)} parties: {names}{gone}", style="dim", soft_wrap=True)
+        out.print(f"over {len(outcome.cohort)} parties: {names}{absent}", style="dim", soft_wrap=True)
         if figures.people is not None:
             about = "" if figures.exact else "about "
             out.print(f"{about}{group_digits(figures.people)} rows", style="dim")

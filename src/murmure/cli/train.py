@@ -279,18 +279,18 @@ def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     if clear:
         return
     learned, tested = open_table(source).paths, open_table(test).paths
-    if any(_same_bytes(one, other) for one in tested for other in learned):
+    if any(_same_bytes(path, other) for path in tested for other in learned):
         raise UsageError(
             f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
             "keep some rows apart for the test, and never train on them",
         )
 
 
-def _same_bytes(one: Path, other: Path) -> bool:
+def _same_bytes(path: Path, other: Path) -> bool:
     """The same file, or a copy. The same rows in another order or format, or among others, are not detected."""
     import filecmp
 
-    return one.samefile(other) or (one.stat().st_size > 0 and filecmp.cmp(one, other, shallow=False))
+    return path.samefile(other) or (path.stat().st_size > 0 and filecmp.cmp(path, other, shallow=False))
 
 
 def _model_document(learner: Learner, session: LedgerSession) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def missed_payment(person: Mapping[str, str]) -> dict[str, Fraction]:
     labels = MISSED_PAYMENT["missed"]
     scores = {}
     for label in ("yes", "no"):
-        rows = [i for i, one in enumerate(labels) if one == label]
+        rows = [i for i, missed in enumerate(labels) if missed == label]
         score = Fraction(len(rows), len(labels))
         for column, value in person.items():
             score *= Fraction(sum(MISSED_PAYMENT[column][i] == value for i in rows), len(rows))
@@ -77,8 +77,8 @@ def density(x: float, mean: float, variance: float) -> float:
 def height_weight_foot(parameters: Normals, person: Mapping[str, float] = QUESTION) -> dict[str, float]:
     """1/2 times the product of the densities: densities, not probabilities, so only their ratio means something."""
     return {
-        label: 0.5 * math.prod(density(person[column], *normal) for column, normal in of.items())
-        for label, of in parameters.items()
+        label: 0.5 * math.prod(density(person[column], *normal) for column, normal in by_column.items())
+        for label, by_column in parameters.items()
     }
 
 

@@ -61,24 +61,23 @@ def _promise(content: ReportContent, w: Language) -> str:
             "À cet epsilon, ce qui est publié peut presque trahir une personne.",
         )
     who = w("one row", "une ligne") if content.rows_per_person is None else w("one person", "une personne")
-    two = w(f"whether {who} is in the data", f"la présence et l’absence d’{who} dans les données")
+    cases = w(f"whether {who} is in the data", f"la présence et l’absence d’{who} dans les données")
     if c.relation == "replace":
-        two = w(f"between two things that {who} may hold", f"deux contenus possibles d’{who}")
-    most = max_certainty(c.epsilon, c.delta)
+        cases = w(f"between two things that {who} may hold", f"deux contenus possibles d’{who}")
+    certainty = max_certainty(c.epsilon, c.delta).replace(".", w(".", ","))
     if c.delta:
         return w(
-            f"Whoever guesses {two}, from even odds, is right at most {most} times in 100.",
-            f"Qui tenait pour également probables {two} ne devine juste qu’au plus {most.replace('.', ',')} fois sur "
-            "100.",
+            f"Whoever guesses {cases}, from even odds, is right at most {certainty} times in 100.",
+            f"Qui tenait pour également probables {cases} ne devine juste qu’au plus {certainty} fois sur 100.",
         )
-    evenly = f"who thought both equally likely cannot become surer than {most} in 100 of either"
+    asked, either = "Asked", "de l’une ou de l’autre"
+    if c.relation == "replace":
+        asked, either = "Asked to tell", "de l’un ou de l’autre"
     return w(
-        f"Asked {two}, someone {evenly}." if c.relation == "add/remove" else f"Asked to tell {two}, someone {evenly}.",
-        f"Qui tenait pour également probables {two} ne peut devenir sûr de l’une ou de l’autre à plus de "
-        f"{most.replace('.', ',')} chances sur 100."
-        if c.relation == "add/remove"
-        else f"Qui tenait pour également probables {two} ne peut devenir sûr de l’un ou de l’autre à plus de "
-        f"{most.replace('.', ',')} chances sur 100.",
+        f"{asked} {cases}, someone who thought both equally likely cannot become surer than {certainty} in 100 of "
+        "either.",
+        f"Qui tenait pour également probables {cases} ne peut devenir sûr {either} à plus de {certainty} chances sur "
+        "100.",
     )
 
 

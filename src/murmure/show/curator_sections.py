@@ -46,9 +46,9 @@ def _facts(content: ReportContent, w: Language) -> list[tuple[str, str]]:
     c, items = content.reader, []
     if content.release.estimate.n is not None:
         rows = (content.rows_per_person or 1) > 1
-        near = w("about ", "environ ") if content.release.estimate.noisy else ""
+        about = w("about ", "environ ") if content.release.estimate.noisy else ""
         what = w("rows (noisy)", "lignes (bruité)") if rows else w("people (noisy)", "personnes (bruité)")
-        items.append((f"{near}{w.number(content.rows, 0)}", what))
+        items.append((f"{about}{w.number(content.rows, 0)}", what))
     items.append((epsilon_text(c.epsilon, w), w("epsilon of this release", "epsilon de la publication")))
     if c.delta:
         items.append((w.small(c.delta), "delta"))
@@ -95,12 +95,14 @@ def _row_rules(content: ReportContent, w: Language) -> str:
     elif not domains or any(domain.outside != "drop" for domain in numbers):
         parts.append(w("a number out of bounds is moved to the bound", "un nombre hors bornes est ramené à la borne"))
     if any(domain.outside == "drop" for domain in numbers):
-        which = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
-        of, de = (f" of {', '.join(which)}", f" de {', '.join(which)}") if len(which) < len(numbers) else ("", "")
+        names = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
+        columns, colonnes = (
+            (f" of {', '.join(names)}", f" de {', '.join(names)}") if len(names) < len(numbers) else ("", "")
+        )
         parts.append(
             w(
-                f"a row with a number{of} out of bounds is left out",
-                f"une ligne dont un nombre{de} est hors bornes est écartée",
+                f"a row with a number{columns} out of bounds is left out",
+                f"une ligne dont un nombre{colonnes} est hors bornes est écartée",
             )
         )
     if not domains or any(domain.absent is None for domain in numbers):
@@ -183,8 +185,8 @@ def _grid_rounding(content: ReportContent, w: Language) -> str:
             roundings[name] = float(domain.scale()[2])
     if not roundings:
         return ""
-    most = ", ".join(w.plain(value) for value in dict.fromkeys(roundings.values()))
-    return w(f" and the rounding to the grid (at most {most})", f" et l’arrondi à la grille (au plus {most})")
+    distances = ", ".join(w.plain(value) for value in dict.fromkeys(roundings.values()))
+    return w(f" and the rounding to the grid (at most {distances})", f" et l’arrondi à la grille (au plus {distances})")
 
 
 def _domains(domain: Any) -> list[tuple[str, Any]]:

@@ -89,7 +89,7 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
     shown = content.release.estimate if content.many_columns else ()
     names = list(getattr(getattr(content.plan, "person", None), "columns", None) or shown)
     if content.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
-        one, two = _witness_people(c)
+        first, second = _witness_people(c)
     elif content.of_records:
         differ = [
             (html.escape(f"{n} {w.in_quotes(x)}"), html.escape(w.in_quotes(y)))
@@ -98,19 +98,22 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
         ]
         more = len(differ) - MAX_NAMED
         rest = w(f" and {more} more columns", f" et {more} autres colonnes") if more > 0 else ""
-        one, two = (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
+        first, second = (
+            (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
+        )
     else:
-        one, two = html.escape(w.in_quotes(a)), html.escape(w.in_quotes(b))
-    if not one:
+        first, second = html.escape(w.in_quotes(a)), html.escape(w.in_quotes(b))
+    if not first:
         return ""
     if "fresh reports" in c.method or c.epsilon > 50:
         return w(
-            f"The most telling report tells {one} from {two}.", f"La réponse la plus parlante distingue {one} de {two}."
+            f"The most telling report tells {first} from {second}.",
+            f"La réponse la plus parlante distingue {first} de {second}.",
         )
     odds = w.number(math.exp(c.epsilon), 2 if c.epsilon < 7 else 0)
     return w(
-        f"The most telling report is {odds} times likelier from {one} than from {two}.",
-        f"La réponse la plus parlante vient {odds} fois plus souvent de {one} que de {two}.",
+        f"The most telling report is {odds} times likelier from {first} than from {second}.",
+        f"La réponse la plus parlante vient {odds} fois plus souvent de {first} que de {second}.",
     )
 
 
@@ -120,5 +123,5 @@ def _witness_people(c: Certificate) -> tuple[str, str]:
     match = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
     if match is None:
         return "", ""
-    one, two = (html.escape(text) for text in match.groups() if text is not None)
-    return one, two
+    first, second = (html.escape(text) for text in match.groups() if text is not None)
+    return first, second

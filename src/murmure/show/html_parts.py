@@ -293,10 +293,10 @@ def legend(w: Language, level: float, truth: str | None, each: float | None = No
     sure = f"{w.plain(100 * level)}{NARROW}%"
     known = together = ""
     if each is not None:
-        one = sure_of(each).replace(".", w(".", ","))
+        percent = sure_of(each).replace(".", w(".", ","))
         together = w(
-            f"; all of them hold at once (each at {one}{NARROW}%)",
-            f"{WIDE}; tous valent à la fois (chacun à {one}{NARROW}%)",
+            f"; all of them hold at once (each at {percent}{NARROW}%)",
+            f"{WIDE}; tous valent à la fois (chacun à {percent}{NARROW}%)",
         )
     if truth is not None:
         circle = '<svg width="14" height="14" aria-hidden="true"><circle class="true" cx="7" cy="7" r="4"/></svg>'

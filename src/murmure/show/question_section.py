@@ -118,7 +118,7 @@ def head_html(content: ReportContent, motto: str, warnings: list[str], items: An
 
 
 def question_section(content: ReportContent, w: Language) -> str:
-    asked = w(*STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic),) * 2))
+    question = w(*STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic),) * 2))
     how = w(
         "Nothing was randomised: these are exact figures of real answers.",
         f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
@@ -136,7 +136,7 @@ def question_section(content: ReportContent, w: Language) -> str:
             f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
         )
     return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
-<p>{asked} {how}</p>{_outside_rules(content, w)}{contents_table(content, w)}"""
+<p>{question} {how}</p>{_outside_rules(content, w)}{contents_table(content, w)}"""
 
 
 def _outside_rules(content: ReportContent, w: Language) -> str:
@@ -155,14 +155,14 @@ def _outside_rules(content: ReportContent, w: Language) -> str:
         )
     every = getattr(content.receipt, "invalid", "refuse") == "drop"
     if every or dropped is not None:
-        of = "" if every or dropped is None else _in_parentheses(dropped)
+        in_columns = "" if every or dropped is None else _in_parentheses(dropped)
         beyond = ("", "")
         if content.rows_per_person is not None and every:
             beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
         parts.append(
             w(
-                f"Rows outside the schema{of}{beyond[0]} were left out. The figures say nothing about them.",
-                f"Les lignes hors du schéma{of}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
+                f"Rows outside the schema{in_columns}{beyond[0]} were left out. The figures say nothing about them.",
+                f"Les lignes hors du schéma{in_columns}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
             )
         )
     return f"<p>{' '.join(parts)}</p>" if parts else ""

@@ -71,11 +71,11 @@ class QuestionWords:
         return cls(kind, tuple(columns), tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories))
 
     @classmethod
-    def from_words(cls, kind: str, asked: str) -> QuestionWords:
+    def from_words(cls, kind: str, text: str) -> QuestionWords:
         """From the text of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
-        columns, *rest = re.split(r"(?:^| )(by|where) ", asked)
+        columns, *rest = re.split(r"(?:^| )(by|where) ", text)
         parts = list(zip(rest[::2], rest[1::2], strict=True))
-        by, where = (tuple(text for word, text in parts if word == kind) for kind in ("by", "where"))
+        by, where = (tuple(part for word, part in parts if word == key) for key in ("by", "where"))
         return cls(kind, (columns,) if columns else (), by, where)
 
     @property

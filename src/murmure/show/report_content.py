@@ -180,8 +180,8 @@ class ReportContent:
         what = w("rows", "lignes") if rows else w("people", "personnes")
         if n == 1:
             what = w("row", "ligne") if rows else w("person", "personne")
-        near = w("about ", "environ ") if self.release.estimate.noisy else ""
-        return f"{near}{w.number(n, 0)}{WIDE}{what}"
+        about = w("about ", "environ ") if self.release.estimate.noisy else ""
+        return f"{about}{w.number(n, 0)}{WIDE}{what}"
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -274,8 +274,8 @@ class ReportContent:
         rows = self.rows_per_person
         if rows is None:
             return w("one row", "une ligne")
-        most = w.number(rows, 0)
+        limit = w.number(rows, 0)
         return w(
-            f"one person with at most {most} row{'s' * (rows != 1)}",
-            f"une personne ayant au plus {most} ligne{'s' * (rows != 1)}",
+            f"one person with at most {limit} row{'s' * (rows != 1)}",
+            f"une personne ayant au plus {limit} ligne{'s' * (rows != 1)}",
         )

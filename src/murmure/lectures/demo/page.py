@@ -244,16 +244,16 @@ def _ranking(survey: DemoSurvey, w: Language) -> str:
         f"<th>{w('mechanism', 'mécanisme')}</th><th>{w('error, points', 'erreur, points')}</th>"
         f'<th>{w("bits a report", "bits par réponse")}</th><th class="pic"></th>'
     )
-    least = w.number(100 * math.sqrt(best["mean_variance"]), 2)
+    lowest = w.number(100 * math.sqrt(best["mean_variance"]), 2)
     cost = w.number(best["report_bits"], 1)
     return f"""<h2>{w("4. Which mechanism to choose", "4. Quel mécanisme choisir")}</h2>
 <p>{
         w(
             f"For five answers and {w.number(survey.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
-            f"error of about {least} percentage points on average over the answers, for reports of {cost} bits. Known "
+            f"error of about {lowest} percentage points on average over the answers, for reports of {cost} bits. Known "
             "exactly, before anyone is asked anything.",
             f"Pour cinq réponses et {w.number(survey.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
-            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage en moyenne sur les réponses, "
+            f"meilleur{WIDE}: une erreur type d’environ {lowest} points de pourcentage en moyenne sur les réponses, "
             f"et chaque envoi prend {cost} bits. On le sait exactement, avant de demander quoi que ce soit à "
             "quiconque.",
         )
