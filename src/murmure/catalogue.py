@@ -103,7 +103,7 @@ OTHERS = {
     "Spark": "murmure.engines.spark",
     "Ledger": "murmure.ledger.ledger",
     "replay_audit": "murmure.attacks.replay_audit",
-    "neighbours": "murmure.attacks.replay_audit",
+    "neighbours": "murmure.attacks.neighbours",
     "Clear": "murmure.plan.privacy",
     "Central": "murmure.plan.privacy",
     "Local": "murmure.plan.privacy",
