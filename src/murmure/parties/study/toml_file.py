@@ -244,8 +244,8 @@ def _models(
         place = f"{where}, model {number}"
         protected.append(model_noise(place, noise))
         models.append(model_from_toml(place, table, schema, protected[-1]))
-        if noise is not None and models[-1].protects is not None:
+        if noise is not None and models[-1].noise_refusal is not None:
             raise refuse(
-                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].protects}.", NO_NOISE
+                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].noise_refusal}.", NO_NOISE
             )
     return {"models": tuple(models), "noises": tuple(protected)} if models else {}
