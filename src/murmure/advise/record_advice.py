@@ -275,7 +275,7 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
         "worst_variance": max(v for v in means.values() if v is not None) if complete else None,
         "epsilon_record": certify(mechanism, "record").epsilon,
         "epsilon_attribute": certify(mechanism, "attribute").epsilon,
-        "pairs": sum(mechanism.no_pairs(i, j) is None for i, j in pairs),
+        "pairs": sum(mechanism.why_no_pair(i, j) is None for i, j in pairs),
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
