@@ -217,6 +217,7 @@ def advise_records(
     known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
 
+    # A biased figure has no variance (None): its solution comes last.
     def order(row: dict[str, Any]) -> tuple[float, float]:
         variance = row[RANK_KEYS[rank_by]]
         return (math.inf if variance is None else variance), row["report_bits"]

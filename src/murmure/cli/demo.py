@@ -61,7 +61,7 @@ def demo(
     except MurmureError as error:
         if as_json:
             raise
-        # the survey has been shown: a page that cannot be written is only a warning
+        # The survey has been shown: a page that cannot be written is only a warning.
         why = error_fields(error)["message"]
         click.echo(f"Warning: there is no page: {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
         ctx.exit(1)

@@ -114,7 +114,7 @@ def estimate(
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
-    elif truth is not None:
+    elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
     needed = {"a sanitised table OUT": sources or randomised or None}
     require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
@@ -141,6 +141,7 @@ def estimate(
                 "whoever sees the truth needs no estimate. Keep it to yourself.",
                 err=True,
             )
+    # Bonferroni over all figures that are shown, not over all that the table could give.
     each = answer.each_level(level) if simultaneous else level
     with keep_file_names():
         if plot is not None:

@@ -110,6 +110,7 @@ def look(
     from murmure.parties.party.row_sources import open_rows
     from murmure.parties.study.document import Study
 
+    # Nothing is pinned or stored here: looking at a study must not commit the party to anything.
     with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         study = Study.open(client.study())
     mine, notes = party_key(folder), earlier_disclosures(folder, study, lang)

@@ -164,6 +164,8 @@ def sanitise(
             before_release=charge.pay,
         )
     except BaseException:
+        # The charge is written before the output takes its name, so a charge without an output is possible; the reverse
+        # is not. Also Ctrl-C must say so.
         if charge.paid is not None:
             click.echo(
                 f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
@@ -185,7 +187,7 @@ def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
-    # that OUT is one of the sources is the writer's error: --force would not help
+    # That OUT is one of the sources is the writer's error: --force would not help.
     if not any(output.exists() and output.samefile(source) for source in sources):
         refuse_existing(output, force)
 

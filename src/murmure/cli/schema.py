@@ -256,6 +256,7 @@ class Draft:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        # Types only widen: a later batch cannot make a column narrower again.
         if not self.in_text:
             self.kind = "text"
         if self.kind in (None, "boolean"):

@@ -178,7 +178,7 @@ def _open_study(folder: Path) -> StudyFolder:
     from murmure.parties.coordinator.folders import StudyFolder
 
     study_folder = StudyFolder(folder)
-    _ = study_folder.study  # refused now, if it is none
+    _ = study_folder.study  # read now, so that a folder without a study is refused here
     return study_folder
 
 

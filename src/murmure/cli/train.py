@@ -158,7 +158,8 @@ def train(
     learner.check(source)  # what is public fits together; no row is read
     session = _open_session(source, local, clear, ledger_settings, delta, relation)
     learner.set_params(ledger=session.account, rng=session.rng)
-    with all_or_nothing(output) as part:  # a place that cannot be written is found before anything is charged
+    # The output is opened before the model is fitted: a place that cannot be written must not cost anything.
+    with all_or_nothing(output) as part:
         learner.fit(source)
         document = _model_document(learner, session)
         part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -63,6 +63,7 @@ def _column(content: ReportContent, column: ReportColumn, w: Language) -> str:
         none = f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
         return none + _counts_note(column, w) + _left_out_note(content, column, w)
     unit, shown = column.estimate.unit, _figure_rows(content, column, w)
+    # Numbers keep their order, which shows the shape; other labels are sorted when they are many.
     ordered = _ascending(column.estimate.labels)
     if len(shown) > MAX_UNFOLDED and not ordered:
         shown.sort(key=lambda row: -row["mean"])

@@ -13,6 +13,7 @@ from murmure.show.report_content import ReportContent
 
 
 def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
+    # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
     items = [_public_item(item, w) for item in c.public]
     domain = getattr(getattr(content.plan, "statistic", None), "domain", None)
     if isinstance(domain, Schema) and (content.of_records or content.curated):

@@ -95,6 +95,7 @@ def report_html(
     return document(title, {lang: report_sections(content, Language(lang)) for lang in ("en", "fr")})
 
 
+# The sections of a report, in order: of noise at the curator, and of answers that people randomised.
 CURATED = (curated_head, curated_question, figures_section, cost_section)
 RANDOMISED = (report_head, question_section, figures_section, guarantee_section)
 

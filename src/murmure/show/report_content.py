@@ -90,6 +90,8 @@ class ReportContent:
         self.plan = getattr(receipt, "plan", None) if plan is None else plan
         self._check_plan_and_receipt()
         self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
+        # "Histogram of age by region through GRR": statistic, question, mechanism. The plan may be unknown, so the
+        # sentence of the release is parsed.
         kind, _, rest = release.about.partition(" ")
         asked, _, by = rest.rpartition("through ")
         self.statistic, self.mechanism = kind, by if asked or by else ""
@@ -108,7 +110,7 @@ class ReportContent:
                     f"this release answers plan {release.plan[:12]}, not plan {plan.digest[:12]}.",
                     hint="pass the plan that was run",
                 )
-            # the plan of a pair differs in its question alone
+            # A pair is asked of a table whose plan asked another question: only the guarantees must agree.
             both = (plan.guarantees(), release.guarantees)
             first, second = ([(c.epsilon, c.public) for c in guarantees.values()] for guarantees in both)
             if first != second:
