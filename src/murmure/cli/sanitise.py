@@ -134,7 +134,8 @@ def sanitise(
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
     ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
-    _check_ledger_path(ledger_file.path, output)
+    if ledger_file.path.resolve() == output.resolve():
+        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
     ledger_file.check()
     source: Any = sources[0] if len(sources) == 1 else list(sources)
     given = {name: value for name, value in settings.items() if value is not None}
@@ -176,11 +177,6 @@ def sanitise(
         print_json(_as_json(receipt, built, charge, output))
     else:
         _show(receipt, built, charge, sources, output)
-
-
-def _check_ledger_path(ledger: Path, output: Path) -> None:
-    if ledger.resolve() == output.resolve():
-        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
 
 
 def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
