@@ -41,7 +41,7 @@ def write_report(
 ) -> Path:
     """The finished page at `path`, or nothing. See `report_html`.
 
-    The name ends in .html or .htm. An earlier page of ours is replaced; any other file is refused.
+    The name ends in .html or .htm. An earlier page that Murmure wrote is replaced; any other file is refused.
     """
     path = Path(path)
     check_page_path(path)
