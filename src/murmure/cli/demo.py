@@ -193,7 +193,6 @@ def _show(survey: DemoSurvey, out: Console) -> None:
 
 
 def student_table(survey: DemoSurvey) -> Table:
-
     yes, yes_too = survey.yes_of_100()
     true, other = survey.support_of_100(survey.grr)
     tick, stray = survey.support_of_100(survey.oue)

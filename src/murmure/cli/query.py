@@ -489,7 +489,6 @@ def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
-
     unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
     shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
     table = headed_table()

@@ -445,7 +445,6 @@ def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, out
 def _show(
     receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
 ) -> None:
-
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import mechanism_title, promise, protects
     from murmure.show.terminal_tables import both_certificates

@@ -329,7 +329,6 @@ def _read_status(folder: Path) -> StatusView:
 
 
 def _print_result(view: StatusView) -> None:
-
     from murmure.parties.coordinator.progress import absent_in_words
     from murmure.parties.study.costs import study_cost_in_words
     from murmure.parties.study.model_outcomes import outcome_lines

@@ -356,7 +356,6 @@ def _show(
     test: str | None,
     score: Score | None,
 ) -> None:
-
     out = console()
     table = name_table()
     target = learner._target
