@@ -322,7 +322,8 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
     from murmure.show.report import write_report
 
     release, truth = answer.release, None
-    main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
+    # A column may have shares and a mean. Reversed, the shares come last and stay: the page computes the mean itself.
+    main = {f.columns: f for f in reversed(answer.figures)}
     if isinstance(release.estimate, Mapping):
         wanted = [columns[0] for columns in reversed(main)]
         by_column = {name: release.estimate[name] for name in wanted}

@@ -254,6 +254,7 @@ def history(folder: Path, as_json: bool) -> None:
 
 def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
     """By time. Within one second, the release of a sum comes before the end of its study."""
+    # Two lists that are sorted by time, merged; times have the precision of a second.
     ahead = list(released)
     for decision in decisions:
         over = decision["decision"] in ("finished", "ended")

@@ -237,6 +237,7 @@ def build_solution(
     settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in settings:
         raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
+    # An earlier release gives two settings: the priors, and which plan paid for them.
     settings |= settings.pop("priors", {})
     if per_column is not None:
         if "weights" in settings:
@@ -366,6 +367,7 @@ class SanitiseCharge:
             raise UsageError(
                 f"{table.what} is sanitised already.", "sanitise the original; murmure estimate reads this one"
             )
+        # The ledger recognises people by the files that they are in.
         self.paths = table.paths
         self.paid: ChargeTotals | None = None
 
@@ -387,7 +389,8 @@ class SanitiseCharge:
             rows_per_person=int(plan.rows_per_person),
             schema=hashlib.sha256(columns).hexdigest(),
             plan=plan.digest,
-            rows=receipt.rows,  # how many were dropped is for the terminal: the ledger lies beside OUT
+            # Without the dropped rows: their exact number must not travel with the ledger, which lies beside OUT.
+            rows=receipt.rows,
             output=Path(str(receipt.path)).name,
             seeded=receipt.seeded,
         )

@@ -255,6 +255,7 @@ def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]
         if name not in free:
             hint = did_you_mean(name, free) or f"there are {', '.join(free)}"
             raise UsageError(f"{type(learner).__name__} has no setting {shorten(name)}.", hint)
+        # Values are JSON (3, 0.5, [1, 2]); Python's spelling of true, false and none is accepted, other text is text.
         try:
             out[name] = json.loads(value)
         except ValueError:

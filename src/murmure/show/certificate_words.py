@@ -65,7 +65,7 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
 
 
 def _report_to_json(report: Any) -> Any:
-    """A report as JSON; 64-bit words as text, since most readers of JSON lose digits beyond 2**53."""
+    """A report as JSON; 64-bit words as text, since most parsers of JSON lose digits beyond 2**53."""
     if isinstance(report, tuple | list):  # of a record: one report a column
         return [_report_to_json(part) for part in report]
     if hasattr(report, "tolist"):

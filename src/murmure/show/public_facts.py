@@ -21,6 +21,7 @@ def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
     elif domain is not None and content.curated:
         items[0] = _column_item(domain.column or w("the question", "la question"), domain, False, w)
     if content.curated:
+        # After the columns, and before what the certificate lists besides its domain.
         items.insert(len(items) - len(c.public) + 1, w("the question, and its plan", "la question et son plan"))
     items_html = "".join(f"<li>{item}</li>" for item in items)
     title = w("What was taken for public", "Ce qui a été tenu pour public")
