@@ -81,7 +81,7 @@ OTHERS = {
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
     "Decimals": "murmure.core.domain",
-    "Column": "murmure.core.schema",
+    "Column": "murmure.core.column",
     "Schema": "murmure.core.schema",
     "Random": "murmure.core.random",
     "Estimate": "murmure.core.estimates.estimate",
@@ -113,7 +113,7 @@ OTHERS = {
     "run": "murmure.run.run",
     "Study": "murmure.parties.study.document",
     "sanitise": "murmure.run.tables.sanitiser",
-    "estimate": "murmure.run.tables.table_format",
+    "estimate": "murmure.run.tables.estimator",
     "write_report": "murmure.show.report",
     "advise": "murmure.advise.advice",
 }

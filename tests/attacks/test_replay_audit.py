@@ -32,10 +32,11 @@ from murmure.attacks.replay_audit import Audit, replay_audit
 from murmure.catalogue import load
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.plan.plan import Plan
 from murmure.run.run import run
 

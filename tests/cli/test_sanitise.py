@@ -22,8 +22,9 @@ from click.testing import CliRunner, Result
 
 from murmure.advise.solutions import SOLUTIONS, auto_solution
 from murmure.cli import main
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.engines.sources.tables import open_table
 from murmure.ledger.charge_file import NAME, ChargeFile
 from murmure.local.smp import SMP

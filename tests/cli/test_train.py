@@ -131,7 +131,7 @@ def test_what_is_written_predicts_as_the_learner_does(model: str) -> None:
     table = people(200)
     names = MODELS[model][-1].split(",")
     target = MODELS[model][1] if model != "kmeans" else None
-    schema = Schema({n: SCHEMA.about[n] for n in [*names, *([target] if target else [])]})
+    schema = Schema({n: SCHEMA.column_specs[n] for n in [*names, *([target] if target else [])]})
     given = {"n_clusters": 3} if target is None else {"target": target}
     own = kind[model](schema=schema, privacy=mu.Central(8.0), rng=mu.Random.seeded(5), **given).fit("people.parquet")
     rows = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}

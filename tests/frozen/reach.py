@@ -20,7 +20,7 @@ law_of_mechanism = attrgetter("channel")
 integers_of = attrgetter("integers")  # of a law, or of noise that is bound
 bind_noise, bind_choice = attrgetter("bind"), attrgetter("bind_scores")
 costs_of_bound = attrgetter("cost.epsilon", "cost.rho", "epsilon", "delta")
-most_rounds, reason_against_noise = attrgetter("rounds"), attrgetter("protects")  # of a model
+most_rounds, reason_against_noise = attrgetter("rounds"), attrgetter("noise_refusal")  # of a model
 
 __all__ = [
     "STUDY_COLUMNS",

@@ -246,7 +246,7 @@ def test_the_very_same_file_is_recognised(place: str, tmp_path: Path, monkeypatc
     assert folder != ledger.account("patients").of_file(tmp_path / "folder").fingerprint
     with pytest.raises(InvalidParameter):
         ledger.account("patients").of_file(tmp_path / "none.csv")
-    key = ledger._store.key
+    key = ledger._store.key_path
     assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o777 == 0o600
     key.write_bytes(b"x" * 40)
     with pytest.raises(InvalidParameter, match="not the key"):
@@ -270,11 +270,11 @@ def test_the_same_bytes_under_another_name_are_seen(
     pay(ledger.account("patients").of_file(file))
     new = ledger.account("others").of_file(copied)
 
-    assert new.elsewhere() == ["patients"]
-    assert ledger.account("patients").of_file(copied).elsewhere() == []
-    assert ledger.account("others").elsewhere() == []  # nothing is known of these data
+    assert new.other_datasets() == ["patients"]
+    assert ledger.account("patients").of_file(copied).other_datasets() == []
+    assert ledger.account("others").other_datasets() == []  # nothing is known of these data
     copied.write_text("age\n30\n41\n")
-    assert ledger.account("others").of_file(copied).elsewhere() == []
+    assert ledger.account("others").of_file(copied).other_datasets() == []
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
     second = replace(ledger.history()[1], epsilon=0.01)
     change(
         place,
-        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.row())}' WHERE number = 2""",
+        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.to_row())}' WHERE number = 2""",
     )
     with pytest.raises(LedgerFailed, match="entry 3"):
         ledger.verify()

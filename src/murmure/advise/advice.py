@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from murmure.catalogue import load
-from murmure.core.domain import Decimals, Domain, Interval, few_values
+from murmure.core.domain import Decimals, Domain, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing, save_figure
-from murmure.local.base.oracles import CATEGORICAL
+from murmure.local.base.oracle_choice import CATEGORICAL
 
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
@@ -188,7 +188,7 @@ def advise(
             f"advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {shorten(domain)}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
         )
-    few_values("advise", domain)
+    check_few_values("advise", domain)
     check_people(people)
     if rank_by not in RANK_KEYS:
         raise InvalidParameter(f"advise.rank_by must be one of {', '.join(RANK_KEYS)}, got {shorten(rank_by)}.")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from murmure.advise.advice import RANK_KEYS, Ranking, check_people, epsilon_list
 from murmure.certify.certificate import certify
-from murmure.core.domain import few_values
+from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
@@ -121,7 +121,7 @@ class RecordAdvice(Ranking):
     rows: list[dict[str, Any]] = field(repr=False)
 
     def legend(self) -> str:
-        randomised = Schema({name: self.schema.about[name] for name in self.schema.private})
+        randomised = Schema({name: self.schema.column_specs[name] for name in self.schema.private})
         return (
             f"{randomised.describe()}; {self._people_text()}. Error: one standard error in per cent of the whole (of "
             "all people for a share, of the column's width for a mean), over all figures on average and in the worst "
@@ -214,7 +214,7 @@ def advise_records(
         )
     epsilons = epsilon_list(epsilon)
     for name in schema.private:
-        few_values("advise", schema[name])
+        check_few_values("advise", schema[name])
     known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
 

@@ -78,7 +78,7 @@ class _TableMaker:
         return int(self.rng.words(1)[0]) % n
 
     def row(self, kind: str, who: Any) -> dict[str, Any]:
-        row = {name: self.cell(self.schema.about[name].domain, kind) for name in self.schema}
+        row = {name: self.cell(self.schema.column_specs[name].domain, kind) for name in self.schema}
         return row if self.person is None else {**row, self.person: who}
 
     def table(self, kind: str) -> list[dict[str, Any]]:

@@ -308,7 +308,7 @@ def guarantee_table(survey: DemoSurvey) -> Table:
         table.add_row(f"  {question.name}", "epsilon", bold(f"{c.epsilon:.10g}"))
         table.add_row("", "protects", f"the {c.unit} of one person ({c.relation}); delta = {c.delta:g}")
         table.add_row("", "method", c.method)
-        table.add_row("", "witness", " ".join(c.said or ()))
+        table.add_row("", "witness", " ".join(c.witness_text or ()))
     return table
 
 

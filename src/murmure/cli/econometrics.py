@@ -418,7 +418,7 @@ def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given:
         print_json(fields)
         return
     if given["secure"]:
-        from murmure.core.rehearsal import REHEARSAL_NOTICE
+        from murmure.core.notices import REHEARSAL_NOTICE
 
         click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())

@@ -213,9 +213,9 @@ class Answer:
 
     def each_level(self, level: float) -> float:
         """The level of one interval, when all that are shown are to cover together."""
-        from murmure.core.show import each_at
+        from murmure.core.show import simultaneous_level
 
-        return each_at(level, (f.estimate for f in self.figures))
+        return simultaneous_level(level, (f.estimate for f in self.figures))
 
     @property
     def protects(self) -> str:
@@ -246,7 +246,7 @@ def answer_table(
     """Estimate what was asked for: every column unless some, or pairs, are named."""
     from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
-    from murmure.run.tables.table_format import estimate as estimated
+    from murmure.run.tables.estimator import estimate as estimated
     from murmure.run.tables.table_format import plan_in_table
     from murmure.statistics.marginals import Marginals
     from murmure.statistics.pair import Pair
@@ -434,7 +434,7 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
 
         out.print(answers_line(list(release.estimate.labels)))
     if release.randomised_outside:
-        from murmure.core.outside_randomness import RANDOMISED_OUTSIDE
+        from murmure.core.notices import RANDOMISED_OUTSIDE
 
         out.print(RANDOMISED_OUTSIDE, style="bold")
     if release.seeded:

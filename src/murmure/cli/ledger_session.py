@@ -53,7 +53,7 @@ class RememberingAccount:
 
     def of_file(self, frame: Any) -> RememberingAccount:
         self.account = self.account.of_file(frame)
-        if others := self.account.elsewhere():
+        if others := self.account.other_datasets():
             named = " and ".join(repr(name) for name in others)
             warn(
                 self.warnings,

@@ -162,7 +162,7 @@ def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lan
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = open_party(folder)
     studies = []
@@ -237,7 +237,7 @@ def history(folder: Path, as_json: bool) -> None:
     Costs are added up over all noisy studies that read a column, from the moment that the masked sum left: the others
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
     home = open_party(folder)
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
@@ -266,7 +266,7 @@ def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any
 
 
 def _released_line(release: dict[str, Any]) -> str:
-    from murmure.parties.party.transaction import ROW_COUNT_COLUMN
+    from murmure.parties.study.cohort_guard import ROW_COUNT_COLUMN
 
     kind = "exact" if release["exact"] else "noisy"
     columns = ", ".join(

@@ -171,9 +171,9 @@ def join(
 
 def _no_such_file(rows: str) -> bool:
     """A mistyped path is a mistake in the command, not a reason to decline."""
-    from murmure.parties.party.row_sources import PART
+    from murmure.parties.party.row_sources import TABLE_MARK
 
-    return "://" not in rows and PART not in rows and not Path(rows).exists()
+    return "://" not in rows and TABLE_MARK not in rows and not Path(rows).exists()
 
 
 @contextmanager

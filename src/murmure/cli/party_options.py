@@ -98,21 +98,23 @@ def open_party(folder: Path) -> PartyFolder:
     from murmure.parties.party.folder import PartyFolder
 
     home = PartyFolder(folder)
-    home.store.file.look()
+    home.store.file.check_intact()
     return home
 
 
 def party_key(folder: Path) -> bytes | None:
     """Of the party in this folder, if there is one."""
-    from murmure.parties.party.folder import KEY, PartyFolder
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.study.key_files import KEY
 
     return PartyFolder(folder).identity.public if (folder / KEY).exists() else None
 
 
 def earlier_disclosures(folder: Path, study: Study, lang: Any) -> list[str]:
     """What the party in this folder, if there is one, remembers that bears on the study."""
-    from murmure.parties.party.folder import KEY, PartyFolder
+    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.history import earlier_disclosures
+    from murmure.parties.study.key_files import KEY
 
     return earlier_disclosures(PartyFolder(folder).store, study, lang) if (folder / KEY).exists() else []
 

@@ -234,7 +234,7 @@ class QueryOptions:
             check_column(schema, name)
         self._refuse_words(schema)
         if self.question == "table":
-            pair = Schema({name: schema.about[name] for name in self.columns})
+            pair = Schema({name: schema.column_specs[name] for name in self.columns})
             statistic: Any = load("Pair")(pair, *self.columns)
         elif self.question == "quantile":
             statistic = load("Quantile")(schema[self.columns[0]], q=_parse_levels(self.at))
@@ -245,7 +245,7 @@ class QueryOptions:
         for condition in self.where:
             statistic = load("Where")(statistic, **_parse_condition(condition, schema))
         if self.by:
-            statistic = load("GroupBy")(statistic, by=Schema({name: schema.about[name] for name in self.by}))
+            statistic = load("GroupBy")(statistic, by=Schema({name: schema.column_specs[name] for name in self.by}))
         return statistic
 
     def _refuse_words(self, schema: Schema) -> None:

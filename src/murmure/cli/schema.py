@@ -22,7 +22,8 @@ from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
-    from murmure.core.schema import Column, Schema
+    from murmure.core.column import Column
+    from murmure.core.schema import Schema
 
 MAX_LABELS = 1000  # different values of a column that are kept while reading
 # Whole numbers with at most FEW values, each occurring MIN_REPEATS times on average, are drafted as categories.
@@ -142,9 +143,9 @@ def _one_line(text: str) -> str:
 def print_warnings(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
     """On standard error, also when JSON goes to standard output."""
     for name in drafted.drafted:
-        click.echo(f"READ OFF THE DATA: column {name!r}: {_drafted_text(drafted.about[name])}", err=True)
+        click.echo(f"READ OFF THE DATA: column {name!r}: {_drafted_text(drafted.column_specs[name])}", err=True)
     for name in missing:
-        if drafted.about[name].missing == "refuse":
+        if drafted.column_specs[name].missing == "refuse":
             click.echo(
                 f'Missing values: column {name!r} refuses them as it stands; say missing = "constant" and a public '
                 "missing_value, or drop those rows.",
@@ -285,9 +286,9 @@ class Draft:
 
     def column(self) -> Column | str:
         """What to write, or why the column is left out."""
+        from murmure.core.column import MISSING_LABEL, Column
         from murmure.core.domain import Categories, Domain, Integers, Interval
         from murmure.core.errors import MurmureError
-        from murmure.core.schema import LABEL, Column
 
         count = self.rows - self.missing
         if count == 0:
@@ -321,7 +322,7 @@ class Draft:
         if not isinstance(domain, Categories) or not self.missing:
             return Column(domain, from_data=True)
         labels = domain.labels()
-        label = LABEL
+        label = MISSING_LABEL
         while label in labels:
             label = f"no {label}"
         return Column(domain, missing="value", missing_value=label, from_data=True)
@@ -345,7 +346,7 @@ def show(file: Path, as_json: bool) -> None:
     from rich.padding import Padding
 
     out = console()
-    for name, column in loaded.about.items():
+    for name, column in loaded.column_specs.items():
         out.print(name, style="bold")
         out.print(Padding("\n".join(_column_lines(column)), (0, 0, 0, 2)))
     if loaded.drafted:
@@ -414,7 +415,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
         by_column = loaded.inspect(batch)
         for name, inspected in by_column.items():
-            masks = (inspected.refused, inspected.missing, inspected.moved, inspected.dropped)
+            masks = (inspected.refused, inspected.missing, inspected.clamped, inspected.dropped)
             for what, mask in zip(counts[name], masks, strict=True):
                 counts[name][what] += int(mask.sum())
             if inspected.first is not None:

@@ -84,8 +84,9 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
     each [[models]].
     """
-    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder, read_card
+    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
     from murmure.parties.study.document import Study
+    from murmure.parties.study.key_files import read_card
 
     home = CoordinatorFolder(folder)
     document = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
@@ -226,7 +227,8 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError(f"{name}: there is no file {str(path)!r}.")
-    from murmure.parties.http.server import LOOPBACK, ServerSettings, ServerUrls, log_to_stderr, serve
+    from murmure.parties.http.address import LOOPBACK
+    from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
     study_folder = _open_study(folder)
 
@@ -272,7 +274,7 @@ def status(folder: Path, as_json: bool) -> None:
         return
     from murmure.parties.coordinator.page_words import PARTY_STATES, STAGES, STATES
 
-    progress, document, out = view.standing, view.study, console()
+    progress, document, out = view.progress, view.study, console()
     out.print(document.name, style="bold", soft_wrap=True)
     at_most = "at most " if document.rounds_vary else ""
     rounds = f", round {progress.round} of {at_most}{document.rounds}" if document.rounds > 1 else ""
@@ -282,7 +284,7 @@ def status(folder: Path, as_json: bool) -> None:
         out.print(printable(f"{progress.ended.kind}: {progress.ended.words}"), soft_wrap=True)
     width = max(len(card.name) for card in document.roster)
     for place, card in enumerate(document.roster):
-        out.print(f"  {card.name:<{width}}  {PARTY_STATES[progress.of(place)][0]}", soft_wrap=True)
+        out.print(f"  {card.name:<{width}}  {PARTY_STATES[progress.party_state(place)][0]}", soft_wrap=True)
 
 
 @study.command(cls=MurmureCommand, short_help="What came out.")
@@ -335,7 +337,7 @@ def _print_result(view: StatusView) -> None:
 
     out = console()
     out.print(view.study.name, style="bold", soft_wrap=True)
-    absent = f"; {absent_in_words(view.standing.absent)}" if view.standing.absent else ""
+    absent = f"; {absent_in_words(view.progress.absent)}" if view.progress.absent else ""
     for outcome, figures in view.figures():
         names = ", ".join(view.study.roster[place].name for place in outcome.cohort)
         rounds = f"round {outcome.round}, " if view.study.rounds > 1 else ""
@@ -360,14 +362,14 @@ def _print_result(view: StatusView) -> None:
         for line in (*figures.notes(), *figures.promises()):
             for part in line.split("\n"):
                 out.print(printable(part), style="dim", soft_wrap=True)
-    for fit in view.fits():
+    for fit in view.outcomes():
         click.echo("\n".join(outcome_lines(fit)))
     if view.results and (cost := study_cost_in_words(view.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 
 
 def _raise_if_failed(view: StatusView) -> None:
-    ended = view.standing.ended
+    ended = view.progress.ended
     if ended is None or not ended.kind:
         return
     from murmure.parties.coordinator.errors import StudyOver

@@ -236,7 +236,7 @@ def used_columns(schema: Schema, features: str | None, target: str | None) -> Sc
         if target in wanted:
             raise UsageError(f"--features names the target {target!r} too.", "leave it out of --features")
         wanted.append(target)
-    return Schema({name: schema.about[name] for name in wanted})
+    return Schema({name: schema.column_specs[name] for name in wanted})
 
 
 def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random, random_or_secure
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.local.spl import Plain
 
 TELLS = "whoever sees the table learns about everybody"

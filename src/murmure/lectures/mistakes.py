@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories
 from murmure.core.fixed import WORD, exactly, exp
 from murmure.core.random import RandomWords
-from murmure.laws.law import Array, Channel
+from murmure.core.types import Array
+from murmure.laws.law import Channel
 from murmure.laws.mapped import Mapped
 from murmure.laws.table import TableChannel
 from murmure.local.staircase import Gamma, gamma_of

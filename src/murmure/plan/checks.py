@@ -11,7 +11,7 @@ from murmure.certify.certificate import certify
 from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import LIMIT, Statistic, Unit
+from murmure.core.types import MAX_SUM, Statistic, Unit
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -111,7 +111,7 @@ def _check_curator(plan: Plan) -> None:
         for domain in _domains(plan):
             _refuse_long_numbers(domain)
     rows = MAX_ROWS if plan.parties is None else plan.parties.rows * plan.parties.parties
-    if plan.statistic.largest > LIMIT // rows:
+    if plan.statistic.largest > MAX_SUM // rows:
         raise PlanRefused(
             f"Plan refused: one row can add {plan.statistic.largest:_} to {type(plan.statistic).__name__}; "
             f"{rows:_} rows could exceed "
@@ -137,7 +137,7 @@ def _check_parties(plan: Plan) -> None:
         )
     if getattr(plan.statistic, "weights", None) is not None:
         raise PlanRefused("Plan refused: weights are for tables that people randomised.")
-    wanted = getattr(plan.statistic, "least_honest", 2)
+    wanted = getattr(plan.statistic, "min_honest", 2)
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(

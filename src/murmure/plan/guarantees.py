@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from murmure.certify.certificate import certify
-from murmure.core.types import Certificate, Observer, Unit, pluralise
+from murmure.core.errors import pluralise
+from murmure.core.types import Certificate, Observer, Unit
 from murmure.core.zcdp import epsilon_from_rho
 
 if TYPE_CHECKING:

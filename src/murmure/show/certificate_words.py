@@ -56,7 +56,7 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        witness = {"input": a, "other": b, "report": _report_to_json(y), "words": " ".join(certificate.said or ())}
+        witness = {"input": a, "other": b, "report": _report_to_json(y), "words": " ".join(certificate.witness_text or ())}
     return certificate.to_dict() | {
         "witness": witness,
         "asked": certificate.asked,
@@ -96,7 +96,7 @@ def _without_public_columns(domain: Any) -> Any:
     """A schema without its public columns, which no mechanism touches; any other domain unchanged."""
     if not getattr(domain, "open", ()):
         return domain
-    return type(domain)({name: domain.about[name] for name in domain.private})
+    return type(domain)({name: domain.column_specs[name] for name in domain.private})
 
 
 def _format_setting(value: Any) -> str:

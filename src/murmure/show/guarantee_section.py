@@ -119,7 +119,7 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
 
 def _witness_people(c: Certificate) -> tuple[str, str]:
     """The two people, parsed from the certificate's sentence, which names every column."""
-    words = "" if c.said is None else c.said[1]
+    words = "" if c.witness_text is None else c.witness_text[1]
     match = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
     if match is None:
         return "", ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from murmure.core.show import sure_of
+from murmure.core.show import level_percent
 from murmure.show.french_terms import FRENCH, TERMS
 
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
@@ -295,7 +295,7 @@ def legend(w: Language, level: float, truth: str | None, each: float | None = No
     sure = f"{w.plain(100 * level)}{NARROW}%"
     known = together = ""
     if each is not None:
-        percent = sure_of(each).replace(".", w(".", ","))
+        percent = level_percent(each).replace(".", w(".", ","))
         together = w(
             f"; all of them hold at once (each at {percent}{NARROW}%)",
             f"{WIDE}; tous valent à la fois (chacun à {percent}{NARROW}%)",

@@ -12,9 +12,9 @@ from typing import Any
 
 from murmure import __version__
 from murmure.core.errors import CannotWrite, InvalidParameter, shorten
-from murmure.core.estimates.estimate import Target, check_level, check_target
+from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.files import all_or_nothing, refuse_to_replace
-from murmure.core.types import Release
+from murmure.core.types import Release, Target
 from murmure.show.consistent_section import consistent_section
 from murmure.show.cost_section import cost_section
 from murmure.show.curator_sections import curated_head, curated_question

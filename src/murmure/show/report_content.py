@@ -15,9 +15,9 @@ from typing import Any
 
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
-from murmure.core.estimates.estimate import Estimate, Target
-from murmure.core.show import each_at, true_values, truths_of
-from murmure.core.types import Certificate, Release
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.show import simultaneous_level, true_values, truths_of
+from murmure.core.types import Certificate, Release, Target
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.question_words import QuestionWords
@@ -209,7 +209,7 @@ class ReportContent:
         if not self.simultaneous:
             return self.level
         shown = [e for c in self.columns for e in (c.estimate, c.mean) if e is not None]
-        return each_at(self.level, shown)
+        return simultaneous_level(self.level, shown)
 
     @property
     def digest(self) -> str:

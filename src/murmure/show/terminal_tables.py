@@ -43,9 +43,9 @@ def certificate_table(certificate: Certificate, reports: int | None = None) -> T
     table.add_row("unit", "the whole record" if certificate.unit == "record" else "one attribute of the record")
     _add_public(table, certificate)
     table.add_row("method", certificate.method)
-    if certificate.said is not None:
-        table.add_row("witness", certificate.said[0])
-        table.add_row("", certificate.said[1])
+    if certificate.witness_text is not None:
+        table.add_row("witness", certificate.witness_text[0])
+        table.add_row("", certificate.witness_text[1])
     if certificate.assumption:
         table.add_row("provided", certificate.assumption)
     return table
@@ -63,8 +63,8 @@ def both_certificates(plan: Any, guarantees: Mapping[str, Certificate]) -> Table
         asked = "" if c.asked is None else f" (asked for {c.asked:.10g}{' a row' if rows > 1 else ''})"
         words = Text().append(f"epsilon = {c.epsilon:.10g}", "bold").append(f"{asked}, delta = {c.delta:g}; {c.method}")
         table.add_row(name, words)
-        if c.said is not None:
-            table.add_row("  witness", f"{c.said[0]} {c.said[1]}")
+        if c.witness_text is not None:
+            table.add_row("  witness", f"{c.witness_text[0]} {c.witness_text[1]}")
     table.add_row("relation", f"{record.relation} one person")
     _add_public(table, record)
     if record.assumption:

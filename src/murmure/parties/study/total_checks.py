@@ -1,8 +1,8 @@
-"""Totals that no rows can have: a model ends at once where it hears one, for everybody alike, and says so.
+"""Totals that no rows can have: a model that gets one ends at once, for everybody in the same way, and says so.
 
-Totals come from the coordinator, and a party may have added what it liked. Models suppose sums of rows: variances that
-are not below 0, counts that are not above the number of rows. What is held against a total here is public (bounds of
-columns, how many rows the study allows); a party's own part of it is not, since who refused would tell about its rows.
+Totals come from the coordinator, and a party may have added anything. Models assume sums of rows: variances that are
+not below 0, counts that are not above the number of rows. A total is only compared with public facts (bounds of
+columns, how many rows the study allows), and never with a party's own part of it: a refusal would reveal its rows.
 """
 
 from __future__ import annotations
