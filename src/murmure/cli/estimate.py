@@ -114,7 +114,7 @@ def estimate(
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
-    elif truth is not None:
+    elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
     needed = {"a sanitised table OUT": sources or randomised or None}
     require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
@@ -141,6 +141,7 @@ def estimate(
                 "whoever sees the truth needs no estimate. Keep it to yourself.",
                 err=True,
             )
+    # Bonferroni over all figures that are shown, not over all that the table could give.
     each = answer.each_level(level) if simultaneous else level
     with keep_file_names():
         if plot is not None:
@@ -321,7 +322,8 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
     from murmure.show.report import write_report
 
     release, truth = answer.release, None
-    main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
+    # A column may have shares and a mean. Reversed, the shares come last and stay: the page computes the mean itself.
+    main = {f.columns: f for f in reversed(answer.figures)}
     if isinstance(release.estimate, Mapping):
         wanted = [columns[0] for columns in reversed(main)]
         by_column = {name: release.estimate[name] for name in wanted}
