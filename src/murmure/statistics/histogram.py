@@ -19,7 +19,7 @@ from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import CellEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, with_cached_laws
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.base.statistic import counts_of, encode_lenient, one_hot, people_count
 
@@ -36,7 +36,7 @@ def one_hot_block(width: int, weight: float = 1.0) -> Block:
 
 def share_estimate(labels: list[str], noisy: NoisySum) -> Estimate:
     """Of protected one-hot cells."""
-    noisy = recalled(noisy)
+    noisy = with_cached_laws(noisy)
     law = noisy.law("cells")
     reading = ShareEstimator(noisy["cells"], law)
     enough = reading.divides(0.95)

@@ -24,7 +24,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, with_cached_laws
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
@@ -133,7 +133,7 @@ class Mean:
         return moments_from_counts(counts, counts_left_out(self))
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         mean = np.array([m.middle + m.half * m.u]) if m.divides(0.95) else np.array([np.nan])
         return Estimate(

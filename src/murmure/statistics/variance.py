@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
 from murmure.statistics.base.statistic import CuratorStatistic, people_count
@@ -66,7 +66,7 @@ class Variance(CuratorStatistic):
         return moments_from_counts(counts, counts_left_out(self))
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         reading = VarianceEstimator(m)
         value, reason = (m.half**2 * m.spread, None) if reading.divides(0.95) else (np.nan, TOO_NOISY)
