@@ -89,7 +89,7 @@ def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Ma
     sqrt V >= 10 z keeps the second within 5 % of the tail, and sqrt V >= z^3 / 2.4 the first within a factor 1.5, of
     which one tail gains what the other loses (it matters above z = 4.9, with thousands of simultaneous cells).
     Enumerated coverage at 95 % is then at least .947. A cell that nobody holds, with few reports to be expected, does
-    not look normal, whatever N.
+    not look normal for any N.
     """
     z = normal_quantile(level)
     variance = N * (q * (1 - q) + ends.T * (p - q) * (1 - p - q)).min(axis=0)
@@ -143,9 +143,8 @@ def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
     o, tail, tiny = np.asarray(o, float), (1.0 - level) / 2.0, 1e-9
-    if (
-        N > 1e12
-    ):  # here the inverses lose their digits; no real count is so large, but nonsense sums need an interval too
+    if N > 1e12:
+        # Here the inverses lose their digits. No real count is so large, but sums of nonsense need an interval too.
         r = (o / N)[:, None]
         half = normal_quantile(level) * np.sqrt(r * (1 - r) / N + (normal_quantile(level) / N) ** 2)
         return np.clip(r + half * np.array([-1.0, 1.0]), 0.0, 1.0)
