@@ -21,7 +21,7 @@ from murmure.central.base.budget_split import check_binding, entries, split_by_w
 from murmure.core.blocks import Block, Cost
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
-from murmure.laws.noise.staircase import StaircaseLaw, units
+from murmure.laws.noise.staircase import StaircaseLaw, loss_units
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _least(share: Fraction, moves: int, count: int) -> StaircaseLaw:
     """Of the steps that make sense, the one with the least variance."""
     found = []
     for step in {1, -(-moves // count), moves}:
-        each = share / units(moves, count, step)
+        each = share / loss_units(moves, count, step)
         found.append(StaircaseLaw.best(each, step))
     return min(found, key=lambda law: (law.variance, law.step))
 

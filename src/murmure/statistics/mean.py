@@ -37,7 +37,7 @@ class Mean(MomentsStatistic):
     budget_shares = (3.0, 6.0, 1.0)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         mean = np.array([m.middle + m.half * m.u]) if m.divides(0.95) else np.array([np.nan])
         return Estimate(

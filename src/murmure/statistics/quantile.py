@@ -25,7 +25,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, recalled, variance_of
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, variance_of, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
 from murmure.statistics.base.moments import Number, check_number
@@ -119,7 +119,7 @@ class Quantile(CuratorStatistic):
         return np.concatenate(out, axis=-1)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         parts = [part[:size].astype(float) for (_, part, _), size in zip(noisy, self.levels, strict=True)]
         tree = _Tree(parts, noisy.laws, branching(self.domain.size))
         q = np.array(self.probabilities)

@@ -31,7 +31,7 @@ class Variance(MomentsStatistic):
     budget_shares = (3.0, 4.0, 3.0)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         estimator = VarianceEstimator(m)
         value, reason = (m.half**2 * m.spread, None) if estimator.divides(0.95) else (np.nan, TOO_NOISY)
