@@ -205,7 +205,7 @@ def test_the_noise_of_a_masked_sum_is_that_of_the_survivors_shares(noise: Any) -
     gate = Gate(Random.seeded(11))
     mu.run(plan, [[0]] * 4 + [None], gate=gate)
     drawn = np.array(gate.asked[-1].answer[1:], float)
-    variance = plan.bound.of(4).laws[0].variance
+    variance = plan.bound.for_survivors(4).laws[0].variance
     spread = (drawn**2).std() / len(drawn) ** 0.5
 
     assert abs(drawn.mean()) < 6 * (variance / len(drawn)) ** 0.5
@@ -224,4 +224,4 @@ def test_error_bars_are_those_of_the_shares_that_came() -> None:
         for present in (4, 5)
     }
 
-    assert wide[4] == plan.bound.of(4).laws[0].variance < wide[5] == plan.bound.laws[0].variance
+    assert wide[4] == plan.bound.for_survivors(4).laws[0].variance < wide[5] == plan.bound.laws[0].variance
