@@ -473,11 +473,11 @@ from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
 if place == "before": charge_file.Ledger._append = die
-if place == "between": table_writer.Writer._settle = die
+if place == "between": table_writer.TableWriter._commit = die
 if place == "metadata":
-    settle = table_writer.Part.settle
-    table_writer.Part.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
-if place == "after": table_writer.Writer._drop = die
+    settle = table_writer.HiddenFile.commit
+    table_writer.HiddenFile.commit = lambda self: settle(self) if self.path.suffix == ".json" else die()
+if place == "after": table_writer.TableWriter._drop = die
 main()
 """
 

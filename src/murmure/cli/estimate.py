@@ -332,7 +332,7 @@ def count(
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
@@ -344,7 +344,7 @@ def count(
                 place = place * schema[columns[1]].size + by_name[columns[1]]
             counts[columns] += np.bincount(place, weigh, sizes[columns])
     if rows == 0:
-        raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
+        raise EmptySource(f"no row of {table.source_name} fits the schema: there is nothing to compare with.")
     return counts, rows, left_out
 
 

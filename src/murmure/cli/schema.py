@@ -195,7 +195,7 @@ def look(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
             draft.see(batch.column(i))
@@ -420,7 +420,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     rows = valid = 0
     counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in held}
     first: dict[str, Any] = {}
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         found = held.inspect(batch)
         for name, one in found.items():
             masks = (one.refused, one.missing, one.moved, one.dropped)

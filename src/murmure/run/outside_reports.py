@@ -22,7 +22,7 @@ from murmure.core.outside_randomness import with_assumption
 from murmure.core.random import Random
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import known_row_count, with_progress
-from murmure.engines.base.task import Task, one_column
+from murmure.engines.base.task import Task, column_of_batch
 from murmure.engines.memory import Memory
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.engines.sources.tables import column_names, open_table
@@ -156,7 +156,7 @@ class ReportStep:
     def __call__(self, task: Task) -> Total:
         batch = task.batch
         if hasattr(batch, "num_columns") and batch.num_columns == 1:
-            batch = one_column(batch, None)
+            batch = column_of_batch(batch, None)
         try:
             return Total(len(task), self.plan.tallier.tally(self.form.parse(batch)))
         except OutsideDomain as error:

@@ -219,7 +219,7 @@ class _Rows:
 
     def _tasks(self) -> Iterator[Task]:
         for i, batch in enumerate(
-            with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.what}")
+            with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
         ):
             first, self.read = self.read, self.read + batch.num_rows
             if self.people is not None:

@@ -116,7 +116,7 @@ def plan_in_table(table: TableReader) -> tuple[Plan, bool]:
     if PLAN_KEY not in table.metadata:
         beside = [f"{path.name}-metadata.json" for path in table.paths if path.suffix == ".csv"]
         raise InvalidParameter(
-            f"{table.what} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
+            f"{table.source_name} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
             hint=f"the plan of a CSV file stands beside it, in {beside[0]}"
             if beside
             else "in Python: estimate(table, plan), with the plan that it was sanitised with",
@@ -180,7 +180,7 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     on_spark = type(source).__module__.startswith("pyspark.")
     table = None if on_spark else open_table(source)
     metadata = _held_by_spark(source) if table is None else table.metadata
-    what, seeded = "the frame" if table is None else table.what, False
+    what, seeded = "the frame" if table is None else table.source_name, False
     if PLAN_KEY in metadata:
         held, seeded = _read_plan(metadata)
         if plan is not None and plan.digest != held.digest:
@@ -205,6 +205,6 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
 
 def _read_tasks(table: TableReader) -> Iterator[Task]:
     first, rng = 0, Random.secure()  # nothing is drawn
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         yield Task(batch, rng, first)
         first += batch.num_rows
