@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.least_squares import clear_of_noise, solve, weight_covariance
 from murmure.learn.linear import EXAMPLES, LinearRegression, lecture_cost

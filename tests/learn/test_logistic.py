@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total

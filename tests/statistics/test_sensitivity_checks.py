@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
 
 AGE = mu.Integers(0, 9, "age")

@@ -289,7 +289,7 @@ def count_original(
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
@@ -301,7 +301,7 @@ def count_original(
                 cell = cell * schema[columns[1]].size + by_name[columns[1]]
             counts[columns] += np.bincount(cell, row_weights, sizes[columns])
     if rows == 0:
-        raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
+        raise EmptySource(f"no row of {table.source_name} fits the schema: there is nothing to compare with.")
     return counts, rows, left_out
 
 

@@ -365,7 +365,7 @@ class SanitiseCharge:
         table = open_table(source, list(schema), schema.kinds)
         if PLAN_KEY in table.metadata:
             raise UsageError(
-                f"{table.what} is sanitised already.", "sanitise the original; murmure estimate reads this one"
+                f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
             )
         # The ledger recognises people by the files that they are in.
         self.paths = table.paths

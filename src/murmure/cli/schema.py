@@ -185,7 +185,7 @@ def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Dr
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
             draft.add(batch.column(i))

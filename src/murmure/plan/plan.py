@@ -193,7 +193,7 @@ class Plan:
 
     def record_masked_answer(self, values: Sequence[int], gate: Gate) -> tuple[int, ...]:
         """Between parties: the sum came with their shares of the noise, and the gate keeps what left."""
-        gate.passed(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
+        gate.note_answer(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
         return gate.answers[-1].answer
 
     def interpret(self, answer: Sequence[int], survivors: int | None = None) -> Any:
@@ -204,7 +204,7 @@ class Plan:
         if self.chooses:
             return self.statistic.chosen(int(answer[0]))  # type: ignore[attr-defined]
         known = self.parties is not None and survivors is not None
-        laws = (self.bound.of(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
+        laws = (self.bound.for_survivors(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
         noisy = NoisySum(self.bound.blocks, np.array(answer, np.int64), laws)  # type: ignore[union-attr]
         estimate = self.statistic.interpret(noisy)  # type: ignore[attr-defined]
         if hasattr(self.curator, "post_process"):  # what left the gate is biased

@@ -156,7 +156,7 @@ class ReportTallyStep:
     def __call__(self, task: Task) -> Total:
         batch = task.batch
         if hasattr(batch, "num_columns") and batch.num_columns == 1:
-            batch = one_column(batch, None)
+            batch = column_of_batch(batch, None)
         try:
             return Total(len(task), self.plan.tallier.tally(self.form.parse(batch)))
         except OutsideDomain as error:
