@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.listing import PLUG_IN_FOLDERS, STATISTICS, listed, plug_ins
 
-from murmure.catalogue import MECHANISMS, QUESTIONS, RECORDS
+from murmure.catalogue import MECHANISMS, QUESTIONS, RECORDS, persisted_name
 from murmure.certify.checks.promises import check_engine, check_mechanism, check_statistic
 from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
 from murmure.core.random import Random

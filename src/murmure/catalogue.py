@@ -113,7 +113,7 @@ OTHERS = {
     "run": "murmure.run.run",
     "Study": "murmure.parties.study.document",
     "sanitise": "murmure.run.tables.sanitiser",
-    "estimate": "murmure.run.tables.table_format",
+    "estimate": "murmure.run.tables.estimator",
     "write_report": "murmure.show.report",
     "advise": "murmure.advise.advice",
 }

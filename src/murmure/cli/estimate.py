@@ -289,7 +289,7 @@ def answer_table(
     from murmure.cli.schema import split_columns
     from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
-    from murmure.run.tables.table_format import estimate as estimated
+    from murmure.run.tables.estimator import estimate as estimated
     from murmure.run.tables.table_format import plan_in_table
     from murmure.statistics.marginals import Marginals
     from murmure.statistics.pair import Pair

@@ -23,7 +23,7 @@ from murmure.econometrics.no_rows import NO_ROWS
 from murmure.econometrics.results.provenance import how_of
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
-from murmure.run.run import LedgerRequest, drive
+from murmure.run.driver import LedgerRequest, drive
 from murmure.run.totals import SeparateTables
 from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
 from murmure.statistics.expressions.parser import columns_in, read_expression

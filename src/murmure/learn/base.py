@@ -51,7 +51,7 @@ from murmure.plan.privacy import (
     noise_in,
     rules_of,
 )
-from murmure.run.run import LedgerRequest, drive
+from murmure.run.driver import LedgerRequest, drive
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
