@@ -44,7 +44,7 @@ def every_row(domain):
 @pytest.mark.parametrize("example", gram.EXAMPLES, ids=repr)
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [ONE, TWO, LABELS], ids=["one", "two", "labels"])

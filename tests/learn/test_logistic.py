@@ -59,7 +59,7 @@ def check_blocks(ask, attained):
 )
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [TWO, THREE], ids=["two", "three"])

@@ -162,17 +162,14 @@ class GroupBy(CuratorStatistic):
 
     def _together(self, answers: list[Any]) -> Estimate | Estimates:
         """One figure a group: one table. Several: a table for every group."""
-        n = sum(estimate_of_group.n for estimate_of_group in answers)
-        if all(
-            isinstance(estimate_of_group, Estimate) and len(estimate_of_group.mean) == 1
-            for estimate_of_group in answers
-        ):
+        n = sum(answer.n for answer in answers)
+        if all(isinstance(answer, Estimate) and len(answer.mean) == 1 for answer in answers):
             return stacked(self.labels(), answers, n)
         tables: dict[str, Estimate] = {}
-        for label, estimate_of_group in zip(self.labels(), answers, strict=True):
-            inner = {"": estimate_of_group} if isinstance(estimate_of_group, Estimate) else estimate_of_group
+        for label, answer in zip(self.labels(), answers, strict=True):
+            inner = {"": answer} if isinstance(answer, Estimate) else answer
             tables |= {f"{label}: {name}" if name else label: estimate for name, estimate in inner.items()}
-        return Estimates(tables, n, noisy=any(estimate_of_group.noisy for estimate_of_group in answers))
+        return Estimates(tables, n, noisy=any(answer.noisy for answer in answers))
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         key, inner = self._parts(x)

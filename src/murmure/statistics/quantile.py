@@ -126,7 +126,14 @@ class Quantile(CuratorStatistic):
         F, total = np.cumsum(tree.leaves), float(tree.leaves.sum())
         sd = np.sqrt(np.array([tree.variances(float(one)) for one in q]))
         estimator = QuantileEstimator(
-            F - q[:, None] * total, sd, q, noisy.laws, total, math.sqrt(tree.total_variance), *self._values()
+            F - q[:, None] * total,
+            sd,
+            q,
+            noisy.laws,
+            total,
+            math.sqrt(tree.total_variance),
+            self.domain.numbers(),
+            self.domain.scale()[2],
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
         noisy_levels, enough = any(law is not None for law in noisy.laws), estimator.divides(0.95)
@@ -140,9 +147,6 @@ class Quantile(CuratorStatistic):
             noisy=noisy_levels,
             left_out=left_out_of(noisy, "level 1") if counts_left_out(self) else None,
         )
-
-    def _values(self) -> tuple[Floats, float]:
-        return self.domain.numbers(), self.domain.scale()[2]
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.quantile(self.domain.numbers()[x], self.probabilities, method="inverted_cdf")
