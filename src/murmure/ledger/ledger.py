@@ -49,11 +49,6 @@ def default_place() -> str:
     return os.environ.get(VARIABLE) or DEFAULT_FILE
 
 
-def default_ledger() -> Ledger:
-    """The ledger at the default place."""
-    return Ledger(default_place())
-
-
 class Ledger:
     """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget."""
 
@@ -131,15 +126,15 @@ class Ledger:
 
     def budget(self, dataset: str) -> Budget | None:
         """The budget in force, or None."""
-        return budget_of(self._entries_of(dataset))
+        return budget_of(self.history(dataset))
 
     def spent(self, dataset: str) -> Spent:
         """What these people have paid so far, at the delta of their budget."""
-        return spent_of(self._entries_of(dataset))
+        return spent_of(self.history(dataset))
 
     def left(self, dataset: str) -> Remaining:
         """What may still be charged to all of these people; nothing without a budget."""
-        entries = self._entries_of(dataset)
+        entries = self.history(dataset)
         return remaining_of(budget_of(entries), entries)
 
     # -- history
@@ -149,7 +144,9 @@ class Ledger:
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """Every charge and every budget, in the order of writing."""
-        return self._entries_of(dataset)
+        with self._reading() as run:
+            entries = self._read_entries(run)[0] if run else []
+        return [entry for entry in entries if dataset in (None, entry.dataset)]
 
     def answer(self, number: int) -> LedgerAnswers:
         """The noisy answers that charge `number` paid for."""
@@ -210,11 +207,6 @@ class Ledger:
                 f"it is of version {shorten(version[0][0] if version else None)}, and this software reads {VERSION}",
                 "install the release of murmure that wrote it",
             )
-
-    def _entries_of(self, dataset: str | None) -> list[Entry]:
-        with self._reading() as run:
-            entries = self._read_entries(run)[0] if run else []
-        return [entry for entry in entries if dataset in (None, entry.dataset)]
 
     def _read_entries(self, run: Run) -> tuple[list[Entry], str]:
         """Every entry, and the checksum of the last. All are read before anything is decided: a row that was changed,
@@ -294,7 +286,7 @@ class Account:
 
     def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
         """Refuse early what could not be paid now. Nothing is written or reserved: `pay` decides."""
-        self._budget_check(cost, relation, part or self.part)(self.ledger._entries_of(self.dataset))
+        self._budget_check(cost, relation, part or self.part)(self.ledger.history(self.dataset))
 
     def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> LedgerAnswers | None:
         """The answers to this plan about exactly these data, or None. They are paid for: to show them again is free.

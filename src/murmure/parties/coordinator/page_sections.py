@@ -161,10 +161,7 @@ def _guarantees(view: StatusView, w: Language) -> str:
                 f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}. {totals}",
             ),
         ),
-        (
-            w("each party", "chaque participant"),
-            w("The total, and who is in it.", "Le total, et qui y figure."),
-        ),
+        (w("each party", "chaque participant"), w("The total, and who is in it.", "Le total, et qui y figure.")),
         *_readers(view, w),
     ]
     heads = (w("who", "qui"), w("learns at most", "apprend au plus"))

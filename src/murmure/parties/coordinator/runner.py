@@ -51,7 +51,7 @@ class CoordinatorRunner:
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.study, self._identity, self._store, self._release_log = study, identity, store, released
-        self._wait, self._patience, self._clock, self._log = wait, patience, clock, say
+        self._wait, self._patience, self._clock, self.say = wait, patience, clock, say
         self._lock = threading.Lock()
         self._failed: LogFailed | None = None
         self._closes_at, self._overdue = 0.0, False
@@ -76,10 +76,6 @@ class CoordinatorRunner:
     def inbox(self, place: int) -> tuple[bytes, ...]:
         """All messages to this party, in all rounds."""
         return self._inboxes[place]
-
-    def say(self, line: str) -> None:
-        """Write a line into the log of events that people read."""
-        self._log(line)
 
     @property
     def over(self) -> bool:
@@ -106,7 +102,7 @@ class CoordinatorRunner:
                     outcomes.append(error)
                 except Exception as error:  # an error of this software: no message may end the study for everybody
                     outcomes.append(BadMessage("this message cannot be taken."))
-                    self._log(f"failed: {error_location(error)} while a message was heard; read the log again")
+                    self.say(f"failed: {error_location(error)} while a message was heard; read the log again")
                     self._restore(events)
                     events = []
                 else:
@@ -149,12 +145,12 @@ class CoordinatorRunner:
         except ProtocolRefused as error:
             if message.sender in known or message.sender not in machine.unusable:
                 raise
-            self._log(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
+            self.say(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
             return Event(machine.session.round, "message", raw), error
         self._accepted.add(digest)
         self._update_departures(machine, sender, message.kind)
         name, did = self.study.roster[sender].name, "declined" if message.kind is Kind.REFUSE else "answered"
-        self._log(f"round {machine.session.round}, {machine.stage}: {name} {did}")
+        self.say(f"round {machine.session.round}, {machine.stage}: {name} {did}")
         return Event(machine.session.round, "message", raw), None
 
     def _update_departures(self, machine: Coordinator, sender: int, kind: Kind) -> None:
@@ -208,12 +204,12 @@ class CoordinatorRunner:
         self._publish()
         for place, departure in sorted(self._departures.items()):
             if departure == Departure("vanished", round, stage):
-                self._log(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
             elif departure == Departure("unusable", round, stage):
                 consequence = "is left out" if stage in COHORT_STAGES else "sent what cannot be used"
                 why = machine.unusable[place]
-                self._log(f"round {round}, {stage}: {self.study.roster[place].name} {consequence}: {why}")
-        self._log(
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} {consequence}: {why}")
+        self.say(
             f"round {round}, {stage}: closed, {'refused: ' + type(refusal).__name__ if refusal else machine.stage}"
         )
 
@@ -305,7 +301,7 @@ class CoordinatorRunner:
         self._stop(kind, words)
         self._write([Event(round, "end", f"{kind}\n{words}".encode())])
         self._publish()
-        self._log(f"round {round}: ended, {kind}")
+        self.say(f"round {round}: ended, {kind}")
 
     def _stop(self, kind: str, words: str) -> None:
         for place in set(self._machine.unusable) - set(self._departures):

@@ -278,8 +278,10 @@ def _unpack(raw: bytes) -> list[bytes]:
 
 def _no_http_answer(error: BaseException) -> bool:
     """Whether there was a connection, and what came over it was nothing, or not HTTP."""
-    lost = (http.client.RemoteDisconnected, http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
-    return isinstance(error, (*lost, http.client.IncompleteRead))
+    # RemoteDisconnected is a BadStatusLine.
+    return isinstance(
+        error, http.client.BadStatusLine | http.client.IncompleteRead | ConnectionResetError | BrokenPipeError
+    )
 
 
 def _why(error: BaseException) -> str:

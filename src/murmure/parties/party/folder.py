@@ -12,15 +12,7 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.files import cannot_write
 from murmure.parties.party.refusals import AlreadyRunning, NotOnRoster, StoreFailed
 from murmure.parties.party.store import PartyStore
-from murmure.parties.study.key_files import (
-    CARD,
-    KEY,
-    only_process,
-    others_may_read,
-    read_card,
-    write_card,
-    write_key,
-)
+from murmure.parties.study.key_files import CARD, KEY, only_process, others_may_read, read_card, write_card, write_key
 from murmure.secure.identity import Card, Identity
 
 if TYPE_CHECKING:

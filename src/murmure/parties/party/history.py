@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from murmure.core.errors import MurmureError
 from murmure.parties.party.spending import charges_on_columns
 from murmure.parties.study.cohort_guard import sum_names
-from murmure.parties.study.costs import (
-    ProtectedUnit,
-    StudyCharge,
-    charges_of,
-    epsilon_and_delta,
-    round_up,
-    total_cost,
-)
+from murmure.parties.study.costs import ProtectedUnit, StudyCharge, charges_of, epsilon_and_delta, round_up, total_cost
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage
 from murmure.parties.study.questions import exact_questions
 from murmure.secure.identity import Card

@@ -94,12 +94,6 @@ class Invitation:
         )
 
 
-def check_invitation(terms: Invitation) -> None:
-    """All that can be refused before a person is asked: signer, roster, this party's rules."""
-    check_known(terms)
-    check_rules(terms)
-
-
 def check_known(terms: Invitation) -> None:
     """Require the expected study, signer and roster. If one is not as expected, the coordinator gets no answer."""
     with _recorded(terms):

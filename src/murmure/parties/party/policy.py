@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.parties.party.refusals import (
-    ForbiddenColumn,
-    NoiseRequired,
-    OverBudget,
-    TooFewRows,
-    TooManySums,
-)
+from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OverBudget, TooFewRows, TooManySums
 from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
 from murmure.plan.plan import REPORTED_DELTA

@@ -22,7 +22,7 @@ from murmure.parties.party.local_sums import LocalSums, sums_for_plan
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
 from murmure.parties.party.store import RoundState
-from murmure.parties.party.transaction import PartyTransaction
+from murmure.parties.party.transaction import PartyTransaction, read_charges
 from murmure.parties.study.cohort_guard import check_cohort, exact_columns, sum_request
 from murmure.parties.study.costs import charge_of
 from murmure.parties.study.freshness import AskCounter
@@ -354,7 +354,7 @@ class RoundRunner:
 
     def _pay(self, transaction: PartyTransaction) -> None:
         """Charge the noise before the vector leaves. The budget is checked again: other studies may have paid since."""
-        self.runner.policy.check_budget(self.runner.study, transaction.charges())
+        self.runner.policy.check_budget(self.runner.study, read_charges(transaction.run))
         if self.turn.plan.curator is not None:
             transaction.record_charge(charge_of(self.runner.study, self.number, self.turn.plan))
 

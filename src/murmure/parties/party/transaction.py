@@ -129,9 +129,6 @@ class PartyTransaction:
         )
         self.run(f"INSERT INTO charges VALUES ({', '.join('?' * len(values))})", *values)
 
-    def charges(self) -> list[StudyCharge]:
-        return read_charges(self.run)
-
     def finish_round(self, result: list[int], cohort: tuple[int, ...], is_last: bool) -> None:
         """Store the sum, and erase the secrets of the round in the same transaction."""
         self.run(

@@ -10,7 +10,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -291,10 +291,9 @@ class Study:
         """What became of every model, given the sums of all rounds so far. present: how many parties are in them."""
         if not self.models:
             return ()
-        known = [
-            one if one.result is None else replace(one, result=_present(one.result, present))
-            for one in self._replay.outcomes(released)
-        ]
+        known = self._replay.outcomes(released)
+        if present is not None:
+            known = tuple(outcome.with_provenance(present=present) for outcome in known)
         return (*known, *(ModelOutcome(model) for model in self.models[len(known) :]))
 
     def encoder(self, round: int, released: Sequence[Sequence[int]] = ()) -> RingEncoder:
@@ -329,11 +328,7 @@ class Study:
 
     @classmethod
     def from_toml(
-        cls,
-        path: str | os.PathLike[str],
-        cards: Iterable[Card],
-        coordinator: Card,
-        minimum_cell: int = MINIMUM_CELL,
+        cls, path: str | os.PathLike[str], cards: Iterable[Card], coordinator: Card, minimum_cell: int = MINIMUM_CELL
     ) -> Study:
         """From a study.toml that a person wrote, and the cards of those who are asked.
 
@@ -420,7 +415,3 @@ class Study:
             raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
         coordinator.verify(SIGNATURE_PREFIX + study_digest(envelope["study"]), signature)
         return cls._from_dict(envelope["study"])
-
-
-def _present(result: Any, present: int | None) -> Any:
-    return result if present is None else replace(result, how=replace(result.how, present=present))

@@ -194,10 +194,7 @@ def _trust(study: Study, say: StudyLanguage) -> list[str]:
         "C’est le demandeur qui vous communique les totaux ; votre logiciel vérifie seulement qu’ils sont possibles.",
     )
     if sharing.coordinator == "lying":
-        totals += say(
-            " So nothing further is asked by them.",
-            " Aucune autre question n’en dépend donc.",
-        )
+        totals += say(" So nothing further is asked by them.", " Aucune autre question n’en dépend donc.")
     else:
         totals += say(
             " The study trusts it in this: where a question follows from totals before it, false ones would choose it.",

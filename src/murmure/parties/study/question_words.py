@@ -155,10 +155,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
         "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
         "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs carrés",
     ),
-    "Sum": (
-        "the sum of {columns}, and how many rows there are",
-        "la somme de {columns}, et le nombre de lignes",
-    ),
+    "Sum": ("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
     "Count": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Rows": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Quantile": (

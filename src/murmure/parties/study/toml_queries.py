@@ -14,7 +14,7 @@ from murmure.core.errors import shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS
-from murmure.parties.study.toml_errors import refuse
+from murmure.parties.study.toml_errors import check_column, refuse
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
@@ -117,10 +117,7 @@ def _columns(where: str, key: str, value: Any, schema: Schema) -> list[str]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise refuse(where, f"{key} must name columns of the schema, got {shorten(value)}.", f'{key} = "age"')
     for name in names:
-        if name not in schema.private:
-            near = difflib.get_close_matches(name, schema.private, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise refuse(where, f"{key}: there is no private column {name!r} in the schema.", hint)
+        check_column(f"{where}: {key}", name, schema)
     return names
 
 
