@@ -437,10 +437,10 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
     ledger.set_budget("patients", 1.0)
     for _ in range(2):
         pay(ledger.account("patients"))
-    second = replace(ledger.history()[1], epsilon=0.01)
+    checksum = row_checksum(replace(ledger.history()[1], epsilon=0.01).to_row())
     change(
         place,
-        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.to_row())}' WHERE number = 2""",
+        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{checksum}' WHERE number = 2""",
     )
     with pytest.raises(LedgerFailed, match="entry 3"):
         ledger.verify()
