@@ -117,6 +117,7 @@ class Ledger:
                     hint="a budget can be lowered to what is spent, not below",
                 )
 
+        # Only a budget makes a ledger: a mistyped path must not become an empty one.
         if not self._store.exists():
             self._store.create()
         self._write(
@@ -248,6 +249,7 @@ class Ledger:
             run(insert(ENTRIES), *row, row_checksum(row))
             for answer in answers:
                 run(insert(ANSWERS), last + 1, *answer)
+            # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
             stored = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
             if [tuple(columns) for columns in stored] != [(*row, row_checksum(row))]:
                 raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
@@ -380,10 +382,10 @@ class Account:
             if not covers(budget.epsilon, budget.delta, total):
                 pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
                 pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
-                asked = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
+                request = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
                 whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
                 raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for {asked}, left "
+                    f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
                     f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
                     f"{_command(self.dataset, 'MORE')}",

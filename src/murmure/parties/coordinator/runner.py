@@ -135,6 +135,7 @@ class CoordinatorRunner:
                 f"a {message.kind.name} message is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
             )
+        # A message that cannot be used, but is signed, marks its sender: that must survive a restart.
         known = set(machine.unusable)
         try:
             sender = machine.receive(raw)
@@ -200,6 +201,7 @@ class CoordinatorRunner:
         round, stage = machine.session.round, machine.stage
         refusal = self._close(machine)
         result = self._results[-1] if machine.stage == "done" else None
+        # On the disk first: after a crash, parties must get the messages of this stage, and never others.
         self._write([Event(round, "close")], result)
         self._publish()
         for place, departure in sorted(self._departures.items()):
@@ -266,6 +268,7 @@ class CoordinatorRunner:
         self._allow(self._patience)
         if machine.stage == "done":
             self._results.append(RoundResult(round, machine.cohort, tuple(machine.result)))
+            # How long the next question took here tells how long slower machines of parties may need.
             began = self._clock()
             if self.study.turn(round + 1, self._sums) is not None:
                 self._begin_round(SLOWER * (self._clock() - began))
@@ -281,7 +284,7 @@ class CoordinatorRunner:
     @property
     def _sums(self) -> list[tuple[int, ...]]:
         """The sums of all rounds that are over: the next question follows from them."""
-        return [one.sums for one in self._results]
+        return [result.sums for result in self._results]
 
     def _begin_round(self, extra: float = 0.0) -> None:
         """extra: seconds in which parties compute the same question."""
@@ -326,7 +329,7 @@ class CoordinatorRunner:
         if inboxes:
             places = range(len(self.study.roster))
             self._inboxes = [
-                tuple(m for one in self._rounds if place in one.session.members for m in one.inbox(place))
+                tuple(m for machine in self._rounds if place in machine.session.members for m in machine.inbox(place))
                 for place in places
             ]
         self.progress = self._current_progress()
@@ -353,7 +356,7 @@ class CoordinatorRunner:
     def _max_known_bytes(self) -> int:
         """The length of the longest message in the rounds that are known in advance."""
         encoders = [question.plan.encoder for question in self.study.questions]
-        return max(replace(self._rounds[0].session, encoder=one).largest for one in encoders)
+        return max(replace(self._rounds[0].session, encoder=encoder).largest for encoder in encoders)
 
     @property
     def max_message_bytes(self) -> int:

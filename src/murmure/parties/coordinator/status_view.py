@@ -26,6 +26,7 @@ class StatusView:
 
     @classmethod
     def of(cls, runner: CoordinatorRunner) -> StatusView:
+        # Read once: the runner replaces its progress in another thread.
         progress = runner.progress
         return cls(runner.study, progress, runner.results[: progress.results])
 

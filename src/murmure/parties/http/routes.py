@@ -119,6 +119,7 @@ class Routes:
 
     def _has_token(self, request: Request) -> bool:
         token = request.query_params.get("token") or request.cookies.get(COOKIE) or ""
+        # In constant time: a guess must not show how many letters are right.
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     def _refuse_page(self) -> Response:

@@ -71,6 +71,7 @@ class Policy:
 
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
+        # Capitals do not count: to most databases they name the same column.
         forbidden = {name.casefold() for name in self.forbidden}
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(

@@ -110,8 +110,8 @@ class PartyStore:
 
     def study(self, digest: bytes) -> JoinedStudy | None:
         with self.file.reading() as run:
-            found = run(f"SELECT {JOINED_COLUMNS} FROM studies WHERE digest = ?", digest)
-        return JoinedStudy(*found[0]) if found else None
+            rows = run(f"SELECT {JOINED_COLUMNS} FROM studies WHERE digest = ?", digest)
+        return JoinedStudy(*rows[0]) if rows else None
 
     def studies(self) -> list[JoinedStudy]:
         with self.file.reading() as run:
@@ -142,6 +142,7 @@ class PartyStore:
             if refusal is not None:
                 PartyTransaction(run, digest, number).record_sent("refuse", refusal)
             record_decision(run, digest, name, "ended", reason)
+        # Erasing copied the pages with the secrets to the journal.
         self.file.wipe()
 
     def finish_study(self, digest: bytes, number: int) -> None:
@@ -167,23 +168,23 @@ class PartyStore:
         """Whether a vector is still to be made: a masked one is only sent again. (Once done, rows are compared.)"""
         joined = self.study(digest)
         with self.file.reading() as run:
-            made = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
-        return joined is None or joined.state == "done" or (joined.state == "joined" and made < rounds)
+            vectors = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
+        return joined is None or joined.state == "done" or (joined.state == "joined" and vectors < rounds)
 
     # -- one round -------------------------------------------------------------------------------
 
     def open_round(self, study: bytes, number: int, first: Callable[[bytes], bytes]) -> RoundState:
         """The round as far as it went; a new round gets a fresh seed and its first message."""
         with self.file.writing() as run:
-            found = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
-            if not found:
+            seeds = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
+            if not seeds:
                 seed = fresh_key()
                 run("INSERT INTO rounds VALUES (?, ?, ?, NULL, NULL)", study, number, seed)
                 PartyTransaction(run, study, number).record_sent("keys", first(seed))
-            elif found[0][0] is None:
+            elif seeds[0][0] is None:
                 raise StudyEnded("this round is over, and its secrets are erased.", hint="there is nothing to go on")
             else:
-                seed = found[0][0]
+                seed = seeds[0][0]
             received = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
             sent = run(
                 "SELECT kind, message, acknowledged FROM sent WHERE study = ? AND round = ? ORDER BY rowid",
@@ -250,8 +251,8 @@ class PartyStore:
 
 
 def _pinned(run: Run, url: str) -> bytes | None:
-    found = run("SELECT key FROM coordinators WHERE url = ?", url)
-    return found[0][0] if found else None
+    keys = run("SELECT key FROM coordinators WHERE url = ?", url)
+    return keys[0][0] if keys else None
 
 
 def _check_pin(run: Run, url: str, card: Card) -> None:

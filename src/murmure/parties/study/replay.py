@@ -89,6 +89,7 @@ class ModelReplay:
     def _follow(self, released: Sequence[Sequence[int]]) -> None:
         sums = [tuple(map(int, answer)) for answer in released]
         common = min(len(sums), len(self._released))
+        # These are not the sums that the models were run on: start again.
         if self._interrupted or sums[:common] != self._released[:common]:
             self._restart()
         for answer in sums[len(self._released) :]:

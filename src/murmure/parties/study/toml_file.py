@@ -226,8 +226,8 @@ def _plans(
     for number, (query, noise) in enumerate(zip(toml.get("queries", []), noises, strict=False), 1):
         place = f"{where}, query {number}"
         try:
-            asks = statistic_from_toml(place, query, schema)
-            plans.append(Plan(asks, parties=sharing, **plan_noise(place, noise)))
+            statistic = statistic_from_toml(place, query, schema)
+            plans.append(Plan(statistic, parties=sharing, **plan_noise(place, noise)))
         except MurmureError as error:
             raise (error if str(error).startswith(place) else error_of_file(place, error)) from None
     return tuple(plans)

@@ -43,15 +43,16 @@ def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise:
     for word in table:
         if word not in keys and word not in STUDY_KEYS:
             raise _unknown(where, name, word, list(keys))
-    given = {}
+    arguments = {}
     for key in keys.values():
         if key.name in table:
-            given[key.name] = _value(where, name, key, table[key.name], schema)
+            arguments[key.name] = _value(where, name, key, table[key.name], schema)
         elif key.required:
             raise refuse(where, f"{name}.{key.name} must be {key.words}; it is left out.", key.example)
+    # NO_ROWS: the function checks its arguments and returns its model, without asking anybody.
     privacy = Secure() if noise is None else Secure(**vars(noise))
     try:
-        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **given)
+        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **arguments)
     except MurmureError as error:
         raise refuse(where, message_without_hint(error), error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
