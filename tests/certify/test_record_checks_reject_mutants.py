@@ -202,7 +202,7 @@ class IndependentFakes(HiddenOracle):
     def cross(self, f: Any) -> Any:
         high, low = self._cells
         s, p, q = float(self.chance), float(self.real.supports.p), float(self.real.supports.q)
-        fake = np.array([float(v) for v in self.fakes]) * np.ones(len(f))
+        fake = np.array([float(v) for v in self.fake_chances]) * np.ones(len(f))
         slope = high[0] - low[0]
         product = np.outer(low, low) + slope * (np.outer(f, low) + np.outer(low, f))
         both = s * (q * q + np.add.outer(f, f) * q * (p - q)) + (1 - s) * np.outer(fake, fake)

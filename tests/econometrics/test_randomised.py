@@ -73,7 +73,7 @@ def test_readings_are_unbiased(mechanism: Any) -> None:
     if held.is_number:
         first, step = grid_of(mechanism.domain)
         functions: list[Any] = [(1, [first + step * c for c in range(k)])]
-        if held.tells(2):
+        if held.has_unbiased(2):
             functions.append((2, [(first + step * c) ** 2 for c in range(k)]))
     else:
         table = tuple(Fraction(c * c + 1, 3) for c in range(k))
@@ -127,7 +127,7 @@ def test_products_are_unbiased_within_and_between_columns() -> None:
     age, pain = 5.0, 7.25
     reports = list(itertools.product(range(3), range(columns[1].mechanism.outputs)))
     other = {"age": age, "pain": pain, "age > 2": 1.0}
-    shown = columns[1].shown
+    shown = columns[1].cell_values
     x = [np.array([float(s == c) for s, _ in reports]) for c in (1, 2)]
     x.append(np.array([shown[i] for _, i in reports]))
     x += [np.full(len(reports), other[text]) for text in asked.inputs[3:]]
@@ -386,7 +386,7 @@ def test_sums_that_chance_has_spoilt_are_no_fit() -> None:
     with pytest.raises(Collinear):
         randomised_ols("pain ~ smoker + age + I(2 * age)", held, schema=SCHEMA, randomised={"smoker": mu.GRR(YES, 9.0)})
     with pytest.raises(Collinear, match="as far as floats tell"):  # tenths are no floats: nothing is exactly 0
-        odd = mu.Schema({**SCHEMA.about, "dose": mu.Decimals(0, 1, places=1)})
+        odd = mu.Schema({**SCHEMA.column_specs, "dose": mu.Decimals(0, 1, places=1)})
         doses = {**held, "dose": [(i * 7 % 11) / 10 for i in range(60)]}
         smoker = mu.GRR(YES, 9.0)
         randomised_ols("pain ~ dose + I(0.3 * dose + 0.7) + smoker", doses, schema=odd, randomised={"smoker": smoker})

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from murmure.core.cells.lenient_encoding import encode_schema_lenient
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, OutsideDomain
 from murmure.core.random import Random
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.engines.memory import Memory
 from murmure.engines.sources.csv_files import BLOCK, _of_any_length
 from murmure.engines.sources.rows_per_person import RowsPerPerson

@@ -106,9 +106,9 @@ def test_the_largest_residual_is_public_and_attained(at):
     ask = Gradient(THREE, "y", at, 1, "box", bits=4)
     slopes = np.abs(ask.lift(every_row(THREE))[:, 0]).max()
 
-    assert slopes == ask.most_residual * ask.design.g
-    assert ask.blocks[0].l1 == ask.most_residual * ask.design.most_l1
-    assert any(at) or ask.most_residual == Q // 2
+    assert slopes == ask.max_residual * ask.design.g
+    assert ask.blocks[0].l1 == ask.max_residual * ask.design.max_l1
+    assert any(at) or ask.max_residual == Q // 2
 
 
 def test_a_centre_off_the_grid_is_refused():

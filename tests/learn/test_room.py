@@ -20,7 +20,7 @@ from murmure.learn.affordable_sums import FOR_MEANS, FOR_SQUARES, FOR_STEPS, Aff
 from murmure.learn.discriminant import ClassMeans as Found
 from murmure.learn.discriminant import covariance, scores, shares_of
 from murmure.statistics.learning.class_sums import ClassCountsEstimate
-from murmure.statistics.learning.scatter import ScatterEstimate
+from murmure.statistics.learning.gram import GramEstimate
 
 
 def schema_of(columns: int, classes: int = 2) -> mu.Schema:
@@ -80,7 +80,7 @@ def test_neighbours_are_asked_the_same(kind: str) -> None:
                             return KMeans(2, schema, privacy).fit(table, gate=gate)
                         return made(schema, "y", privacy).fit(table, gate=gate)
                     finally:
-                        levels.add(tuple(len(passed.answer) for passed in gate.asked))
+                        levels.add(tuple(len(passed.answer) for passed in gate.answers))
 
                 found = replay_audit(
                     fit, {name: list(column) for name, column in rows.items()}, more, "add/remove", privacy.cost
@@ -237,7 +237,7 @@ def test_exact_sums_give_the_textbook_discriminant() -> None:
     share = np.bincount(y) / len(y)
     centre = x.mean(axis=0)
     found = Found(share, float(len(y)), means, centre, 1.0, np.zeros(2))
-    exact = ScatterEstimate(("a", "b", "c", "d"), (x - centre).T @ (x - centre), np.zeros((4, 4)))
+    exact = GramEstimate(("a", "b", "c", "d"), (x - centre).T @ (x - centre), np.zeros((4, 4)))
     total, kept = covariance(exact, float(len(y)), np.zeros(4))
     weights = scores(found, total)
     within = sum(share[c] * np.cov(x[y == c].T, bias=True) for c in (0, 1))
@@ -295,9 +295,9 @@ def test_public_mistakes_are_found_before_anything_is_asked() -> None:
 
 
 def test_two_counts_without_noise_are_one() -> None:
-    from murmure.learn.discriminant import added_up
+    from murmure.learn.discriminant import combined_counts
     from murmure.statistics.learning.class_sums import ClassCountsEstimate
 
     one = ClassCountsEstimate(("a", "b"), np.array([3.0, 4.0]), 0.0)
 
-    assert added_up(one, one).mean.tolist() == [3.0, 4.0]
+    assert combined_counts(one, one).mean.tolist() == [3.0, 4.0]

@@ -165,7 +165,7 @@ def test_arrays_are_bounded_before_they_are_made() -> None:
         ([0] * (model_file.MAX_ARRAY_CELLS + 1), np.float64),
     ):
         with pytest.raises(ValueError, match="array"):
-            model_file._array(cells, kind)
+            model_file._make_array(cells, kind)
 
 
 def test_what_is_no_json_is_refused(model: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -380,7 +380,7 @@ class Run:
         what = defaultdict(set)
         for (session, _, kind), bodies in self.said.items():
             for body in bodies if kind is Kind.REVEAL else ():
-                reveal = RevealBody.of(parse_message(body))
+                reveal = RevealBody.parse(parse_message(body))
                 for place, (which, _) in zip(reveal.places, reveal.shares, strict=True):
                     what[session, place].add(which)
         assert all(len(kinds) == 1 for kinds in what.values())

@@ -79,7 +79,7 @@ class Hand:
         """What is said to one message of the coordinator."""
         self.heard.append(message)
         self.after += 1
-        out = self.party.hear(message)
+        out = self.party.receive(message)
         round = self.party.session.round
         if self.party.stage == "vector":
             return [self.party.mask(self.hands.vector(self.place, round))]

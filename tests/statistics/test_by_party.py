@@ -41,7 +41,7 @@ def parties(count: int = 4) -> list[tuple[Any, ...]]:
 
 
 def of_all(asked: Any, tables: list[tuple[Any, ...]]) -> Total:
-    totals = [asked.of_party(Total(len(x[0]), asked.tally(x))) for x in tables]
+    totals = [asked.party_contribution(Total(len(x[0]), asked.tally(x))) for x in tables]
     out = totals[0]
     for total in totals[1:]:
         out = out + total
@@ -66,7 +66,7 @@ def test_products_within_parties_are_those_of_fractions() -> None:
     assert all((9 * 2**32 * v).denominator == 1 for line in found.matrix for v in line)  # no finer than that
     assert found.n == total.n == sum(len(x[0]) for x in parties())
     for x in parties():  # what the encoder leaves room for
-        part = asked.of_party(Total(len(x[0]), asked.tally(x)))
+        part = asked.party_contribution(Total(len(x[0]), asked.tally(x)))
         assert max(abs(v) for v in part.sum) <= len(x[0]) * asked.largest
 
 
@@ -74,14 +74,14 @@ def test_labels_that_never_meet_still_vary_together_within_a_party() -> None:
     """Their product is 0 in every row, and that of their deviations is not."""
     asked = WithinPartyProducts(SCHEMA, ("(ward == 'A')", "(ward == 'B')"))
     x = (np.array([0, 0, 1, 1, 1]),)
-    found = asked.interpret_exact(asked.of_party(Total(5, asked.tally(x))).sum, 5)
+    found = asked.interpret_exact(asked.party_contribution(Total(5, asked.tally(x))).sum, 5)
 
     assert abs(found.at("(ward == 'A')", "(ward == 'B')") + Fraction(6, 5)) <= Fraction(1, 2**33)
 
 
 def test_a_party_without_rows_adds_nothing() -> None:
     asked = WithinPartyProducts(SCHEMA, ("y",))
-    part = asked.of_party(Total(0, np.zeros(asked.raw_width, object)))
+    part = asked.party_contribution(Total(0, np.zeros(asked.raw_width, object)))
 
     assert part.n == 0 and part.sum.tolist() == [0, 0]  # nor does it count as a party
 
@@ -109,7 +109,7 @@ def test_products_of_scores_are_rounded_at_the_party(point: int) -> None:
 def test_a_row_that_is_cut_fails_for_all_alike() -> None:
     """The party that holds it sends a vector as any other; the sum over all says how many there are."""
     asked = PartyOuterProducts(FunctionSums(SCHEMA, "residuals", ("y", "1", "y > 3"), ("0", "1e30"), ("scores",)), 1000)
-    quiet, loud = (asked.of_party(Total(2, asked.tally((np.array(y) + 50,)))) for y in ([1, 2], [1, 5]))
+    quiet, loud = (asked.party_contribution(Total(2, asked.tally((np.array(y) + 50,)))) for y in ([1, 2], [1, 5]))
 
     assert quiet.sum[-1] == 0 and loud.sum[-1] == 1
     assert asked.interpret_exact(quiet.sum, 2).parties == 1
@@ -133,7 +133,7 @@ def test_a_party_with_more_rows_than_agreed_is_refused() -> None:
     asked = scattered(rows=5)
 
     with pytest.raises(InvalidParameter, match="holds 7 rows"):
-        asked.of_party(Total(7, asked.tally(parties()[0][:1])))
+        asked.party_contribution(Total(7, asked.tally(parties()[0][:1])))
 
 
 @pytest.mark.parametrize("asked", [WithinPartyProducts(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
@@ -166,11 +166,11 @@ def test_the_checks_reject_mutants() -> None:
     """Means of nobody in particular, sums of too many figures, and floats among whole numbers: each is found."""
 
     class NoMeans(WithinPartyProducts):
-        def of_party(self, total: Total) -> Total:
-            return super().of_party(Total(total.n + 1, total.sum))
+        def party_contribution(self, total: Total) -> Total:
+            return super().party_contribution(Total(total.n + 1, total.sum))
 
     class AllFigures(WithinPartyProducts):
-        def of_party(self, total: Total) -> Total:
+        def party_contribution(self, total: Total) -> Total:
             return total
 
     class Floating(WithinPartyProducts):

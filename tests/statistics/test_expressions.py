@@ -56,7 +56,7 @@ def term_of(text: str) -> tuple[Any, list[Fraction]]:
     """The term, and the value of every row."""
     terms = Terms(SCHEMA)
     number = read_expression(text, terms)
-    v = terms.values(terms.needed([number]), ROWS)[number]
+    v = terms.values(terms.dependencies([number]), ROWS)[number]
     whole = [v] * len(ROWS["x"]) if isinstance(v, int) else v.tolist()
     return terms[number], [int(one) * terms[number].unit for one in whole]
 
@@ -160,7 +160,7 @@ def test_numbers_beyond_a_machine_word_stay_exact(text: str) -> None:
     terms = Terms(WIDE)
     number = read_expression(text, terms)
     codes = {"g": np.array([0, 17, 10**6]), "h": np.array([0, 5, 9])}
-    v = terms.values(terms.needed([number]), codes)[number]
+    v = terms.values(terms.dependencies([number]), codes)[number]
 
     rows = [{"g": 10**12 + int(a), "h": -(2**40) + int(b)} for a, b in zip(codes["g"], codes["h"], strict=True)]
     wanted = [int(eval(text, {"abs": abs, "max": max}, row)) for row in rows]

@@ -31,7 +31,7 @@ SCHEMA = mu.Schema(
 def evaluated(text: str, codes: dict[str, Any]) -> tuple[Any, list[Fraction]]:
     terms = Terms(SCHEMA)
     number = read_expression(text, terms)
-    v = terms.values(terms.needed([number]), codes)[number]
+    v = terms.values(terms.dependencies([number]), codes)[number]
     return terms[number], [int(w) * terms[number].unit for w in v]
 
 
@@ -53,7 +53,7 @@ def test_values_are_close_and_within_bounds(text: str, column: str) -> None:
 
     for code, value in zip(codes.tolist(), found, strict=True):
         wanted = truth(name, (low + step * code) / scale)
-        far = wanted * Fraction(1, 10**13) if name == "exp" else term.unit * term.most / 10**15
+        far = wanted * Fraction(1, 10**13) if name == "exp" else term.unit * term.max_abs / 10**15
         assert abs(value - wanted) <= far
         assert term.unit * term.low <= value <= term.unit * term.high
     assert term.unit.numerator == 1 or term.unit.denominator == 1

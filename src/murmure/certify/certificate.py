@@ -54,7 +54,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
         method=method,
         witness=(label(x), label(other), y),
-        said=witness_in_words(mechanism, x, other, y, epsilon, one_report),
+        witness_text=witness_in_words(mechanism, x, other, y, epsilon, one_report),
         assumption=getattr(mechanism, "assumption", None),
         asked=getattr(mechanism, "asked", getattr(mechanism, "epsilon", None)),
     )
@@ -94,9 +94,9 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
         public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
         method=method,
         witness=(labels(x), labels(other), y),
-        said=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
+        witness_text=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
         assumption=mechanism.assumption,
-        asked=mechanism.asked_for(unit),
+        asked=mechanism.requested_epsilon(unit),
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from murmure.cli.shared import MurmureCommand, json_option, print_json
+from murmure.cli.commands import MurmureCommand
+from murmure.cli.options import json_option
+from murmure.cli.terminal import print_json
 
 INSTALL = {
     "bash": "murmure completion bash > ~/.local/share/bash-completion/completions/murmure",

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, UnsafeRandomness, shorten
 from murmure.core.fixed import Words64
+from murmure.core.types import Ints
 
 MAIN, DEEP = 0, 1
 SECRET_FROM = 1 << 64  # a seed so long is a key, which nobody prints
@@ -40,7 +40,7 @@ class RandomWords(Protocol):
         """Call fill(start, stop, block) until every report has had its (width,) row of words."""
         ...
 
-    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+    def deep(self, report: Ints, index: Ints) -> Words64:
         """Deep word number index[i] of report[i]."""
         ...
 
@@ -234,7 +234,7 @@ class KeystreamWords:
             cipher.update_into(view[: (need + 15) // 16 * 16], buffer.data)
             yield start, buffer[:need].view("<u8").reshape(count, self.width)
 
-    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+    def deep(self, report: Ints, index: Ints) -> Words64:
         self._check_process()
         at = self._deep + report * self.depth + index
         counters = np.zeros((len(at), 2), ">u8")
@@ -257,5 +257,5 @@ class GivenWords:
     def each(self, fill: Fill, threads: int = 1) -> None:
         fill(0, self.n, self.main)
 
-    def deep(self, report: NDArray[np.int64], index: NDArray[np.int64]) -> Words64:
+    def deep(self, report: Ints, index: Ints) -> Words64:
         return np.asarray(self._deep[report, index], np.uint64)

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats, Ints, Mask
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 PLANES = 16  # in the main lane
 DEEP_PLANES = 64 - PLANES
@@ -104,7 +104,7 @@ class Coins:
         if len(rows):
             self.open.append((rows, bits))  # one append: two threads note at once
 
-    def finish(self, out: Words64, words: RandomWords) -> NDArray[np.int64]:
+    def finish(self, out: Words64, words: RandomWords) -> Ints:
         """Decide every open word of `out`; returns the rows that were touched."""
         if not self.open:
             return np.empty(0, np.int64)
@@ -124,7 +124,7 @@ class Coins:
         return touched
 
 
-def set_bit(packed: Words64, x: Array, yes: NDArray[np.bool_]) -> None:
+def set_bit(packed: Words64, x: Array, yes: Mask) -> None:
     """Overwrite bit x of every row."""
     bit = np.uint64(1) << (x.astype(np.uint64) & np.uint64(63))
     if packed.shape[1] == 1:
@@ -207,7 +207,7 @@ class BitsChannel:
     def prob(self, x: int, y: Any) -> Fraction:
         return bits_prob(self, x, y)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         return bits_log_prob(self, x, y)
 
     def outcomes(self) -> Iterator[Words64] | None:
@@ -230,7 +230,7 @@ def bits_prob(channel: BitsChannel | ChainedBits, x: int, y: Any) -> Fraction:
     return out
 
 
-def bits_log_prob(channel: BitsChannel | ChainedBits, x: Array, y: Array) -> NDArray[np.float64]:
+def bits_log_prob(channel: BitsChannel | ChainedBits, x: Array, y: Array) -> Floats:
     p, q = channel.p, channel.q
     ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
     x = np.asarray(x).astype(np.int64)
@@ -336,7 +336,7 @@ class ChainedBits:
     def prob(self, x: int, y: Any) -> Fraction:
         return bits_prob(self, x, y)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         return bits_log_prob(self, x, y)
 
     def outcomes(self) -> Iterator[Words64] | None:

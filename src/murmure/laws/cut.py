@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, smallest_uint
+from murmure.core.types import Floats
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Cut:
     def prob(self, v: int) -> Fraction:
         return Fraction(self.count(v), WORD)
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Every probability, as floats."""
         if self.counts is not None:
             return np.array([c / WORD for c in self.counts])

@@ -22,11 +22,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.core.random import Random, RandomWords
+from murmure.core.types import Array, Floats, Mask
 from murmure.laws.bits import (
     BitsChannel,
     bits_log_prob,
@@ -36,7 +36,6 @@ from murmure.laws.bits import (
 )
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 from murmure.laws.records import Columns, Records, Row, every_outcome
 from murmure.laws.strings import Strings, coins, set_own
 from murmure.laws.window import WindowChannel
@@ -78,7 +77,7 @@ class FakeCode:
     def fake_prob(self, y: int) -> Fraction:
         return self.fake.prob(int(y))
 
-    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+    def fake_log_prob(self, y: Array) -> Floats:
         return np.log(self.fake.shares())[np.asarray(y).astype(np.int64)]
 
     def integers(self) -> dict[str, Any]:
@@ -105,7 +104,7 @@ class FakeZeros(UnaryFake):
 
     words = 0  # where the attribute is real, its own bit is the record's one coin p; a fake leaves all bits as they are
 
-    def own(self, bits: Words64, x: Array, tag: Array, i: int, own: NDArray[np.bool_]) -> None:
+    def own(self, bits: Words64, x: Array, tag: Array, i: int, own: Mask) -> None:
         kernels = kernels_for(len(x))
         if kernels is not None:
             kernels.hidden_own(tag, i, x, own, bits)
@@ -118,7 +117,7 @@ class FakeZeros(UnaryFake):
     def fake_prob(self, y: Any) -> Fraction:
         return bits_prob(self.real, -1, y)  # no bit is the person's own
 
-    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+    def fake_log_prob(self, y: Array) -> Floats:
         ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
         return np.asarray(ones * math.log(self.real.q) + (self.real.inputs - ones) * math.log(1 - self.real.q))
 
@@ -159,7 +158,7 @@ class FakeValue(UnaryFake):
     def fake_prob(self, y: Any) -> Fraction:
         return sum((self.fake.prob(v) * self.real.prob(v, y) for v in range(self.fake.size)), Fraction(0))
 
-    def fake_log_prob(self, y: Array) -> NDArray[np.float64]:
+    def fake_log_prob(self, y: Array) -> Floats:
         base = FakeZeros(self.real).fake_log_prob(y)
         held = unpack(y, self.real.inputs) @ self.fake.shares()  # the prior mass of the bits that are set
         p, q = self.real.p, self.real.q
@@ -270,7 +269,7 @@ class Hidden:
         )
         return math.prod(fakes, start=Fraction(1)) * sum(likelihoods, Fraction(0))
 
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, x: Columns, y: Records) -> Floats:
         fakes = [part.fake_log_prob(yi) for part, yi in zip(self.parts, y.parts, strict=True)]
         ratios = [
             math.log(self.chances.prob(j)) + _real_log_prob(part, np.asarray(x[j]), y.parts[j]) - fakes[j]
@@ -292,5 +291,5 @@ class Hidden:
         }
 
 
-def _real_log_prob(part: HiddenPart, x: Array, y: Array) -> NDArray[np.float64]:
+def _real_log_prob(part: HiddenPart, x: Array, y: Array) -> Floats:
     return part.real.log_prob(x, y) if isinstance(part, FakeCode) else bits_log_prob(part.real, x, y)

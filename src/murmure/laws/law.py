@@ -8,11 +8,9 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.random import Random, RandomWords
-
-Array = NDArray[Any]
+from murmure.core.types import Array, Floats
 
 
 class Channel(Protocol):
@@ -46,7 +44,7 @@ class Channel(Protocol):
         """P[y | x], exactly. One value at a time: for checks and enumeration."""
         ...
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         """ln P[y | x], row by row."""
         ...
 
@@ -75,7 +73,7 @@ class Law:
         words = rng.reserve(len(self.x), self.channel.words, self.channel.deep)
         return self.channel.draw(self.x, words)
 
-    def log_prob(self, y: Any) -> NDArray[np.float64]:
+    def log_prob(self, y: Any) -> Floats:
         """ln P[y | x] for one report per person, or for one report that is held against everybody."""
         y = np.asarray(y)
         if y.ndim == getattr(self.channel, "report_ndim", 0):  # one report

@@ -18,15 +18,15 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import Random
+from murmure.core.types import Array, Floats, Ints, Mask
 from murmure.laws.bits import BitsChannel, packed_words
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for
-from murmure.laws.law import Array, Channel, Law
+from murmure.laws.law import Channel, Law
 from murmure.laws.strings import Strings, coins, set_own
 
 Columns = Sequence[Array]  # one array of codes per attribute
@@ -40,8 +40,8 @@ class Records:
 
     n: int
     parts: tuple[Array, ...] = field(repr=False)
-    rows: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
-    weights: NDArray[np.int64] | None = field(default=None, repr=False)  # public, one per person
+    rows: tuple[Ints, ...] | None = field(default=None, repr=False)
+    weights: Ints | None = field(default=None, repr=False)  # public, one per person
     law: str | None = field(default=None, repr=False)  # a digest of the law that drew them, where it is known
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class RecordChannel(Protocol):
     def slack(self) -> float: ...
     def sample(self, x: Columns, rng: Random, first: int = 0) -> Records: ...
     def prob(self, x: Sequence[int], y: Row) -> Fraction: ...
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]: ...
+    def log_prob(self, x: Columns, y: Records) -> Floats: ...
     def outcomes(self) -> Iterable[Row] | None: ...
     def report_bits(self) -> float: ...
     def integers(self) -> dict[str, Any]: ...
@@ -100,7 +100,7 @@ class RecordLaw:
     def sample(self, rng: Random, first: int = 0) -> Records:
         return self.channel.sample(self.x, rng, first)
 
-    def log_prob(self, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, y: Records) -> Floats:
         return self.channel.log_prob(self.x, y)
 
     def outcomes(self) -> Iterable[Row] | None:
@@ -163,7 +163,7 @@ class Joint:
     def prob(self, x: Sequence[int], y: Row) -> Fraction:
         return math.prod((p.prob(xi, yi) for p, xi, yi in zip(self.parts, x, y, strict=True)), start=Fraction(1))
 
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, x: Columns, y: Records) -> Floats:
         return np.sum([p.log_prob(xi, yi) for p, xi, yi in zip(self.parts, x, y.parts, strict=True)], axis=0)
 
     def outcomes(self) -> Iterator[Row] | None:
@@ -212,7 +212,7 @@ class Draw:
             return sorted(set(self.turns()))
         return itertools.combinations(range(self.columns), self.take)
 
-    def rows(self, n: int, rng: Random, first: int) -> tuple[NDArray[np.int64], ...]:
+    def rows(self, n: int, rng: Random, first: int) -> tuple[Ints, ...]:
         """For every attribute, who shows it."""
         if self.in_turn:
             turn = (np.arange(first, first + n) * self.take) % self.columns
@@ -227,7 +227,7 @@ class Draw:
             return split(number, self.columns)
         return tuple(np.flatnonzero(shows) for shows in self._unrank(number.astype(np.int64)))
 
-    def _unrank(self, number: NDArray[np.int64]) -> Iterator[NDArray[np.bool_]]:
+    def _unrank(self, number: Ints) -> Iterator[Mask]:
         """Set by number (combinatorial number system): one step per attribute for all people at once."""
         d, left = self.columns, np.full(len(number), self.take)
         for c in range(d):
@@ -255,7 +255,7 @@ def rank_of(shown: tuple[int, ...], columns: int) -> int:
     return rank
 
 
-def split(number: Array, count: int) -> tuple[NDArray[np.int64], ...]:
+def split(number: Array, count: int) -> tuple[Ints, ...]:
     """For every number, where it stands."""
     kernels = kernels_for(len(number))
     if kernels is not None:
@@ -295,7 +295,7 @@ class Sampled:
             return Fraction(0)
         return math.prod((self.parts[i].prob(x[i], y[i]) for i in shown), start=self.draw.prob(shown))
 
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, x: Columns, y: Records) -> Floats:
         out, shows = np.zeros(y.n), np.zeros((y.n, len(self.parts)), bool)
         for i, (part, xi) in enumerate(zip(self.parts, x, strict=True)):
             rows = y.rows[i] if y.rows is not None else np.arange(y.n)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Mask
 from murmure.laws.bits import DEEP_PLANES, PLANES, Coins, last_word_mask, packed_words, set_bit
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Strings:
         return out
 
 
-def set_own(packed: Words64, x: Array, own: NDArray[np.bool_]) -> None:
+def set_own(packed: Words64, x: Array, own: Mask) -> None:
     """Overwrite bit x of every row."""
     kernels = kernels_for(len(packed))
     if kernels is None:
@@ -85,7 +84,7 @@ def set_own(packed: Words64, x: Array, own: NDArray[np.bool_]) -> None:
         kernels.set_own(packed, native(x), own)
 
 
-def coins(threshold: int, words: RandomWords) -> NDArray[np.bool_]:
+def coins(threshold: int, words: RandomWords) -> Mask:
     """One coin a person, from a range of one word each."""
     out = np.empty(words.n, bool)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64
+from murmure.core.types import Array, Ints
 from murmure.laws.bits import unpack
 from murmure.laws.kernel_loader import kernels_for, native
-from murmure.laws.law import Array
 
-Ints = NDArray[np.int64]
 BLOCK = 1 << 16  # rows that are added at a time: their words stay in the cache
 
 

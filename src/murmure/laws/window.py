@@ -17,13 +17,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exactly, exp, smallest_uint
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats, Ints
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class WindowChannel:
 
     words, deep, slack = 1, 0, 0.0
 
-    def start(self, x: Array) -> NDArray[np.int64]:
+    def start(self, x: Array) -> Ints:
         at = np.asarray(x).astype(np.int64) * self.step - self.shift
         return np.clip(at, 0, self.outputs - self.length)
 
@@ -134,7 +133,7 @@ class WindowChannel:
             return Fraction(self.outside, WORD)
         return Fraction(self.inside + (1 if within < self.rest else 0), WORD)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         within = np.asarray(y).astype(np.int64) - self.start(x)
         likely = np.where(within < self.rest, math.log((self.inside + 1) / WORD), math.log(self.inside / WORD))
         return np.where((within >= 0) & (within < self.length), likely, math.log(self.outside / WORD))

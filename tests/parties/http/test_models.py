@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.econometrics import nist
 
 from murmure.cli import main
-from murmure.econometrics import nist
 from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
 from murmure.parties.coordinator.store import CoordinatorStore, read_progress
 from murmure.parties.party import runner as at_work

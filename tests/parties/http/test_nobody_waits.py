@@ -249,12 +249,12 @@ def test_the_others_go_on_and_the_result_counts_who_declined_and_who_vanished(tm
 
 
 def seals_nonsense() -> None:
-    own = Party._own_shares
+    own = Party._split_secrets
 
     def wrong(party: Party, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         return {i: one if i == party.index else (b"\xff" * 33,) * 2 for i, one in own(party, joined).items()}
 
-    Party._own_shares = wrong  # type: ignore[method-assign]
+    Party._split_secrets = wrong  # type: ignore[method-assign]
 
 
 def cuts(kind: str) -> Any:
@@ -281,8 +281,8 @@ def cuts(kind: str) -> Any:
 
 def never_opens() -> None:
     """Says that it could not open what several others sealed."""
-    party = Party._opened
-    Party._opened = lambda one, other, box: None if other < 2 else party(one, other, box)  # type: ignore[method-assign]
+    party = Party._open_box
+    Party._open_box = lambda one, other, box: None if other < 2 else party(one, other, box)  # type: ignore[method-assign]
 
 
 LIES = {"seals nonsense": seals_nonsense, "accuses": never_opens, **{f"cuts {kind}": cuts(kind) for kind in KINDS}}

@@ -144,7 +144,7 @@ def test_a_body_too_long_is_refused_before_it_is_read(hands: Any) -> None:
 
 def test_the_longest_message_fits(hands: Any) -> None:
     """What is refused for its length is longer than any message of the protocol."""
-    longest = max(hands.study.session(1, range(5)).largest, 0)
+    longest = max(hands.study.session(1, range(5)).max_message_bytes, 0)
     party = hands.hand(0)
     with hands_of.serving(hands.folder) as (line, _):
         raw = sign_message(Kind.KEYS, party.party.session.digest, 0, bytes(longest - 108), party.identity)
@@ -288,7 +288,7 @@ def test_the_room_for_bodies_is_bounded(hands: Any, monkeypatch: pytest.MonkeyPa
     """When strangers fill it with bodies that never end, those go, and a party's message comes through."""
     monkeypatch.setattr(request_bodies, "ROOM_BYTES", 2000)
     with hands_of.serving(hands.folder) as (line, _):
-        longest = hands.study.session(1, range(5)).largest
+        longest = hands.study.session(1, range(5)).max_message_bytes
         held = []
         for _ in range(30):
             one = socket.create_connection((line.host, line.port), timeout=5)

@@ -120,7 +120,7 @@ def test_own_rows_warn_before_the_first_round_and_decide_nothing(
     world = World(tmp_path, parties=3)
     world.study = asking(world, "x", "x * (age >= 60)")
     (tmp_path / "rows.csv").write_text("age,x\n" + "".join(f"{a},{x}\n" for a, x in ROWS[held]))
-    monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
+    monkeypatch.setattr(party_join, "_has_terminal", lambda: True)
     with world.hub() as url:
         signed = world.study.signed(world.identity)
         monkeypatch.setattr(Client, "study", lambda self: signed)

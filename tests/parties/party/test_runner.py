@@ -1129,7 +1129,7 @@ class Repeats(Lying):
 
         for raw in found:
             if parse_message(raw).kind is Kind.ALIVE:
-                other = AliveBody((0, 1, 2), (3,), AliveBody.of(parse_message(raw)).signatures[:3]).pack()
+                other = AliveBody((0, 1, 2), (3,), AliveBody.parse(parse_message(raw)).signatures[:3]).pack()
                 again = sign_message(Kind.ALIVE, parse_message(raw).session, FROM_COORDINATOR, other, self.identity)
                 return [*found[: found.index(raw) + 1], again]
         return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from murmure.cli.party import _in_order
+from murmure.cli.party import _history_lines
 from murmure.cli.party_options import print_study
 from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain
 from murmure.parties.http.address import Address
@@ -161,5 +161,5 @@ def test_history_is_in_the_order_of_time() -> None:
         return {"at": at, "study": study * 64, "name": study, **held}
 
     decisions = [decided("1", "approved", "a"), decided("1", "finished", "a"), decided("3", "approved", "b")]
-    lines = list(_in_order(decisions, [let_go("1", "a"), let_go("4", "b")]))
+    lines = list(_history_lines(decisions, [let_go("1", "a"), let_go("4", "b")]))
     assert [line.split()[1] for line in lines] == ["approved", "let", "finished", "approved", "let"]

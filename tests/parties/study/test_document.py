@@ -650,7 +650,7 @@ def leaves(held: Any) -> list[Any]:
         mu.Count(TABLE["smoker"]),
         mu.Quantile(TABLE["year"], q=(0.125, 0.9)),
         mu.Pair(TABLE, first="region", second="code"),
-        mu.Marginals(mu.Schema({name: TABLE.about[name] for name in ("smoker", "code", "year")})),
+        mu.Marginals(mu.Schema({name: TABLE.column_specs[name] for name in ("smoker", "code", "year")})),
         mu.Mode(TABLE["code"]),
         mu.Where(mu.Mean(TABLE["dose"]), TABLE["year"], between=(1950, 1999)),
         mu.GroupBy(mu.Where(mu.Sum(TABLE["dose"]), TABLE["region"], is_in=("patient 60",)), by=TABLE["code"]),

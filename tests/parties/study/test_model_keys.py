@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from murmure import GRR, Integers, Piecewise, Schema, econometrics
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
-from murmure.econometrics.model import model_to_dict
-from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.model import NO_ROWS, model_to_dict
 from murmure.parties.study.document import Study
 from murmure.parties.study.model_examples import COLUMNS, EXAMPLES
 from murmure.parties.study.model_keys import EXCLUDED, EXCLUDED_OF, REQUIRED, STUDY_KEYS, key_table, keys_of
@@ -189,7 +188,7 @@ def test_families_obey_the_rules_of_a_study(family: str, tmp_path: Path) -> None
 
     made = study(100, 12)
     model = made.models[0]
-    assert made.exact_sums > study(100, 6).exact_sums > model.most_sums / 2
+    assert made.exact_sums > study(100, 6).exact_sums > model.max_sums / 2
     with pytest.raises(CohortRefused, match="exact sums"):
         study(100, 12, ratio=1)
     assert made.rare_condition(5) is None and study(9, 12).rare_condition(5) is not None

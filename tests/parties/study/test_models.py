@@ -82,7 +82,7 @@ class Said(ModelResult):
 class Spread:
     """First the mean; then the sum of squares around it, which nobody can ask before. fails: how it goes wrong."""
 
-    protects: ClassVar[str | None] = "it is only for tests"
+    noise_refusal: ClassVar[str | None] = "it is only for tests"
     domain: mu.Schema
     fails: str = ""
 
@@ -595,7 +595,7 @@ def test_the_most_that_a_model_may_ask_counts(known: None) -> None:
         study_of(REGRESSION, least_rows=5).check_ratio()
 
     class Wider(Spread):
-        most_sums = 12  # ten in the second round, each of which counts once
+        max_sums = 12  # ten in the second round, each of which counts once
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(catalogue.MODELS, "Wider", __name__)

@@ -36,7 +36,7 @@ def examples() -> Iterator[Any]:
     known = set()
     for module in dict.fromkeys(catalogue.MODELS.values()):
         for number, example in enumerate(importlib.import_module(module).EXAMPLES):
-            kind = type(example.model).__name__, example.model.protects is None
+            kind = type(example.model).__name__, example.model.noise_refusal is None
             marks = [pytest.mark.slow] if kind in known else []
             known.add(kind)
             yield pytest.param(example, id=f"{kind[0]}-{number}", marks=marks)
@@ -87,7 +87,7 @@ def test_noise_is_offered_where_it_can_be_had_and_nowhere_else(example: Any, tmp
                 offered.add(name)
 
     assert {"ratio", "wants noise", "budget", "cohort", "office"} <= refused, refused
-    if model.protects is None:
+    if model.noise_refusal is None:
         assert {"ratio", "wants noise", "budget"} <= offered
     else:
         assert not offered, f"{type(model).__name__} is told to take noise"

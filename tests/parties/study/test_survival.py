@@ -75,10 +75,10 @@ def test_the_words_say_how_many_counts_there_may_be(kind: Any, cuts: tuple[str, 
     english, french = ("\n".join(study_of(model).in_words(language)) for language in ("en", "fr"))
     assert "8 counts each; there may be 512 times at most without a public grid, and 131072 with one" in english
     assert "512 dates au plus sans grille publique, et 131072 avec" in french
-    wide = mu.Schema({**SCHEMA.about, "days": mu.Integers(1, 513)})
+    wide = mu.Schema({**SCHEMA.column_specs, "days": mu.Integers(1, 513)})
     with pytest.raises(InvalidParameter, match="4104 cells"):
         kind(wide, "days", "died", "arm")
-    assert kind(mu.Schema({**SCHEMA.about, "days": mu.Integers(1, 512)}), "days", "died", "arm").cells == 8
+    assert kind(mu.Schema({**SCHEMA.column_specs, "days": mu.Integers(1, 512)}), "days", "died", "arm").cells == 8
 
 
 def test_documents_of_0_5_0_are_what_they_were() -> None:
@@ -111,7 +111,7 @@ def test_a_study_with_ties_travels() -> None:
 @pytest.mark.parametrize("rows", [60, 100, 200, 400])
 def test_efron_is_judged_by_those_with_the_event(rows: int) -> None:
     """Between Breslow's sums and Efron's lies the event: half of the rows, where it holds one of two numbers."""
-    kept = {name: SCHEMA.about[name] for name in ("died", "arm", "sex")}
+    kept = {name: SCHEMA.column_specs[name] for name in ("died", "arm", "sex")}
     schema = mu.Schema({"days": mu.Integers(1, 4), **kept})
     labels = Design(schema, "", "", "", ("arm[T.b]", "sex[T.m]"), ("arm == 'b'", "sex == 'm'"))
     breslow, efron = (

@@ -272,8 +272,8 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         statistic,
         "the order of people matters",
     )
-    if hasattr(statistic, "of_party"):
-        total = statistic.of_party(Total(n, total)).sum
+    if hasattr(statistic, "party_contribution"):
+        total = statistic.party_contribution(Total(n, total)).sum
         require(total.shape == (statistic.width,), statistic, "what a party makes of its sums is not (width,)")
     held = statistic.interpret_exact(total, n)
     estimates = list(held.values()) if isinstance(held, Estimates) else [held]

@@ -58,7 +58,7 @@ def as_records(mechanism: Any, rows: list[Row]) -> Records:
         shown.append(np.array([r for r, _ in held], np.int64))
         none = _like(mechanism.channel, i) if not held else None
         parts.append(none if none is not None else np.array([y for _, y in held]))
-    everybody = all(len(s) == len(rows) for s in shown) and not mechanism._counts_shown
+    everybody = all(len(s) == len(rows) for s in shown) and not mechanism.shows_some_columns
     return Records(len(rows), tuple(parts), None if everybody else tuple(shown))
 
 
@@ -127,7 +127,7 @@ def _check_cells(mechanism: Any, part: Any, i: int, code: int, law: Any, pieces:
     f = np.eye(k)[code]
     p = np.array([float(w) for w in law])
     seen = np.array([piece[i][1] for piece in pieces], float)
-    if mechanism._counts_shown:  # given that it is shown
+    if mechanism.shows_some_columns:  # given that it is shown
         here = np.array([piece[i][0] for piece in pieces], bool)
         p, seen = p[here] / float(shown), seen[here]
     centred = seen - p @ seen

@@ -37,7 +37,7 @@ def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
     tight=False: bounds that are proved, and that no row of the grid may attain.
     """
     check_layout(statistic)
-    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
+    x = some_rows(statistic.domain, seed, statistic.handles_nobody)
     check_bounds(statistic, x, tight)
     check_exchange(statistic, x, seed)
     check_nobody(statistic, x)
@@ -46,7 +46,7 @@ def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
 
 def check_choice_statistic(statistic: Any, seed: int = 1) -> None:
     """One person moves every score by at most the stated sensitivity, and some person by as much."""
-    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
+    x = some_rows(statistic.domain, seed, statistic.handles_nobody)
     lifted = np.concatenate([statistic.lift(x), np.zeros((1, statistic.width), np.int64)])[: PAIRED * 4]
     base = np.zeros(statistic.width, np.int64)
     found = np.array([statistic.scores(base + row) for row in lifted])

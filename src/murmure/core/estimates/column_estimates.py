@@ -1,4 +1,4 @@
-"""Figures about several columns at once, and the error bar of a column that only some people reported."""
+"""Figures about several columns at once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from murmure.core.domain import Decimals, Domain, Integers, Interval
 from murmure.core.errors import MissingColumn, shorten
-from murmure.core.estimates.estimate import Estimate, Floats, Target
-from murmure.core.estimates.sampled_estimator import SampledEstimator as SampledEstimator
+from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.intervals import level_of_each
 from murmure.core.estimates.share_means import mean_of
+from murmure.core.types import Floats, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +58,9 @@ class Estimates(Mapping[str, Estimate]):
 
     def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> dict[str, Floats]:
         """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns."""
-        held = {name: e for name, e in self.by_column.items() if e.estimator is not None}
-        if simultaneous:
-            level = 1 - (1 - level) / max(1, sum(len(e.mean) for e in held.values()))
-        return {name: e.interval(level, target) for name, e in held.items()}
+        with_bars = {name: e for name, e in self.by_column.items() if e.estimator is not None}
+        each = level_of_each(level, sum(len(e.mean) for e in with_bars.values()), simultaneous)
+        return {name: e.interval(each, target) for name, e in with_bars.items()}
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure, with its column."""

@@ -11,15 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimates import intervals
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
-from murmure.core.estimates.two_moments import two_moments
-
-Floats = NDArray[np.float64]
-Target = Literal["fixed", "superpopulation"]
+from murmure.core.estimates.sampling_limits import two_moments
+from murmure.core.types import Floats, Ints, Target
 
 
 def check_target(target: str) -> None:
@@ -63,7 +60,7 @@ class Estimator(Protocol):
 class CellEstimator:
     """Cell v has tally Bin(n_v, p_v) + Bin(n - n_v, q_v); `cross(f)` is the covariance of one person's cells."""
 
-    tally: NDArray[np.int64]
+    tally: Ints
     n: int
     p: Floats  # (k,)
     q: Floats
@@ -94,10 +91,8 @@ class CellEstimator:
         return cov / self.n
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        if simultaneous:
-            level = 1 - (1 - level) / len(self.tally)
-        out, method = intervals.share_intervals(self.tally, self.n, self.p, self.q, level, target)
-        return out, method + (", simultaneous (Bonferroni)" if simultaneous else "")
+        out, method = intervals.share_intervals(self.tally, self.n, self.p, self.q, level, target, simultaneous)
+        return out, intervals.method_name(method, simultaneous)
 
 
 FEW = 50  # reports whose variance is stated with the largest mean square there can be
@@ -200,6 +195,36 @@ class LinearEstimator:
         tail = (1 - level) / (len(self.mean) if simultaneous else 1)
         half = float(ndtri(1 - tail / 2)) * np.sqrt(self.variance(target)) + self.rounding
         return np.stack([self.mean - half, self.mean + half], axis=1), "delta"
+
+
+@dataclass(frozen=True)
+class SampledEstimator:
+    """n_j of N people, drawn whatever they hold, reported this column: the others add a sampling error of their own.
+
+    For these N people: noise of n_j reports + f(1-f) (N - n_j) / (n_j (N - 1)), the variance of a draw without
+    replacement. Intervals are those of n_j people who stand for very many (superpopulation), which is a little wider.
+    """
+
+    base: Estimator  # of the n_j reports
+    shown: int
+    people: int
+
+    def _mix(self, fixed: Floats, sampled: Floats, target: Target) -> Floats:
+        if target == "superpopulation":
+            return sampled
+        left_out = (self.people - self.shown) / max(1, self.people - 1)
+        return fixed + (sampled - fixed) * left_out
+
+    def variance(self, target: Target) -> Floats:
+        return self._mix(self.base.variance("fixed"), self.base.variance("superpopulation"), target)
+
+    def covariance(self, target: Target) -> Floats:
+        return self._mix(self.base.covariance("fixed"), self.base.covariance("superpopulation"), target)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+        if self.shown == self.people:
+            return self.base.interval(level, target, simultaneous)
+        return self.base.interval(level, "superpopulation", simultaneous)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from murmure.core.types import Floats, Ints
 
 ROOM = 1 << 20  # floats of one table of masses
 

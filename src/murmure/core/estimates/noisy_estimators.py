@@ -17,27 +17,20 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw, NoisySum
 from murmure.core.errors import NoUnbiasedEstimate
-from murmure.core.estimates.estimate import Estimate, Estimator, Floats, Target
-from murmure.core.estimates.intervals import clopper_pearson
-from murmure.core.estimates.sampling_limits import garwood, mover
-from murmure.core.estimates.two_moments import TWO_MOMENTS as TWO_MOMENTS
-from murmure.core.estimates.two_moments import two_moments
+from murmure.core.estimates.estimate import Estimate, Estimator
+from murmure.core.estimates.intervals import BONFERRONI, clopper_pearson, level_of_each, method_name, normal_quantile
+from murmure.core.estimates.sampling_limits import TWO_MOMENTS, garwood, mover, two_moments
+from murmure.core.types import Floats, Ints, Target
 
 TOO_FEW = "the whole public range (too few people to divide by)"
 TOO_NOISY = "the noise is as large as the number of people, so that there is nothing to divide by"
 EXACTLY = "known exactly"
-
-
-def z_of(level: float) -> float:
-    return -NormalDist().inv_cdf((1 - level) / 2)
 
 
 class Recalled:
@@ -75,16 +68,7 @@ def reach(law: NoiseLaw | None, level: float) -> float:
     """
     if law is None:
         return 0.0
-    return max(float(law.quantile(1 - level)), z_of(level) * float(np.sqrt(law.variance))) + 0.5
-
-
-def each_of(level: float, figures: int, simultaneous: bool) -> float:
-    """The level of one interval (Bonferroni)."""
-    return 1 - (1 - level) / max(1, figures) if simultaneous else level
-
-
-def method_name(method: str, simultaneous: bool) -> str:
-    return method + (", simultaneous (Bonferroni)" if simultaneous else "")
+    return max(float(law.quantile(1 - level)), normal_quantile(level) * float(np.sqrt(law.variance))) + 0.5
 
 
 def between(a: float, b: float, c: float, low: float, high: float) -> tuple[float, float]:
@@ -100,7 +84,7 @@ class CountEstimator:
     superpopulation: the rows are a Poisson draw, and the target is the number to be expected (variance: itself).
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     law: NoiseLaw | None
 
     def variance(self, target: Target) -> Floats:
@@ -111,7 +95,7 @@ class CountEstimator:
         return np.diag(self.variance(target))
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        each = each_of(level, len(self.counts), simultaneous)
+        each = level_of_each(level, len(self.counts), simultaneous)
         o = self.counts.astype(float)
         if target == "fixed":
             far = 0 if self.law is None else int(self.law.quantile(1 - each))
@@ -131,7 +115,7 @@ class ShareEstimator:
     C_j - theta T = (1 - theta) C_j - theta (the others), so k noises enter with (1-theta)^2 + (k-1) theta^2.
     """
 
-    counts: NDArray[np.int64]
+    counts: Ints
     law: NoiseLaw | None
 
     @cached_property
@@ -173,7 +157,7 @@ class ShareEstimator:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         k = len(self.counts)
-        each = each_of(level, k, simultaneous)
+        each = level_of_each(level, k, simultaneous)
         q = reach(self.law, each)
         if not self._divides(q):
             return np.tile([0.0, 1.0], (k, 1)), TOO_FEW
@@ -432,13 +416,13 @@ class QuantileEstimator:
     def _times(self, level: float) -> float:
         """How many standard deviations the sum of several noises goes: `reach`, per unit."""
         ratios = [reach(law, level) / np.sqrt(law.variance) for law in self.laws if law is not None and law.variance]
-        return float(max([z_of(level), *ratios]))
+        return float(max([normal_quantile(level), *ratios]))
 
     def divides(self, level: float) -> bool:
         return self.total > self._times(level) * self.total_sd
 
     @property
-    def chosen(self) -> NDArray[np.int64]:
+    def chosen(self) -> Ints:
         """The first cell where the distribution function, made to rise, passes q; the middle one, where it may not."""
         if not self.divides(0.95):
             return np.full(len(self.q), len(self.values) // 2)
@@ -446,7 +430,7 @@ class QuantileEstimator:
         rising[:, -1] = 0.0
         return np.asarray(np.argmax(rising >= -1e-9 * max(1.0, abs(self.total)), axis=1), np.int64)
 
-    def _cells(self, level: float, target: Target) -> NDArray[np.int64]:
+    def _cells(self, level: float, target: Target) -> Ints:
         """First and last cell of every quantile."""
         k = len(self.values)
         if not self.divides(level):
@@ -454,7 +438,7 @@ class QuantileEstimator:
         sampling = (
             max(self.total, 0.0) * self.q * (1 - self.q) if target == "superpopulation" else np.zeros(len(self.q))
         )
-        squared = (self._times(level) * self.sd) ** 2 + z_of(level) ** 2 * sampling[:, None]
+        squared = (self._times(level) * self.sd) ** 2 + normal_quantile(level) ** 2 * sampling[:, None]
         h = np.sqrt(squared) + 1e-9 * max(1.0, abs(self.total))  # floats that stand for whole numbers
         enough = self.D + h >= 0
         enough[:, -1] = True  # everybody is at or below the last value
@@ -478,7 +462,7 @@ class QuantileEstimator:
         )
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        each = each_of(level, len(self.q), simultaneous)
+        each = level_of_each(level, len(self.q), simultaneous)
         ends = self.values[self._cells(each, target)]
         method = method_name("inversion of the distribution function", simultaneous) if self.divides(each) else TOO_FEW
         return ends + np.array([-self.rounding, self.rounding]), method
@@ -499,11 +483,11 @@ class StackedEstimator:
         return np.asarray(block_diag(*[part.covariance(target) for part in self.parts]))
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        each = each_of(level, len(self.parts), simultaneous)
+        each = level_of_each(level, len(self.parts), simultaneous)
         found = [part.interval(each, target, simultaneous) for part in self.parts]
         methods: dict[str, int] = {}
         for _, method in found:
-            alone = method.removesuffix(", simultaneous (Bonferroni)")
+            alone = method.removesuffix(BONFERRONI)
             methods[alone] = methods.get(alone, 0) + 1
         few = methods.pop(TOO_FEW, 0)
         said = "; ".join(methods) if methods else TOO_FEW

@@ -37,9 +37,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from murmure.core.types import Floats
 
 EXACT_UP_TO = 250  # reports whose sum's law is computed
 GRID = 256  # cells of the range of one report; half as many for more than FINE_UP_TO reports

@@ -23,13 +23,12 @@ from murmure.core.estimates.estimate import (
     FEWEST,
     CellEstimator,
     Estimate,
-    Floats,
     LinearEstimator,
-    Target,
+    SampledEstimator,
     on_simplex,
 )
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
-from murmure.core.estimates.sampled_estimator import SampledEstimator
+from murmure.core.types import Floats, Target
 
 
 def mean_of(shares: Estimate, values: Floats, rounding: float = 0.0) -> Estimate:

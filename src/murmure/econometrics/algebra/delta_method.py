@@ -22,24 +22,24 @@ class Traced:
     value: float
     slope: Mapping[int, float] = field(default_factory=dict)
 
-    def _with(self, other: Any, value: float, mine: float, theirs: float) -> Traced:
+    def _combine(self, other: Any, value: float, mine: float, theirs: float) -> Traced:
         slope = {k: mine * v for k, v in self.slope.items()}
         for k, v in getattr(other, "slope", {}).items():
             slope[k] = slope.get(k, 0.0) + theirs * v
         return Traced(value, slope)
 
     def __add__(self, other: Any) -> Traced:
-        return self._with(other, self.value + of(other), 1.0, 1.0)
+        return self._combine(other, self.value + value_of(other), 1.0, 1.0)
 
     def __sub__(self, other: Any) -> Traced:
-        return self._with(other, self.value - of(other), 1.0, -1.0)
+        return self._combine(other, self.value - value_of(other), 1.0, -1.0)
 
     def __mul__(self, other: Any) -> Traced:
-        return self._with(other, self.value * of(other), of(other), self.value)
+        return self._combine(other, self.value * value_of(other), value_of(other), self.value)
 
     def __truediv__(self, other: Any) -> Traced:
-        b = of(other)
-        return self._with(other, self.value / b, 1 / b, -self.value / b / b)
+        b = value_of(other)
+        return self._combine(other, self.value / b, 1 / b, -self.value / b / b)
 
     def __neg__(self) -> Traced:
         return self * -1
@@ -55,7 +55,7 @@ class Traced:
         return math.fsum(v * v * of_noise[k] for k, v in self.slope.items())
 
 
-def of(value: Any) -> float:
+def value_of(value: Any) -> float:
     return value.value if isinstance(value, Traced) else float(value)
 
 
@@ -64,7 +64,7 @@ def sqrt(value: Any) -> Any:
     if isinstance(value, Traced):
         root = math.sqrt(value.value)
         return Traced(root, {k: v / (2 * root) for k, v in value.slope.items()})
-    from murmure.econometrics.algebra.matrices import root as exact_root
+    from murmure.econometrics.algebra.rounding import root as exact_root
 
     return exact_root(value)
 

@@ -15,22 +15,22 @@ from typing import Any
 
 Rows = Sequence[Sequence[Any]]  # of fractions or whole numbers
 
-LONG = 4096  # bits from which dividing by multiplying with an inverse is faster than dividing
+LONG_BITS = 4096  # bits from which dividing by multiplying with an inverse is faster than dividing
 
 
-class _Exactly:
+class _ExactDivision:
     """Division of multiples of `by`, fast for long numbers: x / by = x by^-1 modulo a power of two (Jebelean 1993)."""
 
     def __init__(self, by: int, bits: int) -> None:
-        self.by, self.long = by, bits > LONG and by.bit_length() > LONG // 2
+        self.by, self.long = by, bits > LONG_BITS and by.bit_length() > LONG_BITS // 2
         if self.long:
             self.shift = (by & -by).bit_length() - 1
             self.bits = bits + 2
-            odd, held, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
-            while held < self.bits:  # Newton: every step doubles the bits that hold
-                held = min(2 * held, self.bits)
-                part = (1 << held) - 1
-                inverse = (inverse & part) * (2 - (odd & part) * (inverse & part)) & part
+            odd, right_bits, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
+            while right_bits < self.bits:  # Newton: every step doubles the bits that hold
+                right_bits = min(2 * right_bits, self.bits)
+                mask = (1 << right_bits) - 1
+                inverse = (inverse & mask) * (2 - (odd & mask) * (inverse & mask)) & mask
             self.inverse, self.mask = inverse, (1 << self.bits) - 1
 
     def __call__(self, x: int) -> int:
@@ -40,7 +40,7 @@ class _Exactly:
         return v - (1 << self.bits) if v >> (self.bits - 1) else v
 
 
-def whole(rows: Rows) -> tuple[list[list[int]], list[int]]:
+def clear_denominators(rows: Rows) -> tuple[list[list[int]], list[int]]:
     """Every row times its own whole number, so that whole numbers without a common divisor stand there."""
     out, scales = [], []
     for row in rows:
@@ -62,11 +62,11 @@ def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
         top = m[at]
         pivot, width = top[k], len(top)
         bits = max(v.bit_length() for row in m[at:] for v in row) + pivot.bit_length() - last.bit_length() + 2
-        exactly = _Exactly(last, bits)
+        divide = _ExactDivision(last, bits)
         for row in m[at + 1 :]:
             first = row[k]
             for j in range(k + 1, width):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
             row[k] = 0
         pivots.append(k)
         last, at = pivot, at + 1
@@ -75,7 +75,7 @@ def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
     return pivots, last
 
 
-def back(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[int]:
+def back_substitute(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[int]:
     """Of the combination of pivot columns that gives this column: each factor times `last`, a whole number (Cramer)."""
     x = [0] * len(pivots)
     for i in range(len(pivots) - 1, -1, -1):
@@ -88,11 +88,11 @@ def back(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[
 def combination(m: list[list[int]], pivots: list[int], column: int) -> dict[int, Fraction]:
     """This column of an eliminated matrix as a combination of those pivot columns that it needs."""
     last = m[len(pivots) - 1][pivots[-1]] if pivots else 1
-    x = back(m, pivots, last, column)
+    x = back_substitute(m, pivots, last, column)
     return {j: Fraction(v, last) for j, v in zip(pivots, x, strict=True) if v}
 
 
-def balanced(A: Rows) -> tuple[list[list[int]], int, list[int]]:
+def balance(A: Rows) -> tuple[list[list[int]], int, list[int]]:
     """M, L and h with L a_ij = h_i m_ij h_j, all whole: a column's decimals are taken out of its row and column."""
     scale = math.lcm(*(v.denominator for row in A for v in row)) if A else 1
     m = [[v.numerator * (scale // v.denominator) for v in row] for row in A]
@@ -116,12 +116,12 @@ def adjugate(m: list[list[int]]) -> int:
         pivot = top[k]
         if not pivot:
             return 0
-        most = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
-        exactly = _Exactly(last, 2 * most - last.bit_length() + 2)
+        max_bits = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
+        divide = _ExactDivision(last, 2 * max_bits - last.bit_length() + 2)
         for i in range(k + 1, p):
             row, first = m[i], top[i]
             for j in range(i, p):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
         minors.append(pivot)
         last = pivot
     for i in range(p - 1, -1, -1):

@@ -14,8 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from murmure.econometrics.algebra.elimination import Rows, adjugate, back, balanced, combination, eliminate, whole
-from murmure.econometrics.algebra.rounding import log_of, root, rounded, to_float, to_floats
+from murmure.econometrics.algebra.elimination import (
+    Rows,
+    adjugate,
+    back_substitute,
+    balance,
+    clear_denominators,
+    combination,
+    eliminate,
+)
+from murmure.econometrics.algebra.rounding import root
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Vector = tuple[Fraction, ...]
@@ -35,7 +43,7 @@ class Singular(ArithmeticError):
 def solve(A: Rows, B: Rows) -> Matrix:
     """X with A X = B, exactly; Singular says which columns of A are to blame."""
     p = len(A)
-    m, _ = whole([[*a, *b] for a, b in zip(A, B, strict=True)])
+    m, _ = clear_denominators([[*a, *b] for a, b in zip(A, B, strict=True)])
     scales = [math.gcd(*(row[j] for row in m)) or 1 for j in range(p)]
     for row in m:
         row[:p] = [v // s for v, s in zip(row, scales, strict=False)]
@@ -43,7 +51,7 @@ def solve(A: Rows, B: Rows) -> Matrix:
     if len(pivots) < p:
         k = next(j for j in range(p) if j not in pivots)
         raise Singular((k, *combination(m, [j for j in pivots if j < k], k)))
-    columns = [back(m, pivots, last, j) for j in range(p, p + len(B[0]))]
+    columns = [back_substitute(m, pivots, last, j) for j in range(p, p + len(B[0]))]
     return tuple(tuple(Fraction(x[i], last * scales[i]) for x in columns) for i in range(p))
 
 
@@ -51,7 +59,7 @@ def inverse(A: Rows) -> Matrix:
     """A^-1. Of a symmetric matrix, as Gram matrices are, one half is computed."""
     p = len(A)
     if all(A[i][j] == A[j][i] for i in range(p) for j in range(i)):
-        m, scale, h = balanced(A)
+        m, scale, h = balance(A)
         last = adjugate(m)
         if last:
             half = {(i, j): Fraction(m[i][j] * scale, last * h[i] * h[j]) for i in range(p) for j in range(i, p)}
@@ -59,27 +67,27 @@ def inverse(A: Rows) -> Matrix:
     return solve(A, identity(p))
 
 
-def dependent(A: Rows) -> dict[int, dict[int, Fraction]]:
+def dependencies(A: Rows) -> dict[int, dict[int, Fraction]]:
     """Of the Gram matrix Z'Z: each column of Z that depends on earlier ones, as a combination of those. {}: full rank.
 
     Z'Z u = 0 says |Z u|^2 = u'Z'Z u = 0, so the columns of Z'Z depend on one another as those of Z do.
     """
-    m, _ = whole(A)
+    m, _ = clear_denominators(A)
     pivots, _ = eliminate(m, len(A))
-    found = {}
+    combinations = {}
     for k in range(len(A)):
         if k not in pivots:
-            found[k] = combination(m, [j for j in pivots if j < k], k)
-    return found
+            combinations[k] = combination(m, [j for j in pivots if j < k], k)
+    return combinations
 
 
-def orthogonal(A: Rows) -> tuple[Matrix, Vector]:
+def orthogonalise(A: Rows) -> tuple[Matrix, Vector]:
     """Of A = Z'Z: T, upper triangular with ones on its diagonal, and d: Z T has orthogonal columns of squares d.
 
     Column a of T says what is left of column a of Z when those before it are taken out (Gram-Schmidt, from sums).
     """
     p = len(A)
-    m, _ = whole(A)
+    m, _ = clear_denominators(A)
     pivots, _ = eliminate(m, p)
     if len(pivots) < p:
         k = next(j for j in range(p) if j not in pivots)
@@ -99,14 +107,21 @@ def identity(p: int) -> Matrix:
     return tuple(tuple(Fraction(int(i == j)) for j in range(p)) for i in range(p))
 
 
+def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
+    """From the upper half, row by row."""
+    entry = iter(upper)
+    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
+
+
 def transpose(A: Rows) -> Matrix:
     return tuple(zip(*A, strict=True))
 
 
 def matmul(A: Rows, B: Rows) -> Matrix:
     """A B. Whole numbers are added up, and one fraction is reduced for each entry."""
-    a, left = whole(A)
-    b, right = whole(transpose(B))
+    a, left = clear_denominators(A)
+    b, right = clear_denominators(transpose(B))
     return tuple(
         tuple(Fraction(sum(map(int.__mul__, row, column)), r * s) for column, s in zip(b, right, strict=True))
         for row, r in zip(a, left, strict=True)
@@ -144,7 +159,7 @@ def plus(A: Rows, B: Rows) -> Matrix:
 # -- how well conditioned ---------------------------------------------------------------------------------------------
 
 
-def condition(A: Rows, inverted: Rows | None = None, *, scaled: bool = False) -> float:
+def condition_number(A: Rows, inverted: Rows | None = None, *, scaled: bool = False) -> float:
     """Of Z, from A = Z'Z: its largest singular value over its smallest, sqrt(|A| |A^-1|) in the 2-norm.
 
     The smallest eigenvalue of A is read off the exact inverse as a largest one: floats lose it where columns nearly
@@ -169,30 +184,3 @@ def _norm(A: Rows, scales: Sequence[Fraction] | None) -> tuple[float, int]:
     up, down = max(0, -size), max(0, size)
     small = np.array([[(v.numerator << up) / (v.denominator << down) for v in row] for row in A], np.float64)
     return float(np.abs(np.linalg.eigvalsh(small)).max()), size
-
-
-__all__ = [
-    "Matrix",
-    "Rows",
-    "Singular",
-    "Vector",
-    "condition",
-    "dependent",
-    "dot",
-    "identity",
-    "inverse",
-    "log_of",
-    "matmul",
-    "orthogonal",
-    "submatrix",
-    "plus",
-    "quadratic",
-    "root",
-    "rounded",
-    "scaled",
-    "solve",
-    "times",
-    "to_float",
-    "to_floats",
-    "transpose",
-]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.rounding import root
 
 
 def central(n: Any, sums: Any) -> list[Any]:

@@ -6,7 +6,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-NOTHING_LEFT = 44  # bits
+from murmure.econometrics.algebra.matrices import Matrix
+from murmure.econometrics.algebra.rounding import rounded
+
+NOTHING_LEFT_BITS = 44  # bits
 
 
 def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
@@ -20,7 +23,7 @@ def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
     squares = [m[k][k] for k in range(len(m))]
     for k in range(len(m)):
         pivot = m[k][k]  # the leading minor of order k + 1 (Bareiss, Math. Comp. 22, 1968)
-        if pivot <= 0 or pivot << NOTHING_LEFT <= last * squares[k]:
+        if pivot <= 0 or pivot << NOTHING_LEFT_BITS <= last * squares[k]:
             return k
         for row in m[k + 1 :]:
             first = row[k]
@@ -28,3 +31,15 @@ def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
                 row[j] = (pivot * row[j] - first * m[k][j]) // last
         last = pivot
     return None
+
+
+def is_positive_definite(A: Matrix) -> bool:
+    """Whether all pivots of a symmetric matrix are positive."""
+    m = [list(row) for row in A]
+    for k in range(len(m)):
+        if m[k][k] <= 0:
+            return False
+        for i in range(k + 1, len(m)):
+            factor = m[i][k] / m[k][k]
+            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
+    return True

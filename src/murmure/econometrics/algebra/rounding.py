@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
 LN2 = (0.6931471805599453, 2.3190468138462996e-17)  # in two parts
 
 
@@ -22,7 +24,7 @@ def to_float(v: Any) -> float:
         return math.inf if v > 0 else -math.inf
 
 
-def to_floats(A: Any) -> NDArray[np.float64]:
+def to_floats(A: Any) -> Floats:
     """A vector or a matrix, every entry rounded once."""
     if len(A) and isinstance(A[0], Sequence):
         return np.array([[to_float(v) for v in row] for row in A], np.float64)
@@ -44,7 +46,7 @@ def root(v: Any) -> float:
     return to_float(Fraction(2 * r + cut, 1 << (s + 1)))
 
 
-def log_of(v: Any) -> float:
+def log_float(v: Any) -> float:
     """The natural logarithm of a positive fraction, however large or small, and accurate near one."""
     v = Fraction(v)
     if v <= 0:
@@ -73,12 +75,12 @@ def rounded(v: Any, bits: int = 64) -> Fraction:
 DIGITS_40 = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
-def exp_of(v: Fraction) -> Fraction:
+def exp_fraction(v: Fraction) -> Fraction:
     """e^v to 40 digits, alike on every machine."""
     return Fraction(DIGITS_40.exp(_decimal(v)))
 
 
-def ln_of(v: Fraction) -> Fraction:
+def log_fraction(v: Fraction) -> Fraction:
     """The natural logarithm of a positive fraction to 40 digits, alike on every machine."""
     if v <= 0:
         raise ValueError("no logarithm of a number that is not positive")

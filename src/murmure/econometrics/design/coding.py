@@ -53,7 +53,7 @@ class CodedFactor:
         ]
 
     @property
-    def many(self) -> int:
+    def width(self) -> int:
         return max(1, len(self.factor.levels) - self.reduced)
 
 
@@ -62,8 +62,8 @@ Product = tuple[CodedFactor, ...]
 
 def _largest(product: Product) -> str:
     """Which factor makes so many of them."""
-    most = max(product, key=lambda part: part.many)
-    return f"{most.factor.name} alone has {most.many}"
+    widest = max(product, key=lambda part: part.width)
+    return f"{widest.factor.name} alone has {widest.width}"
 
 
 def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]:
@@ -71,13 +71,13 @@ def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]
     spanned: set[frozenset[CodedFactor]] = set()
     out: list[tuple[str, str]] = []
     for term in terms:
-        new = [product for product in _spanned_by(term) if frozenset(product) not in spanned]
-        spanned |= {frozenset(product) for product in new}
-        for product in _simplified(new):
-            more = 1
+        products = [product for product in _spanned_by(term) if frozenset(product) not in spanned]
+        spanned |= {frozenset(product) for product in products}
+        for product in _simplified(products):
+            added = 1
             for part in product:
-                more *= part.many
-            if len(out) + more > MAX_COLUMNS:
+                added *= part.width
+            if len(out) + added > MAX_COLUMNS:
                 raise InvalidParameter(
                     f"its design has more than {MAX_COLUMNS} columns: {_largest(product)}.",
                     hint="put labels together, leave out interactions; dates are better as days since a date",

@@ -26,7 +26,7 @@ from murmure.statistics.expressions.terms import grid_of
 MAX_CELLS = 4096  # of a table that is made without being told a grid
 MAX_COUNTS = 1 << 20  # of one on a grid
 MAX_GROUPS = 64
-FINE = 12  # digits of the edges of even bins
+EDGE_DIGITS = 12  # digits of the edges of even bins
 
 
 def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
@@ -43,11 +43,11 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
             )
         if name in out:
             raise InvalidParameter(f"{owner}: column {name!r} is named twice.", hint="each column plays one part")
-        out[name] = schema.about[name]
+        out[name] = schema.column_specs[name]
     return Schema(out)
 
 
-def numbers_in(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
+def number_columns(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
     """These columns, or all that hold numbers."""
     if isinstance(names, str):
         raise InvalidParameter(f"{owner}.columns must be a list of names, got {shorten(names)}.", hint=f'["{names}"]')
@@ -74,7 +74,7 @@ def require_number(owner: str, schema: Schema, name: str) -> Any:
     return domain
 
 
-def ends_of(domain: Any) -> tuple[Fraction, Fraction]:
+def bounds_of_domain(domain: Any) -> tuple[Fraction, Fraction]:
     """The public bounds, exactly as they are written."""
     if isinstance(domain, Interval):
         return Fraction(repr(domain.low)), Fraction(repr(domain.high))
@@ -100,7 +100,7 @@ def decimal_text(value: Fraction) -> str | None:
 
 def middle(domain: Any) -> Fraction:
     """A public number near the middle of the bounds, on the column's grid where it has whole steps."""
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     mid = (low + high) / 2
     if not isinstance(domain, Interval):
         first, step = grid_of(domain)
@@ -120,7 +120,7 @@ def centred(schema: Schema, name: str) -> tuple[str, Fraction]:
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
-def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
+def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
     """The labels of a column that puts people into groups."""
     domain = schema[name]
     whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
@@ -139,7 +139,7 @@ def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[
 
 def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
-    labels = labels_in(owner, schema, name)
+    labels = group_labels(owner, schema, name)
     refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
     if groups is None:
         return labels
@@ -179,9 +179,9 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
             f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
         )
     if isinstance(domain, Interval) or domain.size != 2:
-        held = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
+        described = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {held}.",
+            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {described}.",
             hint='Categories(["no", "yes"]) or Integers(0, 1)',
         )
     no, yes = domain.labels()
@@ -192,7 +192,11 @@ def _is_no_and_yes(domain: Any) -> bool:
     """Whether it is 0 or 1, as everybody understands it: also where all rows hold one of them."""
     if isinstance(domain, Categories):
         return domain.values == 2 or (not isinstance(domain.values, int) and tuple(domain.values) == (0, 1))
-    return not isinstance(domain, Interval) and domain.size == 2 and [int(end) for end in ends_of(domain)] == [0, 1]
+    return (
+        not isinstance(domain, Interval)
+        and domain.size == 2
+        and [int(end) for end in bounds_of_domain(domain)] == [0, 1]
+    )
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------
@@ -215,7 +219,7 @@ def exact_number(owner: str, what: str, value: Any) -> Fraction:
 def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, what: str = "grid") -> tuple[str, ...]:
     """A public grid as decimals, checked; () where it is the column's own values. cells: of the other columns."""
     domain = require_number(owner, schema, name)
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     if grid is None:
         if domain.size * cells <= MAX_CELLS:
             return ()
@@ -227,7 +231,7 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         if 0 < domain.size <= grid and domain.size * cells <= MAX_CELLS:
             return ()  # its own values are no more
-        points = _even(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
+        points = _even_points(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(
             f"{owner}.{what} must be a list of numbers, got {shorten(grid)}.", hint=f"{what}=[0, 10]"
@@ -258,7 +262,7 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
         return schema
     points = [exact_number("grid", "points", v) for v in grid]
     places = domain.places if isinstance(domain, Decimals) else 0
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     low, high = min(low, *points), max(high, *points)
     ends = math.floor(low * 10**places), math.ceil(high * 10**places)
     wider: Any
@@ -266,23 +270,23 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
         wider = replace(domain, low=Decimal(ends[0]).scaleb(-places), high=Decimal(ends[1]).scaleb(-places))
     else:
         wider = replace(domain, low=ends[0], high=ends[1])
-    return Schema({column: wider if column == name else about for column, about in schema.about.items()})
+    return Schema({column: wider if column == name else about for column, about in schema.column_specs.items()})
 
 
-def _even(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
+def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
     """The ends of even cells, on short decimals (of whole numbers: on these)."""
     if cells < 1:
         raise InvalidParameter(f"{owner}.{what} must be at least one cell, got {cells}.")
-    places = 0 if whole else max(0, FINE - math.floor(math.log10(high - low)))
+    places = 0 if whole else max(0, EDGE_DIGITS - math.floor(math.log10(high - low)))
     inner = [math.floor((low + (high - low) * k / cells) * 10**places) for k in range(1, cells)]
-    held = {*(Fraction(v, 10**places) for v in inner), high}
-    points = sorted(v for v in held if low < v <= high)
+    points_above = {*(Fraction(v, 10**places) for v in inner), high}
+    points = sorted(v for v in points_above if low < v <= high)
     return [low, *points] if what == "edges" else points  # a grid counts up to its points; bins lie between edges
 
 
 def inner_cuts(domain: Any, cuts: Sequence[str], first: bool = True) -> tuple[str, ...]:
     """The cuts that part rows: none at or above the upper bound; with first=False, none at the lower one either."""
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     return tuple(c for c in cuts if Fraction(c) < high and (first or Fraction(c) > low))
 
 
@@ -292,7 +296,7 @@ def domain_values(domain: Any) -> list[Fraction]:
     return [first + step * code for code in range(domain.size)]
 
 
-def name_list(names: Sequence[str], most: int = 6) -> str:
+def name_list(names: Sequence[str], limit: int = 6) -> str:
     """Names in a sentence."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

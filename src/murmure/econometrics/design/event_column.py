@@ -26,16 +26,16 @@ class EventColumn:
 
     column: str
     code: int
-    said: str
+    phrase: str
 
 
 def event_column_name(text: Any) -> Any:
     """The column that `state == 'dead'` is about; any other text is a column itself."""
-    found = _equal(text)
-    return text if found is None else found[0]
+    sides = _sides_of_equality(text)
+    return text if sides is None else sides[0]
 
 
-def _equal(text: Any) -> tuple[str, ast.expr] | None:
+def _sides_of_equality(text: Any) -> tuple[str, ast.expr] | None:
     """Of a column that equals something: both sides."""
     if not isinstance(text, str) or "==" not in text:
         return None
@@ -45,9 +45,9 @@ def _equal(text: Any) -> tuple[str, ast.expr] | None:
         return None
     if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or not isinstance(tree.ops[0], ast.Eq):
         return None
-    for one, other in ((tree.left, tree.comparators[0]), (tree.comparators[0], tree.left)):
-        if isinstance(one, ast.Name) and not isinstance(other, ast.Name):
-            return names.get(one.id, one.id), other
+    for side, other in ((tree.left, tree.comparators[0]), (tree.comparators[0], tree.left)):
+        if isinstance(side, ast.Name) and not isinstance(other, ast.Name):
+            return names.get(side.id, side.id), other
     return None
 
 
@@ -55,12 +55,12 @@ def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
     """What counts as yes, checked: a column of two values, or a condition on one of labels."""
     if text in schema:
         yes = no_and_yes(owner, schema, text, what)[1]
-        return EventColumn(text, 1, _said(schema, text, 1) or f"{text} = {yes}")
-    found = _equal(text)
-    if found is None:
+        return EventColumn(text, 1, _phrase(schema, text, 1) or f"{text} = {yes}")
+    sides = _sides_of_equality(text)
+    if sides is None:
         _ = schema[text]  # with the schema's own words where there is no such column
-    assert found is not None
-    name = found[0]
+    assert sides is not None
+    name = sides[0]
     read_expression(text, Terms(schema))  # with the words of expressions where there is no such label
     domain: Any = schema[name]
     if not (isinstance(domain, Categories) or (isinstance(domain, Integers) and domain.size <= MAX_GROUPS)):
@@ -68,10 +68,10 @@ def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
             f"{owner}.{what}: column {name!r} holds no labels: {domain.describe()}.",
             hint=f"Categories, or Integers with at most {MAX_GROUPS} values",
         )
-    value = ast.literal_eval(found[1])
-    for code, held in enumerate(_values(domain)):
-        if held == value and isinstance(held, bool) == isinstance(value, bool):
-            return EventColumn(name, code, _said(schema, name, code))
+    value = ast.literal_eval(sides[1])
+    for code, candidate in enumerate(_values(domain)):
+        if candidate == value and isinstance(candidate, bool) == isinstance(value, bool):
+            return EventColumn(name, code, _phrase(schema, name, code))
     raise InvalidParameter(f"{owner}.{what}: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.")
 
 
@@ -83,6 +83,6 @@ def _values(domain: Any) -> list[Any]:
     return []
 
 
-def _said(schema: Schema, name: str, code: int) -> str:
+def _phrase(schema: Schema, name: str, code: int) -> str:
     values = _values(schema[name])
     return f"{name} = {literal(values[code])}" if values else ""

@@ -26,7 +26,7 @@ def hide_names(text: str) -> tuple[str, dict[str, str]]:
 
 def _is_read_as_itself(name: str) -> bool:
     """Whether a formula reads the name as that of a column, without quotes."""
-    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _letters(name))]
+    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _without_spaces(name))]
 
 
 def show_names(text: str, names: Mapping[str, str]) -> str:
@@ -39,18 +39,21 @@ def show_names(text: str, names: Mapping[str, str]) -> str:
 def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
     """Refuse a formula in which something outside quotes is also the name of one of these columns."""
     source, _ = without_quotes(text)  # C(`x`) is no column C(x)
-    found = _tokens(source)
+    formula_tokens = _tokens(source)
     for name in columns:
         if _is_read_as_itself(name):
             continue
-        own = _tokens(name)
-        if found is None or own is None:
-            there = _letters(name) in _letters(QUOTED.sub("", source))
-        elif all(kind == "operator" for kind, _ in own) or ("operator", "~") in own:
+        name_tokens = _tokens(name)
+        if formula_tokens is None or name_tokens is None:
+            is_used = _without_spaces(name) in _without_spaces(QUOTED.sub("", source))
+        elif all(kind == "operator" for kind, _ in name_tokens) or ("operator", "~") in name_tokens:
             continue  # a sign alone is never a term, and no term spans both sides
         else:
-            there = any(found[i : i + len(own)] == own for i in range(len(found) - len(own) + 1))
-        if there:
+            is_used = any(
+                formula_tokens[i : i + len(name_tokens)] == name_tokens
+                for i in range(len(formula_tokens) - len(name_tokens) + 1)
+            )
+        if is_used:
             raise InvalidParameter(
                 f"{shorten(name)} is a column of the table, and without quotes a formula reads it otherwise.",
                 hint=_way_out(name),
@@ -76,11 +79,11 @@ def _tokens(text: str) -> list[tuple[str, str]] | None:
         for token in tokenize(text):
             kind: Any = getattr(token.kind, "value", None)
             parts = list(token.token) if kind == "operator" and token.token != "**" else [token.token]
-            out += [(str(kind), _letters(part)) for part in parts]
+            out += [(str(kind), _without_spaces(part)) for part in parts]
     except (FormulaicError, SyntaxError, ValueError):
         return None
     return out
 
 
-def _letters(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return re.sub(r"\s+", "", text).replace('"', "'")

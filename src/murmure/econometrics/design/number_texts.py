@@ -10,26 +10,26 @@ from collections.abc import Iterable
 
 from murmure.econometrics.design.factors import quoted
 
-PLAIN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # in the grammar of Python and of Arrow
+NUMBER_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # in the grammar of Python and of Arrow
 MISSING = frozenset(("na", "n/a", "#n/a", "nan", "null", "none", "missing", ".", "-", "--", "?", ""))
-_PLAIN = re.compile(PLAIN)
+_NUMBER = re.compile(NUMBER_PATTERN)
 _NEARLY = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?%?")  # once blanks and marks of thousands are gone
 _CODE = re.compile(r"[+-]?0[0-9xX]")  # 007 is a name in digits
 
 
 def strange_among_numbers(labels: Iterable[str]) -> list[str]:
     """The labels that are no numbers where most are; none where the column is one of labels, or of numbers alone."""
-    held = [label for label in labels if isinstance(label, str)]
-    if any(_CODE.match(label) for label in held):
+    texts = [label for label in labels if isinstance(label, str)]
+    if any(_CODE.match(label) for label in texts):
         return []
-    strange = [label for label in held if not _PLAIN.match(label)]
+    strange = [label for label in texts if not _NUMBER.match(label)]
     nearly = [label for label in strange if _NEARLY.fullmatch(re.sub(r"[\s'\u2019]", "", label))]
     words = [label for label in strange if label not in nearly and label.strip().lower() not in MISSING]
-    numbers = len(held) - len(strange) + len(nearly)
+    numbers = len(texts) - len(strange) + len(nearly)
     return sorted(strange) if numbers > len(words) else []
 
 
-def way_out(name: str, strange: Iterable[str]) -> str:
+def mixed_column_hint(name: str, strange: Iterable[str]) -> str:
     """What to do about them."""
     commas = any("," in label and label.strip().lower() not in MISSING for label in strange)
     first = "write decimal points, 3.5 and not 3,5" if commas else "leave those rows out"

@@ -20,11 +20,11 @@ def bounds_of(schema: Schema, expression: str) -> tuple[Fraction, Fraction, Frac
 def exponent(schema: Schema, expression: str) -> int:
     """The least k with |value| <= 2^k, whatever a row holds."""
     low, high, _ = bounds_of(schema, expression)
-    most = max(abs(low), abs(high))
-    if not most:
+    largest = max(abs(low), abs(high))
+    if not largest:
         return 0
-    k = most.numerator.bit_length() - most.denominator.bit_length() - 1
-    while Fraction(2) ** k < most:
+    k = largest.numerator.bit_length() - largest.denominator.bit_length() - 1
+    while Fraction(2) ** k < largest:
         k += 1
     return k
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewness
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point, t_point
-from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import centred, name_list, number_columns, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.plan.privacy import noise_in
@@ -52,10 +53,10 @@ class Describe:
     moments: int = 4
     apart: bool = False
 
-    protects: ClassVar[str | None] = None
+    noise_refusal: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("Describe", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("Describe", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("Describe", self.domain, self.columns))
         if isinstance(self.moments, bool) or self.moments not in MOMENTS:
             raise InvalidParameter(f"Describe.moments must be 2 or 4, got {shorten(self.moments)}.")
@@ -96,7 +97,7 @@ class Describe:
                 sums = [crossed.matrix[a][b] for a, b in pairs]
                 noise = None if crossed.noise is None else [float(v) for v in crossed.variance()]
                 moved = [Traced(float(v), crossed.slopes(a, b)) for v, (a, b) in zip(sums, pairs, strict=True)]
-                figures.append(_one(c, sums, noise, moved))
+                figures.append(_summarise(c, sums, noise, moved))
             return DescribeResult(columns=self.columns, figures=tuple(figures), noisy=noise is not None)
         answer: SumsEstimate = yield self.together
         spread = [float(v) for v in answer.variance()]
@@ -104,7 +105,7 @@ class Describe:
             first = 1 + k * self.moments
             sums = [answer.sums[0], *answer.sums[first : first + self.moments]]
             noise = [spread[0], *spread[first : first + self.moments]] if answer.noisy else None
-            figures.append(_one(centred(self.domain, name)[1], sums, noise))
+            figures.append(_summarise(centred(self.domain, name)[1], sums, noise))
         return DescribeResult(columns=self.columns, figures=tuple(figures), noisy=answer.noisy)
 
 
@@ -122,11 +123,14 @@ class ColumnSummary:
     variance_noise: float = 0.0  # and in the variance
 
 
-def _one(
-    c: Fraction, held: Sequence[Fraction], spread: Sequence[float] | None, moved: Sequence[Traced] | None = None
+def _summarise(
+    c: Fraction,
+    power_sums: Sequence[Fraction],
+    spread: Sequence[float] | None,
+    traced_sums: Sequence[Traced] | None = None,
 ) -> ColumnSummary:
     """From N, S[x - c], S[(x - c)^2], ...; spread: the variance of the noise in each, or in what `moved` is made of."""
-    n, *sums = held
+    n, *sums = power_sums
     if n <= 1 and spread is not None:
         raise TooFewObservations(
             f"with the noise, {float(n):.4g} rows were counted: nothing can be read off their sums.",
@@ -136,7 +140,7 @@ def _one(
     variance = mu[0] * n / (n - 1) if n > 1 and mu[0] >= 0 else None
     noise = (0.0, 0.0)
     if spread is not None:  # c is public: the noise in the mean is that of S[x - c] / N
-        N, s, ss = (moved or traced(held))[:3]
+        N, s, ss = (traced_sums or traced(power_sums))[:3]
         noise = math.sqrt((s / N).variance(spread)), math.sqrt((cross(N, s, s, ss) / (N - 1)).variance(spread))
     shapes: tuple[float | None, float | None] = (None, None)
     if len(mu) > 1:
@@ -158,8 +162,8 @@ class DescribeResult(ModelResult):
         """The figures of one column, exact where they can be."""
         return self.figures[self.columns.index(column)]
 
-    def _each(self, of: Any) -> Mapping[str, Any]:
-        return {name: of(held) for name, held in zip(self.columns, self.figures, strict=True)}
+    def _each(self, figure: Any) -> Mapping[str, Any]:
+        return {name: figure(summary) for name, summary in zip(self.columns, self.figures, strict=True)}
 
     @property
     def n(self) -> int:
@@ -258,9 +262,9 @@ def describe(
     rng: Any = None,
 ) -> DescribeResult:
     """Number, mean, variance, skewness, kurtosis of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("describe", data, schema, columns, privacy, numbers=True)
-    names = numbers_in("describe", read, columns)
-    model = Describe(select_columns("describe", read, names), names, moments)
+    domain = schema_for("describe", data, schema, columns, privacy, numbers=True)
+    names = number_columns("describe", domain, columns)
+    model = Describe(select_columns("describe", domain, names), names, moments)
     if noise_in(privacy) is not None and model.together.wide:
         model = replace(model, apart=True)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -14,30 +14,30 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
     Matrix,
-    condition,
+    condition_number,
     dot,
     inverse,
-    log_of,
-    orthogonal,
+    orthogonalise,
     scaled,
     submatrix,
     times,
     transpose,
 )
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.algebra.rounding import log_float
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.design.reference_levels import base_notes
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewObservations
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
-from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import NO_ROWS, Example, OneQuestion
+from murmure.econometrics.models.ols import _DESIGN, _ROWS
 from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.steps.least_squares import check_columns
 from murmure.statistics.exact.party_products import WithinPartyProducts
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ WITHIN = "R-squared and F are within parties: their own levels are taken out fir
 
 
 @dataclass(frozen=True)
-class FixedEffects(OneRound):
+class FixedEffects(OneQuestion):
     """Least squares with a level for every party; an intercept in the formula is one of these."""
 
+    noise_refusal: ClassVar[str | None] = NOISE
     design: Design
 
     def __post_init__(self) -> None:
@@ -71,10 +72,6 @@ class FixedEffects(OneRound):
     @property
     def _asks(self) -> WithinPartyProducts:
         return WithinPartyProducts(self.design.domain, (*self.slopes.terms, self.design.outcome))
-
-    @property
-    def protects(self) -> str | None:
-        return NOISE
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.slopes)
@@ -127,10 +124,10 @@ class FixedEffects(OneRound):
             scale=rss / freedom,
             rss=rss,
             tss=yy,
-            llf=-n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1) if rss else None,
+            llf=-n / 2 * (math.log(2 * math.pi) + log_float(rss / n) + 1) if rss else None,
             has_intercept=True,
             parameters=p + parties,
-            condition_number=condition(A, inverted),
+            condition_number=condition_number(A, inverted),
             extras={"Levels of parties": parties},
             remarks=(WITHIN, *base_notes(design)),
         )
@@ -140,7 +137,7 @@ class FixedEffects(OneRound):
 
     def _check_left(self, A: Matrix, parties: int) -> None:
         """Refuse a column of which no more is left, beside the others, than what parties rounded."""
-        T, d = orthogonal(A)
+        T, d = orthogonalise(A)
         for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
             if left <= 2 * self._rounding(combination, parties):
                 parts = [combination[k] ** 2 * A[k][k] for k in range(j)]

@@ -18,17 +18,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
@@ -39,14 +39,13 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-Floats = NDArray[np.float64]
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
 NOISY = "noise in the counts is not in Greenwood's formula"
 MAX_EXACT_TIMES = (
     4096  # times of a curve whose every share is exact; of more, to so many bits, since fractions only grow
 )
-BITS = 320
-NEAR = Fraction(1, 1 << 200)  # shares that differ by less are the same
+SHARE_BITS = 320
+EQUAL_WITHIN = Fraction(1, 1 << 200)  # shares that differ by less are the same
 
 
 @dataclass(frozen=True)
@@ -64,20 +63,20 @@ class KaplanMeier(Lifetimes):
     def steps(self) -> Generator[Any, Any, Survival]:
         counted: CellCounts = yield self._question
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        return survival_of(self, self.lives(counted), noise)
+        return survival_curves(self, self.group_lifetimes(counted), noise)
 
 
-def survival_of(followed: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
+def survival_curves(follow_up: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
     """The curve of each group."""
-    if any(one.n <= 0 for one in lives):
+    if any(group.n <= 0 for group in lives):
         raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
     return Survival(
-        time=followed.time,
-        event=followed.event,
-        by=followed.by,
-        curves=tuple(Curve.of(one, noise) for one in lives),
+        time=follow_up.time,
+        event=follow_up.event,
+        by=follow_up.by,
+        curves=tuple(Curve.of(group, noise) for group in lives),
         noise=noise,
-        happened=followed.happened.said,
+        event_label=follow_up.event_column.phrase,
     )
 
 
@@ -96,7 +95,7 @@ class Curve:
 
     @classmethod
     def of(cls, lives: GroupLifetimes, noise: float | None) -> Curve:
-        held, S, total, until = [], Fraction(1), [], lives.times[0]
+        steps, S, total, until = [], Fraction(1), [], lives.times[0]
         long = len(lives.times) > MAX_EXACT_TIMES
         for t, n, d in zip(lives.times, lives.at_risk, lives.events, strict=True):
             if n <= 0:
@@ -104,10 +103,10 @@ class Curve:
             until = t
             if d:
                 S *= min(max((n - d) / n, Fraction(0)), Fraction(1))
-                S = rounded(S, BITS) if long else S
+                S = rounded(S, SHARE_BITS) if long else S
                 total.append(float(d / (n * (n - d))) if n > d else math.inf)
-                held.append((t, n, d, S))
-        times, at_risk, events, shares = zip(*held, strict=True) if held else ((), (), (), ())
+                steps.append((t, n, d, S))
+        times, at_risk, events, shares = zip(*steps, strict=True) if steps else ((), (), (), ())
         sums = None if noise is not None else tuple(np.cumsum(total).tolist())
         return cls(lives.label, lives.n, until, times, at_risk, events, shares, sums)
 
@@ -147,7 +146,7 @@ class Curve:
     def quantile(self, share: float = 0.5) -> float | None:
         """The first time at which S is below 1 - share; None where it never is."""
         left = 1 - Fraction(repr(float(share)))
-        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > NEAR), None)
+        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > EQUAL_WITHIN), None)
 
     @property
     def median(self) -> float | None:
@@ -178,7 +177,7 @@ class Survival(ModelResult):
     by: str | None
     curves: tuple[Curve, ...]
     noise: float | None = None
-    happened: str = ""  # which label of the event counts
+    event_label: str = ""  # which label of the event counts
     how: How | None = None
 
     def __getitem__(self, label: str) -> Curve:
@@ -206,7 +205,7 @@ class Survival(ModelResult):
         return f"Survival: {self.time} until {self.event}" + ("" if self.by is None else f", by {self.by}")
 
     def facts(self) -> list[tuple[str, Any]]:
-        head: list[tuple[str, Any]] = [("event", self.happened), ("rows", self.n)]
+        head: list[tuple[str, Any]] = [("event", self.event_label), ("rows", self.n)]
         return [*head, ("groups", len(self.curves))] if self.by else head
 
     def tables(self) -> list[ResultTable]:
@@ -286,16 +285,16 @@ def kaplan_meier(
     times, or grid=100 for so many even ones; None takes the column's own values, of which in the clear there may be any
     number.
     """
-    read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event_column_name(event), time], privacy)
-    read = widen_to_grid(read, time, grid) if schema is None else read
-    cells = read[event_of("kaplan_meier", read, event, "event").column].size * (read[by].size if by else 1)
+    domain = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event_column_name(event), time], privacy)
+    domain = widen_to_grid(domain, time, grid) if schema is None else domain
+    cells = domain[event_of("kaplan_meier", domain, event, "event").column].size * (domain[by].size if by else 1)
     chosen = () if groups is None else tuple(map(str, groups))
-    if needs_direct_rows("kaplan_meier", read, time, cells, grid, data, privacy, engine, ledger):
-        followed = _KaplanMeierFollowUp(read, time, event, by, chosen)
-        lives, how = count_lifetimes(followed, data)
-        return replace(survival_of(followed, lives, None), how=how)
-    cuts = grid_cuts("kaplan_meier", read, time, grid, cells)
-    model = KaplanMeier(read, time, event, by, chosen, cuts)
+    if needs_direct_rows("kaplan_meier", domain, time, cells, grid, data, privacy, engine, ledger):
+        follow_up = _KaplanMeierFollowUp(domain, time, event, by, chosen)
+        lives, how = count_lifetimes(follow_up, data)
+        return replace(survival_curves(follow_up, lives, None), how=how)
+    cuts = grid_cuts("kaplan_meier", domain, time, grid, cells)
+    model = KaplanMeier(domain, time, event, by, chosen, cuts)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

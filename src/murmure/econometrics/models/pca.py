@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import root, to_floats
 from murmure.econometrics.algebra.moments import signed_root
-from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
+from murmure.econometrics.algebra.rounding import Floats, root, to_floats
+from murmure.econometrics.design.columns import name_list, number_columns, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.models.covariance import (
     ColumnMoments,
     ColumnMomentsResult,
-    Floats,
     column_moments,
     products_of,
 )
@@ -42,18 +42,15 @@ NOISY = "noise moves eigenvalues apart from one another, and may make the small 
 
 
 @dataclass(frozen=True)
-class PCA:
+class PCA(OneRound):
     """Principal components of columns. scaled: of their correlations, so that units do not matter."""
 
     domain: Schema
     columns: tuple[str, ...]
     scaled: bool = False
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("PCA", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("PCA", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("PCA", self.domain, self.columns))
         if len(self.columns) < 2:
             raise InvalidParameter(f"PCA.columns must name two columns or more, got {list(self.columns)}.")
@@ -197,8 +194,8 @@ def pca(
     rng: Any = None,
 ) -> PCAResult:
     """`pca(table, ["age", "stay"])`; scaled=True takes correlations instead of covariances; data as in `ask`."""
-    read = schema_for("pca", data, schema, columns, privacy, numbers=True)
-    model = PCA(read, numbers_in("pca", read, columns), scaled)
+    domain = schema_for("pca", data, schema, columns, privacy, numbers=True)
+    model = PCA(domain, number_columns("pca", domain, columns), scaled)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

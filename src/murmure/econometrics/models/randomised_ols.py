@@ -22,20 +22,23 @@ from typing import Any
 from murmure.catalogue import MECHANISMS
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Column, Schema
-from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, rounded, solve, submatrix
+from murmure.core.schema import Schema
+from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
-from murmure.econometrics.design.design_matrix import Design, part_of
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.rounding import rounded
+from murmure.econometrics.design.design_matrix import Design, columns_in_words, part_of
+from murmure.econometrics.design.formula import columns_named, read_formula
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import Collinear, FitFailed
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.ols import check_columns, check_rows
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
 from murmure.econometrics.rows.reported_columns import ReportedColumn
+from murmure.econometrics.steps.least_squares import check_columns, check_rows
 from murmure.local.grr import GRR
 from murmure.local.piecewise import Piecewise
 from murmure.plan.codec import part_from_dict, part_to_dict
@@ -59,7 +62,9 @@ class RandomisedOLS:
     columns: tuple[str, ...]
     mechanisms: tuple[str, ...]
 
-    protects = "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    noise_refusal = (
+        "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    )
     rounds = 2
 
     def __post_init__(self) -> None:
@@ -72,7 +77,7 @@ class RandomisedOLS:
         for name, text in zip(self.columns, self.mechanisms, strict=True):
             if name not in self.design.domain.private:
                 raise InvalidParameter(f"RandomisedOLS: the design reads no column {shorten(name)}.")
-            true = with_column(self.design.domain.about[name].coded, None)
+            true = with_column(self.design.domain.column_specs[name].coded, None)
             mechanism = part_from_dict(json.loads(text), MECHANISMS)
             if with_column(mechanism.domain, None) != true:
                 raise InvalidParameter(
@@ -84,16 +89,16 @@ class RandomisedOLS:
 
     @cached_property
     def corrected(self) -> CorrectedProducts:
-        held = zip(self.columns, self.mechanisms, strict=True)
-        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in held)
+        pairs = zip(self.columns, self.mechanisms, strict=True)
+        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in pairs)
         return CorrectedProducts(reported, self.design.terms, self.design.outcome)
 
     @cached_property
     def domain(self) -> Schema:
         """Of the table: where a column holds reports, these."""
-        held: dict[str, Any] = dict(self.design.domain.about)
-        held |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
-        return Schema(held)
+        columns: dict[str, Any] = dict(self.design.domain.column_specs)
+        columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
+        return Schema(columns)
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.design)
@@ -106,9 +111,9 @@ class RandomisedOLS:
         )
 
     def _ask(self, which: str, at: tuple[Fraction, ...] = ()) -> FunctionSums:
-        said = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        parameters = tuple(f"{v.numerator}/{v.denominator}" for v in at)
         settings = (which, self.corrected.to_text())
-        return FunctionSums(self.domain, "randomised", self.corrected.inputs, said, settings)
+        return FunctionSums(self.domain, "randomised", self.corrected.inputs, parameters, settings)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         answer: Any = yield self._ask("products")
@@ -193,7 +198,7 @@ class RandomisedOLS:
             has_intercept=one is not None,
             extras={"Epsilon of a person": self.epsilon},
             remarks=(*remarks, *self._paid()),
-            condition_number=condition(A),
+            condition_number=condition_number(A),
             design=self.design,
         )
 
@@ -205,10 +210,12 @@ class RandomisedOLS:
     def _paid(self) -> list[str]:
         out = []
         for column in self.corrected.columns:
-            held = column.certificate
-            provided = f", provided {held.assumption}" if held.assumption else ""
+            certificate = column.certificate
+            provided = f", provided {certificate.assumption}" if certificate.assumption else ""
             kind = type(column.mechanism).__name__
-            out.append(f"{column.name} came through {kind}: epsilon = {held.epsilon:.6g} for every person{provided}")
+            out.append(
+                f"{column.name} came through {kind}: epsilon = {certificate.epsilon:.6g} for every person{provided}"
+            )
         if len(out) > 1:
             out.append(f"together these columns cost every person epsilon = {self.epsilon:.6g}")
         true = [name for name in self.design.columns if name not in self.columns]
@@ -233,8 +240,6 @@ def randomised_ols(
     randomised: the mechanism of each such column, {"smoker": GRR(...), "income": Piecewise(...)}; the columns of one
     person are randomised independently of one another. schema: of the true answers. data and privacy as in `ask`.
     """
-    from murmure.econometrics.design.formula import named_in, read_formula
-
     if not isinstance(randomised, Mapping) or not randomised or not all(isinstance(name, str) for name in randomised):
         raise InvalidParameter(
             f"randomised_ols.randomised must name columns and their mechanisms, got {shorten(randomised)}.",
@@ -243,24 +248,24 @@ def randomised_ols(
     for name, mechanism in randomised.items():
         ReportedColumn(name, mechanism)  # refused now where it cannot be read
     if schema is None:
-        wanted = named_in(formula).columns
+        wanted = columns_named(formula).columns
         rest = [name for name in wanted if name not in randomised]
-        found = dict(schema_for("randomised_ols", data, None, rest, privacy).about) if rest else {}
-        schema = Schema(found | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
+        columns = dict(schema_for("randomised_ols", data, None, rest, privacy).column_specs) if rest else {}
+        schema = Schema(columns | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
     else:
         schema = schema_for("randomised_ols", data, schema, None, privacy)
     design = read_formula(formula, schema)
-    read = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
-    if not read:
+    used = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
+    if not used:
         raise InvalidParameter(
             f"formula {shorten(formula, 100)} reads none of the randomised columns {', '.join(randomised)}.",
             hint="ols(...) is for true answers",
         )
-    model = RandomisedOLS(design, tuple(read), _written(*read.values()))
+    model = RandomisedOLS(design, tuple(used), _as_json(*used.values()))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
-def _written(*mechanisms: Any) -> tuple[str, ...]:
+def _as_json(*mechanisms: Any) -> tuple[str, ...]:
     return tuple(json.dumps(part_to_dict(m), sort_keys=True, ensure_ascii=False) for m in mechanisms)
 
 
@@ -273,7 +278,7 @@ _HOSPITAL = Schema(
     }
 )
 _SMOKING, _INCOME = GRR(_HOSPITAL["smoker"], 2.0), Piecewise(Integers(0, 9), 4.0)
-_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).shown
+_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).cell_values
 _BY_SMOKING = Design(
     domain=part_of(_HOSPITAL, ("stay", "age", "smoker")),
     formula="stay ~ age + smoker",
@@ -301,8 +306,8 @@ _ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, somet
 }
 
 EXAMPLES = (
-    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _written(_SMOKING)), _ROWS),
-    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _written(_SMOKING, _INCOME)), _ROWS),
+    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _as_json(_SMOKING)), _ROWS),
+    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _as_json(_SMOKING, _INCOME)), _ROWS),
     Example(
         RandomisedOLS(
             Design(
@@ -314,7 +319,7 @@ EXAMPLES = (
                 ("1", "income"),
             ),
             ("income",),
-            _written(_INCOME),
+            _as_json(_INCOME),
         ),
         _ROWS,
     ),

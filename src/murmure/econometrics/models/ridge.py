@@ -17,12 +17,13 @@ from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
     submatrix,
 )
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneQuestion
+from murmure.econometrics.models.ols import _DESIGN, _ROWS
 from murmure.econometrics.results.ridge_path import RidgePath, penalty
+from murmure.econometrics.steps.least_squares import check_columns
 from murmure.statistics.exact.cross_products import CrossProducts
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ LAMBDAS = ("0", "0.01", "0.1", "1", "10", "100", "1000", "10000")
 
 
 @dataclass(frozen=True)
-class Ridge(OneRound):
+class Ridge(OneQuestion):
     """Least squares with a penalty on the squares of coefficients. lambdas: penalties, as decimals or fractions."""
 
     design: Design
@@ -74,7 +75,7 @@ class Ridge(OneRound):
             c=tuple(row[p] for row in crossed.matrix[:p]),
             yy=crossed.matrix[p][p],
             n=crossed.n,
-            penalised=tuple(not held for held in free),
+            penalised=tuple(not is_free for is_free in free),
             lambdas=tuple(penalty(text) for text in self.lambdas),
             noisy=crossed.noise is not None,
             design=self.design,

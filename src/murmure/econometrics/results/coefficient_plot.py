@@ -33,8 +33,8 @@ def plot_coefficients(result: Regression, target: Any = None, alpha: float = 0.0
         if result.bse is not None and wide.min() > 0 and wide.max() > WIDE * wide.min():
             what = "coefficient, in its own standard errors"
             for row, value in zip(y, values, strict=True):
-                said = ax.get_yaxis_transform()
-                ax.text(1.02, row, number(float(value)), transform=said, va="center", fontsize=9, color=QUIET)
+                beside = ax.get_yaxis_transform()
+                ax.text(1.02, row, number(float(value)), transform=beside, va="center", fontsize=9, color=QUIET)
             values, ends = values / result.bse, ends / result.bse[:, None]
         ax.hlines(y, ends[:, 0], ends[:, 1], color=BAR, lw=5, zorder=2, label=f"{100 * (1 - alpha):g} % interval")
     ax.plot(values, y, "|", ms=11, mew=2, color=POINT, zorder=3, label="estimate")

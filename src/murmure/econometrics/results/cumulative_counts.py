@@ -17,31 +17,29 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.domain import Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import normal_point
-from murmure.econometrics.design.columns import domain_values, ends_of, inner_cuts
+from murmure.econometrics.design.columns import bounds_of_domain, domain_values, inner_cuts
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.results.result import ModelResult
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.expressions.terms import grid_of
 
-Floats = NDArray[np.float64]
 
-
-def cells_of(domain: Schema, column: str, cuts: Sequence[str], first: bool = True) -> Cells:
+def count_cells(domain: Schema, column: str, cuts: Sequence[str], first: bool = True) -> Cells:
     """The cells between cuts, or the column's own values; the other columns by their values."""
-    held = inner_cuts(domain[column], cuts, first) or None
-    if cuts and held is None:
+    inner = inner_cuts(domain[column], cuts, first) or None
+    if cuts and inner is None:
         raise InvalidParameter(
             f"the grid of column {column!r} parts nobody from anybody: {list(cuts)}.",
             hint="name a point between the column's public bounds",
         )
-    return Cells(domain, tuple(held if name == column else None for name in domain))
+    return Cells(domain, tuple(inner if name == column else None for name in domain))
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def cells_between(domain: Any, cuts: Sequence[str], first: bool = True) -> list[
     if not cuts:
         half = grid_of(domain)[1] / 2 if isinstance(domain, Interval) else Fraction(0)
         return [Cell(v - half, v + half) if half else Cell(v, v) for v in domain_values(domain)]
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     points = [low, *(Fraction(c) for c in inner_cuts(domain, cuts, first)), high]
     return [Cell(a, b) for a, b in pairwise(points)]
 
@@ -110,8 +108,8 @@ class CumulativeCounts:
         n, m = float(self.n), len(self.counts)
         if self.noise is None:
             return np.full(m, math.sqrt(math.log(2 / alpha) / (2 * n)))
-        own = math.sqrt(math.log(4 / alpha) / (2 * n))
-        return own + normal_point(1 - alpha / (2 * m)) * self.noise_sd
+        sampling = math.sqrt(math.log(4 / alpha) / (2 * n))
+        return sampling + normal_point(1 - alpha / (2 * m)) * self.noise_sd
 
     def band(self, alpha: float) -> tuple[Floats, Floats]:
         """Below and above F, between 0 and 1; nobody is beyond the last point, so that both end at 1."""
@@ -122,7 +120,7 @@ class CumulativeCounts:
 
     def cell_at(self, share: Fraction | float) -> int:
         """The first cell at which F reaches this share: it holds the quantile."""
-        return next((j for j, held in enumerate(self.shares) if held >= share), len(self.cells) - 1)
+        return next((j for j, reached in enumerate(self.shares) if reached >= share), len(self.cells) - 1)
 
     def cell_of_rank(self, rank: int) -> int:
         """The cell that holds the value of this rank, 1 for the least."""
@@ -137,12 +135,12 @@ class CumulativeCounts:
 class CumulativeResult(ModelResult):
     """What results share that are read off cumulated counts of one column."""
 
-    held: CumulativeCounts
+    distribution: CumulativeCounts
 
     @property
     def column(self) -> str:
-        return self.held.column
+        return self.distribution.column
 
     @property
     def n(self) -> int:
-        return round(self.held.n)
+        return round(self.distribution.n)

@@ -127,7 +127,7 @@ def in_french(text: str) -> str:
     """The words as a French page has them."""
     if text in FRENCH:
         return FRENCH[text]
-    for pattern, said in PATTERNS:
+    for pattern, translation in PATTERNS:
         if re.match(pattern, text):
-            return re.sub(pattern, said, text)
+            return re.sub(pattern, translation, text)
     return text

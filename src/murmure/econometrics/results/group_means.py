@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import cross
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import (
     normal_point,
     t_point,
@@ -46,7 +46,7 @@ class GroupMean:
         return None if self.variance is None else root(self.variance / self.n + Fraction(self.noise))
 
 
-def asks(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> CrossProducts:
+def group_sums(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> CrossProducts:
     """n, S[u] and S[u^2] of every group, u = y less a public middle."""
     u = centred(domain, column)[0]
     if by is None:
@@ -55,8 +55,13 @@ def asks(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> 
     return CrossProducts(domain, (*members, *(f"{member} * {u}" for member in members)))
 
 
-def groups_of(
-    domain: Schema, column: str, by: str | None, labels: Sequence[str], crossed: CrossProductsEstimate, least: int = 2
+def means_by_group(
+    domain: Schema,
+    column: str,
+    by: str | None,
+    labels: Sequence[str],
+    crossed: CrossProductsEstimate,
+    min_rows: int = 2,
 ) -> list[GroupMean]:
     """Every group, refused by name where it is empty or has too few rows."""
     c, out = centred(domain, column)[1], []
@@ -71,10 +76,10 @@ def groups_of(
                 hint="groups=(...) names those to compare",
                 columns=[label],
             )
-        if n < least or (spread is not None and n <= 1):
-            seen = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
+        if n < min_rows or (spread is not None and n <= 1):
+            count = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
             raise TooFewObservations(
-                f"{who} {seen}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
+                f"{who} {count}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
             )
         noise = 0.0
         if spread is not None:

@@ -8,13 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.results.result import ResultTable
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix, to_float
+from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import to_float
 
 
 def first_stages(

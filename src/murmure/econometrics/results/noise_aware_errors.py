@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix, to_floats
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.results.regression import Regression
 
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
-Floats = NDArray[np.float64]
 
 NOISE_AWARE = "noise-aware"
-FAR = 0.25  # of A: noise that moves it further is not small
+MAX_NOISE_SHARE = 0.25  # of A: noise that moves it further is not small
 DIGITS = 1e-13  # of a matrix with diagonal 1: what floats cannot tell from 0
 DROWNED = "the noise is large compared with what the rows add up to, so no error of the first order holds"
 UNCOUNTED = "without intercept, and with weights, no sum says how many rows there are"
@@ -42,9 +42,9 @@ NOISE_COUNTED = (
 )
 
 
-def carried(crossed: CrossProductsEstimate, moves: Floats) -> Floats:
+def noise_in_equations(crossed: CrossProductsEstimate, moves: Floats) -> Floats:
     """C. moves: (p, m, m), T_j: how the j-th equation moves with every entry of the matrix of sums."""
-    sums, P, v = _each(crossed)
+    sums, P, v = _noise_of_entries(crossed)
     J = np.zeros((len(moves), len(P)))
     for j, T in enumerate(moves):
         np.add.at(J[j], sums.ravel(), T.ravel())
@@ -52,7 +52,7 @@ def carried(crossed: CrossProductsEstimate, moves: Floats) -> Floats:
     return np.asarray((J * v) @ J.T)
 
 
-def _each(crossed: CrossProductsEstimate) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _noise_of_entries(crossed: CrossProductsEstimate) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Of every entry the number of its sum; of every sum how often each figure stands in it; the noise of figures.
 
     The last sum is that of entries that are 0 whatever rows hold.
@@ -68,8 +68,8 @@ def _each(crossed: CrossProductsEstimate) -> tuple[NDArray[np.int64], Floats, Fl
         return sums, np.eye(last + 1), v
     v = np.asarray(crossed.variance(), float)
     P = np.zeros((last + 1, len(v)))
-    for row, of in zip(P, crossed.parts, strict=False):
-        for k, c in of.items():
+    for row, figures in zip(P, crossed.parts, strict=False):
+        for k, c in figures.items():
             row[k] = float(c)
     return sums, P, v
 
@@ -86,12 +86,12 @@ def noise_dominates(crossed: CrossProductsEstimate, A: Floats, at: list[int]) ->
     if not np.isfinite(values).all() or values[0] <= DIGITS:
         return True
     W = vectors / np.sqrt(values) @ vectors.T
-    sums, P, v = _each(crossed)
+    sums, P, v = _noise_of_entries(crossed)
     inner = sums[np.ix_(at, at)]
     total = 0.0
     for f in np.flatnonzero(v):
         total += v[f] * float(np.sum((W @ (P[inner, f] / size) @ W) ** 2))
-    return 2 * math.sqrt(total / len(at)) > FAR
+    return 2 * math.sqrt(total / len(at)) > MAX_NOISE_SHARE
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class NoisyCovariance:
     reason: str | None = None
 
 
-def spread_of(
+def noisy_covariance(
     crossed: CrossProductsEstimate, at: list[int], A: Matrix, moves: Floats, rss: Fraction, n: Fraction | None
 ) -> NoisyCovariance:
     """Of coefficients that solve equations with the matrix A, which stand at these factors."""
@@ -116,13 +116,13 @@ def spread_of(
         return NoisyCovariance(None, None, "the noisy number of rows is not larger than that of the parameters")
     size = np.sqrt(np.outer(np.diag(floats), np.diag(floats)))
     inverted = np.linalg.inv(floats / size) / size
-    C = carried(crossed, moves)
+    C = noise_in_equations(crossed, moves)
     scale = (float(rss) + float(np.trace(inverted @ C))) / float(n - p)
     if not scale > 0:
         return NoisyCovariance(None, None, FLAT)
     covariance = scale * inverted + inverted @ C @ inverted
-    held = tuple(tuple(Fraction(float(v)) for v in row) for row in (covariance + covariance.T) / 2)
-    return NoisyCovariance(held, scale)
+    fractions = tuple(tuple(Fraction(float(v)) for v in row) for row in (covariance + covariance.T) / 2)
+    return NoisyCovariance(fractions, scale)
 
 
 def noisy_row_count(crossed: CrossProductsEstimate) -> Fraction | None:
@@ -154,25 +154,25 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
     moves = np.zeros((p, p + 1, p + 1))
     for j in at:
         moves[j, j] = r
-    spread = spread_of(crossed, at, A, moves, rss, n)
-    told = spread.covariance is not None and 0 < rss < tss
+    noisy = noisy_covariance(crossed, at, A, moves, rss, n)
+    plausible = noisy.covariance is not None and 0 < rss < tss
     return Regression(
         model=model,
         formula=design.formula,
         outcome=design.outcome_name,
         names=design.names,
         coefficients=beta,
-        covariance=spread.covariance,
+        covariance=noisy.covariance,
         n=crossed.n,
         df_model=p - design.has_intercept,
         df_resid=float(n - p) if n is not None and n > p else None,
         use_t=False,
         cov_type=NOISE_AWARE,
-        scale=spread.scale,
-        rss=rss if told else None,
-        tss=tss if told else None,
+        scale=noisy.scale,
+        rss=rss if plausible else None,
+        tss=tss if plausible else None,
         has_intercept=design.has_intercept,
         design=design,
-        remarks=(NOISE_COUNTED,) if spread.covariance is not None else ("The coefficients are read off noisy sums.",),
-        reason=spread.reason,
+        remarks=(NOISE_COUNTED,) if noisy.covariance is not None else ("The coefficients are read off noisy sums.",),
+        reason=noisy.reason,
     )

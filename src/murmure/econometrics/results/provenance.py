@@ -6,20 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from murmure.core.rehearsal import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
-from murmure.core.types import Certificate, Statistic, pluralise
+from murmure.core.errors import pluralise
+from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
+from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
 
 Say = Callable[[str, str], str]  # picks one of two languages
 
 
-def english(one: str, other: str) -> str:
-    return one
+def english(en: str, fr: str) -> str:
+    return en
 
 
-def french(one: str, other: str) -> str:
-    return other
+def french(en: str, fr: str) -> str:
+    return fr
 
 
 @dataclass(frozen=True)
@@ -113,19 +114,19 @@ def how_of(
 
     in_process: whoever asked had the tables of all parties.
     """
-    noise, between = noise_in(privacy), isinstance(privacy, Secure)
+    noise, secure = noise_in(privacy), isinstance(privacy, Secure)
     parties = privacy.parties if isinstance(privacy, Secure) else apart
     rows = next((a.n for a in answers if getattr(a, "n", None) is not None), None)
     bits = [a.bits for a in answers if getattr(a, "bits", None)]
     grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
     guarantees = guarantees_of(plans, privacy)
-    rehearsal = between and in_process
+    rehearsal = secure and in_process
     return How(
         privacy=_where(privacy, parties, english),
         rounds=len(plans),
-        sums=sum(plan.statistic.width for plan in plans) + (between and noise is None) * len(plans),
+        sums=sum(plan.statistic.width for plan in plans) + (secure and noise is None) * len(plans),
         parties=parties,
-        present=present if between else apart,
+        present=present if secure else apart,
         rows=None if noise is not None else rows,
         bits=max(bits, default=None),
         grid=tuple(grid),
@@ -152,29 +153,29 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
         masked = say("by masked sums between {} parties", "par sommes masquées entre {} participants").format(parties)
-        thrown = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
-        return masked if noise is None else masked + thrown
+        with_noise = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
+        return masked if noise is None else masked + with_noise
     if noise is not None:
         return say("with noise at the curator", "avec du bruit chez le dépositaire")
     clear = say("in the clear", "en clair")
     return clear if parties is None else clear + say(" from ", ", de ") + pluralise(parties, "table", "tables")
 
 
-def _between(sharing: Any, rounds: int, say: Say) -> str:
+def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
     """What coordinator, parties and colluders see of exact or noisy sums between parties."""
-    c = sharing.colluders
+    colluders = sharing.colluders
     out = say(
         "The coordinator and every party see the sums over all parties, and what follows from these",
         "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle",
     )
-    if c:
+    if colluders:
         out += say(
             "; {} with the coordinator, the sums over the others",
             " ; {} avec le coordinateur, les sommes des autres",
         ).format(
             say(
-                pluralise(c, "party that colludes", "parties that collude"),
-                pluralise(c, "participant de connivence", "participants de connivence"),
+                pluralise(colluders, "party that colludes", "parties that collude"),
+                pluralise(colluders, "participant de connivence", "participants de connivence"),
             )
         )
     out += say(
@@ -184,18 +185,18 @@ def _between(sharing: Any, rounds: int, say: Say) -> str:
     more = say(
         " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
     )
-    many = say(pluralise(c, "party", "parties"), pluralise(c, "participant", "participants"))
+    limit = say(pluralise(colluders, "party", "parties"), pluralise(colluders, "participant", "participants"))
     trust = say(
         ", or the coordinator reports a false total from which the next question follows",
         ", ou si le coordinateur annonce un faux total dont dépend la question suivante",
     )
-    return out + more.format(many, trust if rounds > 1 else "")
+    return out + more.format(limit, trust if rounds > 1 else "")
 
 
 def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        who = _between(privacy.sharing, len(plans), say)
+        who = _who_sees_what(privacy.sharing, len(plans), say)
     elif isinstance(privacy, Central):
         who = say(
             "The curator sees every row; whoever reads the result sees the noisy sums.",
@@ -204,16 +205,18 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     else:
         who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
     if noise is None:
-        told = [plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")]  # English and French
-        more = dict.fromkeys(say(*both) for both in told) if isinstance(privacy, Secure) else {}
+        statements = [
+            plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")
+        ]  # English and French
+        more = dict.fromkeys(say(*both) for both in statements) if isinstance(privacy, Secure) else {}
         exact = say(
             "The sums are exact: no differential privacy.",
             "Les sommes sont exactes : aucune confidentialité différentielle.",
         )
         return [who, *more, exact]
-    read = guarantees["reader"]
-    delta = f", delta = {read.delta:g}" if read.delta else ""
+    reader = guarantees["reader"]
+    delta = f", delta = {reader.delta:g}" if reader.delta else ""
     row = say("one row", "d’une ligne")
     person = row if noise.unit == "row" else say("one person", "d’une personne") + f" ({noise.unit})"
     promise = say("Differential privacy of {}:", "Confidentialité différentielle {} :").format(person)
-    return [who, f"{promise} epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]
+    return [who, f"{promise} epsilon = {reader.epsilon:.6g}{delta} ({reader.relation})."]

@@ -16,10 +16,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, root, solve, submatrix, to_float, to_floats
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import Floats, root, to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.results.result import ModelResult, ResultTable, plain
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.econometrics.results.provenance import How
 
-Floats = NDArray[np.float64]
 INTERCEPT = "Intercept"
 NONROBUST = "nonrobust"
 ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
@@ -103,9 +102,9 @@ class Regression(ModelResult):
 
     def __getitem__(self, name: str) -> float:
         """The coefficient of this name."""
-        return to_float(self.coefficients[self._at(name)])
+        return to_float(self.coefficients[self._index(name)])
 
-    def _at(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise InvalidParameter(f"there is no coefficient {shorten(name)}; there are {', '.join(self.names)}.")
         return self.names.index(name)
@@ -219,7 +218,7 @@ class Regression(ModelResult):
 
     def wald(self, names: Sequence[str]) -> float | None:
         """b'V^-1 b / k of these coefficients: F(k, df) where all of them are 0. None with fewer clusters than that."""
-        at = [self._at(name) for name in names]
+        at = [self._index(name) for name in names]
         if self.covariance is None or not at or (self.df_inference is not None and len(at) > self.df_inference):
             return None
         b = [self.coefficients[j] for j in at]
@@ -276,15 +275,15 @@ class Regression(ModelResult):
         return f"{self.model}: {self.formula}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        held: list[tuple[str, Any]] = [
+        about: list[tuple[str, Any]] = [
             ("Outcome", self.outcome),
             ("Errors", "none" if self.covariance is None else self.cov_type),
             ("Rows", self.n),
         ]
         if self.how is not None:
-            held += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
-        held += [("Effect", self.effect)] * (self.effect is not None)
-        held += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
+            about += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
+        about += [("Effect", self.effect)] * (self.effect is not None)
+        about += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
         fit: list[tuple[str, Any]] = [
             ("R-squared", self.rsquared),
             ("Adj. R-squared", self.rsquared_adj),
@@ -297,8 +296,8 @@ class Regression(ModelResult):
             ("BIC", self.bic),
             ("Condition number", self.condition_number),
         ]
-        held += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
-        return [*held, ("", None), *((name, value) for name, value in fit if value is not None)]
+        about += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
+        return [*about, ("", None), *((name, value) for name, value in fit if value is not None)]
 
     def tables(self) -> list[ResultTable]:
         what = "t" if self.use_t else "z"
@@ -308,7 +307,7 @@ class Regression(ModelResult):
             head = ("", "coef", "std err", what, f"P>|{what}|", "[0.025", "0.975]")
             rows = [tuple(row[name] for name in TIDY) for row in self.tidy()]
             main = ResultTable("", head, tuple(rows))
-        return [main, *(_more(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
+        return [main, *(_extra_table(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
 
     def tidy(self) -> list[dict[str, Any]]:
         """One row for each coefficient, with the names that R's broom has."""
@@ -340,12 +339,14 @@ class Regression(ModelResult):
 TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 
 
-def _more(title: str, held: Mapping[str, Any]) -> ResultTable:
+def _extra_table(title: str, figures: Mapping[str, Any]) -> ResultTable:
     """A table of further figures: {row: figure}, or {row: {column: figure}}."""
-    inner = next((value for value in held.values() if isinstance(value, Mapping)), None)
+    inner = next((value for value in figures.values() if isinstance(value, Mapping)), None)
     if inner is None:
-        return ResultTable(title, ("", "value"), tuple(held.items()))
-    return ResultTable(title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in held.items()))
+        return ResultTable(title, ("", "value"), tuple(figures.items()))
+    return ResultTable(
+        title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in figures.items())
+    )
 
 
 def _count(value: float | None) -> Any:

@@ -61,9 +61,9 @@ class ModelResult:
     @property
     def notes(self) -> list[str]:
         """What a reader must know: why a figure is missing, what was done to noisy sums."""
-        held: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
+        remarks: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
         reason = getattr(self, "reason", None)
-        return [*held, f"No standard errors: {reason}."] if reason else held
+        return [*remarks, f"No standard errors: {reason}."] if reason else remarks
 
     @property
     def origin(self) -> list[str]:
@@ -126,7 +126,8 @@ class ModelResult:
             return columns
         import narwhals as nw
 
-        return nw.from_dict({name: _of_one_type(held) for name, held in columns.items()}, backend=backend).to_native()  # type: ignore[arg-type]
+        typed = {name: _of_one_type(column) for name, column in columns.items()}
+        return nw.from_dict(typed, backend=backend).to_native()  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return self.summary()
@@ -135,17 +136,17 @@ class ModelResult:
         return self.to_html()
 
 
-def _of_one_type(held: list[Any]) -> list[Any]:
+def _of_one_type(column: list[Any]) -> list[Any]:
     """Columns of a frame hold one type: where texts and numbers meet, all are texts."""
-    if any(isinstance(v, str) for v in held):
-        return [v if v is None else str(v) for v in held]
-    return [v if v is None else float(v) for v in held] if any(isinstance(v, float) for v in held) else held
+    if any(isinstance(v, str) for v in column):
+        return [v if v is None else str(v) for v in column]
+    return [v if v is None else float(v) for v in column] if any(isinstance(v, float) for v in column) else column
 
 
 def plain(value: Any) -> Any:
     """For JSON and frames: fractions and numpy's numbers as Python's, what is no number as None."""
     if isinstance(value, Fraction):
-        from murmure.econometrics.algebra.matrices import to_float
+        from murmure.econometrics.algebra.rounding import to_float
 
         value = to_float(value)
     elif isinstance(value, np.ndarray | np.generic):
@@ -153,7 +154,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): plain(held) for name, held in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(held) for held in value]
+        return [plain(item) for item in value]
     return value if value is None or isinstance(value, str | int | bool) else str(value)

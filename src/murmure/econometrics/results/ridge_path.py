@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Singular,
-    Vector,
-    dot,
-    inverse,
-    matmul,
-    quadratic,
-    times,
-    to_float,
-    to_floats,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, inverse, matmul, quadratic, times
+from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.results.result import ModelResult, ResultTable
@@ -35,12 +25,12 @@ BIASED = "ridge is biased towards 0, and by how much nobody knows"
 def penalty(value: Any) -> Fraction:
     """A penalty as it was written: "0.1", "1/3", 10."""
     try:
-        held = Fraction(str(value)) if not isinstance(value, Fraction) else value
+        number = Fraction(str(value)) if not isinstance(value, Fraction) else value
     except (ValueError, ZeroDivisionError):
-        held = Fraction(-1)
-    if held < 0 or isinstance(value, bool):
+        number = Fraction(-1)
+    if number < 0 or isinstance(value, bool):
         raise InvalidParameter(f"a penalty of ridge must be a number that is not negative, got {shorten(value)}.")
-    return held
+    return number
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +49,8 @@ class RidgeFit:
         return to_floats(self.coefficients)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
-        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {said}; df = {to_float(self.df):.4g})"
+        listed = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
+        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {listed}; df = {to_float(self.df):.4g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +69,14 @@ class RidgePath(ModelResult):
     noisy: bool = False
     design: Design | None = None
     how: How | None = None
-    _held: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
+    _fits: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
 
     def at(self, lambda_: Any) -> RidgeFit:
         """The fit with this penalty, whether it was asked for or not: the sums are the same."""
-        held = penalty(lambda_)
-        if held not in self._held:
-            self._held[held] = self._fit(held)
-        return self._held[held]
+        key = penalty(lambda_)
+        if key not in self._fits:
+            self._fits[key] = self._fit(key)
+        return self._fits[key]
 
     def _fit(self, lambda_: Fraction) -> RidgeFit:
         p = len(self.names)
@@ -113,7 +103,7 @@ class RidgePath(ModelResult):
 
     @property
     def fits(self) -> list[RidgeFit]:
-        return [self.at(held) for held in self.lambdas]
+        return [self.at(lambda_) for lambda_ in self.lambdas]
 
     @property
     def best(self) -> RidgeFit | None:
@@ -143,7 +133,7 @@ class RidgePath(ModelResult):
 
     def facts(self) -> list[tuple[str, Any]]:
         best = self.best
-        free = [name for name, held in zip(self.names, self.penalised, strict=True) if not held]
+        free = [name for name, is_penalised in zip(self.names, self.penalised, strict=True) if not is_penalised]
         return [
             ("Outcome", self.outcome),
             ("Rows", self.n),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.short_labels import cut, cut_labels
-from murmure.econometrics.algebra.matrices import to_float
+from murmure.econometrics.algebra.rounding import to_float
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult, ResultTable
@@ -75,10 +75,10 @@ Fact = tuple[str, str]
 
 def facts_in_pairs(facts: Sequence[tuple[str, Any]]) -> list[tuple[Fact, Fact]]:
     """Facts as text in two columns, side by side. A fact without a name is a gap: the second column begins after it."""
-    said = [(name, figure(value, name) if name else "") for name, value in facts]
-    gap = next((i for i, (name, _) in enumerate(said) if not name), None)
-    half = -(-len(said) // 2)
-    left, right = (said[:half], said[half:]) if gap is None else (said[:gap], said[gap + 1 :])
+    texts = [(name, figure(value, name) if name else "") for name, value in facts]
+    gap = next((i for i, (name, _) in enumerate(texts) if not name), None)
+    half = -(-len(texts) // 2)
+    left, right = (texts[:half], texts[half:]) if gap is None else (texts[:gap], texts[gap + 1 :])
     rows = max(len(left), len(right))
     left, right = (column + [("", "")] * (rows - len(column)) for column in (left, right))
     return list(zip(left, right, strict=True))
@@ -96,20 +96,20 @@ def _fact(name: str, text: str, width: int) -> str:
     return f"{name}: {cut(text, room):>{room}}"
 
 
-def cells_of(table: ResultTable) -> list[list[str]]:
+def cell_texts(table: ResultTable) -> list[list[str]]:
     """The rows as text; of a long table the first and the last, since people read it (to_frame and tidy have all)."""
     rows = list(table.rows)
     skipped = len(rows) - FIRST - LAST
-    said = [[figure(v, h) for v, h in zip(row, table.head, strict=True)] for row in rows]
+    cells = [[figure(v, h) for v, h in zip(row, table.head, strict=True)] for row in rows]
     if skipped < 2:
-        return said
+        return cells
     gap = [f"... {figure(skipped)} more rows ...", *[""] * (len(table.head) - 1)]
-    return [*said[:FIRST], gap, *said[-LAST:]]
+    return [*cells[:FIRST], gap, *cells[-LAST:]]
 
 
 def table_text(table: ResultTable) -> str:
     """Names to the left, numbers to the right; one of many columns is as wide as the page."""
-    cells = [list(table.head), *cells_of(table)]
+    cells = [list(table.head), *cell_texts(table)]
     for row, name in zip(cells, cut_labels([row[0] for row in cells], MAX_NAME_WIDTH), strict=True):
         row[0] = name
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]

@@ -18,8 +18,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from murmure.catalogue import MECHANISMS
-from murmure.econometrics.rows.monomials import Sum, multiplied, split
-from murmure.econometrics.rows.reported_columns import Floats, Function, ReportedColumn
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.monomials import Polynomial, multiply, split
+from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
 from murmure.plan.codec import part_from_dict, part_to_dict
 
 
@@ -32,7 +33,7 @@ class CorrectedProducts:
     outcome: str
 
     @cached_property
-    def factors(self) -> tuple[Sum, ...]:
+    def factors(self) -> tuple[Polynomial, ...]:
         """Of every term and, last, of the outcome."""
         return tuple(split(text, self.columns) for text in (*self.terms, self.outcome))
 
@@ -41,22 +42,22 @@ class CorrectedProducts:
         """Products of terms with one another and with the outcome; last its square, where reports tell it."""
         p = len(self.terms)
         pairs = [(a, b) for a in range(p + 1) for b in range(a, p + 1)][:-1]
-        return (*pairs, (p, p)) if self.tells_square else tuple(pairs)
+        return (*pairs, (p, p)) if self.has_square else tuple(pairs)
 
     @cached_property
-    def tells_square(self) -> bool:
-        product = multiplied(self.factors[-1], self.factors[-1])
-        return all(self.columns[i].tells(f) for m in product for i, f in m.reported if isinstance(f, int))
+    def has_square(self) -> bool:
+        product = multiply(self.factors[-1], self.factors[-1])
+        return all(self.columns[i].has_unbiased(f) for m in product for i, f in m.reported if isinstance(f, int))
 
     @cached_property
-    def products(self) -> tuple[Sum, ...]:
+    def products(self) -> tuple[Polynomial, ...]:
         """Each of the pairs as a sum of monomials; refuses what the reports do not tell."""
-        out = tuple(multiplied(self.factors[a], self.factors[b]) for a, b in self.pairs)
+        out = tuple(multiply(self.factors[a], self.factors[b]) for a, b in self.pairs)
         for product in out:
             for monomial in product:
                 for i, function in monomial.reported:
-                    if isinstance(function, int) and not self.columns[i].tells(function):
-                        raise self.columns[i].refused(function)
+                    if isinstance(function, int) and not self.columns[i].has_unbiased(function):
+                        raise self.columns[i].refusal(function)
         return out
 
     @cached_property
@@ -75,7 +76,7 @@ class CorrectedProducts:
             reports.append(column.reports(x[at : at + len(column.inputs)]))
             at += len(column.inputs)
         true = dict(zip(self._true, x[at:], strict=True))
-        held: dict[tuple[int, Function], Floats] = {}
+        unbiased: dict[tuple[int, Function], Floats] = {}
         out, n = [], len(x[0]) if x else 0
         for product in self.products:
             total = np.zeros(n)
@@ -84,9 +85,9 @@ class CorrectedProducts:
                 for text in monomial.true:
                     value = value * true[text]
                 for i, function in monomial.reported:
-                    if (i, function) not in held:
-                        held[i, function] = self.columns[i].unbiased_values(function)[reports[i]]
-                    value = value * held[i, function]
+                    if (i, function) not in unbiased:
+                        unbiased[i, function] = self.columns[i].unbiased_values(function)[reports[i]]
+                    value = value * unbiased[i, function]
                 total = total + value
             out.append(total)
         return out
@@ -95,16 +96,16 @@ class CorrectedProducts:
 
     def to_text(self) -> str:
         columns = [[column.name, part_to_dict(column.mechanism)] for column in self.columns]
-        held = {"columns": columns, "terms": list(self.terms), "outcome": self.outcome}
-        return json.dumps(held, sort_keys=True, ensure_ascii=False)
+        data = {"columns": columns, "terms": list(self.terms), "outcome": self.outcome}
+        return json.dumps(data, sort_keys=True, ensure_ascii=False)
 
     @staticmethod
     def from_text(text: str) -> CorrectedProducts:
-        return _read(text)
+        return _parse(text)
 
 
 @lru_cache(maxsize=32)
-def _read(text: str) -> CorrectedProducts:
-    held = json.loads(text)
-    columns = tuple(ReportedColumn(name, part_from_dict(part, MECHANISMS)) for name, part in held["columns"])
-    return CorrectedProducts(columns, tuple(held["terms"]), held["outcome"])
+def _parse(text: str) -> CorrectedProducts:
+    raw = json.loads(text)
+    columns = tuple(ReportedColumn(name, part_from_dict(part, MECHANISMS)) for name, part in raw["columns"])
+    return CorrectedProducts(columns, tuple(raw["terms"]), raw["outcome"])

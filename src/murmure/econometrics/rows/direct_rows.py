@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.fit import resolve_data
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
@@ -23,7 +24,6 @@ from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-Floats = NDArray[np.float64]
 Codes = NDArray[Any]
 
 
@@ -33,7 +33,7 @@ def can_read_directly(data: Any, privacy: Any, engine: Any) -> bool:
     An engine that was named is one to add up with, batch by batch: for what does not fit into memory.
     """
     tables = data if isinstance(data, list | tuple) else [data]
-    on_spark = any(type(one).__module__.startswith("pyspark.") for one in tables)
+    on_spark = any(type(table).__module__.startswith("pyspark.") for table in tables)
     return (privacy is None or isinstance(privacy, Clear)) and engine is None and not on_spark
 
 
@@ -51,9 +51,9 @@ class DirectRows:
         """What these tables hold of the columns of this schema; a value that it does not allow is refused."""
         _, frame, apart, _ = resolve_data(owner, None, data)
         parts: list[tuple[Codes, ...]] = []
-        for i, one in enumerate(frame.frames if isinstance(frame, SeparateTables) else [frame]):
+        for i, table in enumerate(frame.frames if isinstance(frame, SeparateTables) else [frame]):
             try:
-                parts += _batches(domain, one)
+                parts += _batches(domain, table)
             except MurmureError as error:
                 if apart is None:
                     raise
@@ -66,8 +66,8 @@ class DirectRows:
         """Each expression, every exact value correctly rounded, as in the sums between parties (Evaluated)."""
         terms = Terms(self.domain)
         numbers = [read_expression(text, terms) for text in expressions]
-        held = terms.values(terms.needed(numbers), self.codes)
-        return [FunctionSums._floats(held[k], terms[k].unit, self.n) for k in numbers]
+        values = terms.values(terms.dependencies(numbers), self.codes)
+        return [FunctionSums._floats(values[k], terms[k].unit, self.n) for k in numbers]
 
     def sums(self, statistic: Any) -> Any:
         """What a statistic of some of these columns says about all rows."""

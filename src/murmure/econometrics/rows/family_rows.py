@@ -19,7 +19,8 @@ import math
 
 import numpy as np
 
-from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Floats, Point
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Point
 
 EULER = 0.5772156649015329  # -E[log y] of the exponential law of scale one
 MAX_THETA_FLOAT = 60.0  # of theta in floats: e^60 is beyond any shape that rows can tell
@@ -63,24 +64,38 @@ def _beta(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(u, w, llf, llf, llf, (), (first, -cross, -second))
 
 
-def _log(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_log(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     """Least squares of log y, moved by what an exponential law has there: a first guess of eta."""
     return np.ones_like(y), np.log(y) + EULER
 
 
-def _logit(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_logit(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     return np.ones_like(y), np.log(y) - np.log1p(-y)
 
 
 LAWS = {
     law.name: law
     for law in (
-        Family("exponential", 40.0, _exponential, _log, lambda y, o: (y,), ("y",), measures=False),
+        Family("exponential", 40.0, _exponential, _start_log, lambda y, o: (y,), ("y",), measures=False),
         Family(
-            "weibull", 40.0, _weibull, _log, lambda y, o: (_log(y, o)[1] ** 2,), ("squares",), extra=1, measures=False
+            "weibull",
+            40.0,
+            _weibull,
+            _start_log,
+            lambda y, o: (_start_log(y, o)[1] ** 2,),
+            ("squares",),
+            extra=1,
+            measures=False,
         ),
         Family(
-            "beta", 700.0, _beta, _logit, lambda y, o: (_logit(y, o)[1] ** 2,), ("squares",), extra=1, measures=False
+            "beta",
+            700.0,
+            _beta,
+            _start_logit,
+            lambda y, o: (_start_logit(y, o)[1] ** 2,),
+            ("squares",),
+            extra=1,
+            measures=False,
         ),
     )
 }

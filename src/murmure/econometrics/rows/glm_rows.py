@@ -26,15 +26,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-
-Floats = NDArray[np.float64]
+from murmure.econometrics.algebra.rounding import Floats
 
 MAX_SUMMAND = 2.0**61  # of what one row adds; beyond, it is cut and counted
-APART = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled
-LARGE = 24.0  # from which Stirling's series is as exact as floats
+MIN_MOVE = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled
+STIRLING_FROM = 24.0  # from which Stirling's series is as exact as floats
 MODES = ("start", "step", "squares", "score", "separation")
 
 
@@ -91,7 +89,7 @@ def _probit(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(u, u * (u + eta), llf, odds, -2 * llf)
 
 
-def _half(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     """b = 0: for logit the step from there is 4 (y - 1/2) on z; probit's differs by a constant."""
     return np.full_like(y, 0.25), 4 * (y - 0.5)
 
@@ -104,7 +102,7 @@ def _poisson(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(y - mu, mu, y * eta - mu - gammaln(y + 1), (y - mu) ** 2 / mu, deviance)
 
 
-def _counted(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_counts(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     mu = y + 0.1
     return mu, np.log(mu) + (y - mu) / mu - offset
 
@@ -143,7 +141,7 @@ def _rising(s: float, y: Floats) -> tuple[Floats, Floats, Floats]:
     """ln Gamma(s + y) - ln Gamma(s) and its first two derivatives in s, without the difference of two large numbers."""
     from scipy.special import gammaln, polygamma, psi
 
-    if s < LARGE:
+    if s < STIRLING_FROM:
         return gammaln(s + y) - gammaln(s), psi(s + y) - psi(s), polygamma(1, s + y) - polygamma(1, s)
     x, log = s + y, np.log1p(y / s)
     # Stirling: ln Gamma(x) = (x - 1/2) ln x - x + r(x), r = 1/(12 x) - 1/(360 x^3) + 1/(1260 x^5) - 1/(1680 x^7)
@@ -167,28 +165,28 @@ def _ddr(x: Any) -> Any:
     return (1 / 6 - (1 / 30 - (1 / 42 - 1 / (30 * x * x)) / (x * x)) / (x * x)) / x**3
 
 
-def _ones_and_zeros(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+def _null_outcome(y: Floats, offset: Floats) -> tuple[Floats, ...]:
     return (y,)
 
 
-def _counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+def _null_counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
     from scipy.special import gammaln
 
     return y, y * offset, np.exp(np.clip(offset, -40.0, 40.0)), gammaln(y + 1)
 
 
-_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
+_NULL_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
 _GAMMA = ("log(y / mu)", "y / mu", "log(y)")
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("logit", 700.0, _logit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("probit", 1000.0, _probit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("poisson", 40.0, _poisson, _counted, _counts, _COUNTS, settles=lambda y: (y == 0, y < 0)),
-        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _ones_and_zeros, ("y",), _GAMMA),
-        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _ones_and_zeros, ("y",), _GAMMA),
-        Family("nb2", 40.0, _nb2, _counted, _counts, _COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
+        Family("logit", 700.0, _logit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("probit", 1000.0, _probit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("poisson", 40.0, _poisson, _start_counts, _null_counts, _NULL_COUNTS, settles=lambda y: (y == 0, y < 0)),
+        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _null_outcome, ("y",), _GAMMA),
+        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _null_outcome, ("y",), _GAMMA),
+        Family("nb2", 40.0, _nb2, _start_counts, _null_counts, _NULL_COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
     )
 }
 
@@ -212,8 +210,8 @@ class FamilyRows:
             scales = [int(k) for k in exponents]
         except ValueError:
             mode, offset, scales = "", "?", []
-        held = 1 + (offset == "offset") + len(scales) - 1
-        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or held != len(inputs):
+        wanted = 1 + (offset == "offset") + len(scales) - 1
+        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or wanted != len(inputs):
             raise InvalidParameter(
                 f"{self.family.name}: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
             )
@@ -254,38 +252,38 @@ class FamilyRows:
         p, family = len(z), self.family
         if mode == "start":
             w, response = family.start(y, offset)
-            return stacked([*scored(z, w * response), *squared(z, w), *family.null(y, offset)])
-        eta = linear(z, at)
+            return stack_sums([*times_columns(z, w * response), *weighted_products(z, w), *family.null(y, offset)])
+        eta = linear_predictor(z, at)
         if mode == "separation":
-            return stacked(self._separated(y, eta))
+            return stack_sums(self._separated(y, eta))
         eta = eta + offset
-        held = np.clip(eta, -family.cap, family.cap)
+        capped = np.clip(eta, -family.cap, family.cap)
         theta = at[p] if family.extra else 0.0
-        point = family.at(y, held, theta)
+        point = family.at(y, capped, theta)
         u, further = point.u, point.further
-        score = scored(z, u) + ([] if further is None else [further[0]])
+        score = times_columns(z, u) + ([] if further is None else [further[0]])
         if mode == "score":
-            return stacked(score)
+            return stack_sums(score)
         if mode == "squares":
-            return stacked(squared(score, 1.0))
-        information = squared(z, point.w)
+            return stack_sums(weighted_products(score, 1.0))
+        information = weighted_products(z, point.w)
         if further is not None:  # the column of theta at the end of each line of the matrix
-            cross = [*scored(z, further[1]), further[2]]
+            cross = [*times_columns(z, further[1]), further[2]]
             information = [
                 np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
             ]
-        outside = np.asarray(point.outside) | (held != eta)
+        outside = np.asarray(point.outside) | (capped != eta)
         measures = [point.chi2, point.deviance] if family.measures else []
         figures = [point.llf, *measures, outside.astype(float), *point.other]
         k = len(score)
-        return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
+        return stack_sums([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
 
     def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
         """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
         assert self.family.settles is not None
         down, up = self.family.settles(y)
-        along = (down & (moved < -APART)) | (up & (moved > APART))
-        return [((np.abs(moved) > APART) & ~along).astype(float), along.astype(float)]
+        along = (down & (moved < -MIN_MOVE)) | (up & (moved > MIN_MOVE))
+        return [((np.abs(moved) > MIN_MOVE) & ~along).astype(float), along.astype(float)]
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         mode, offset, _ = self._settings(inputs, settings)
@@ -322,7 +320,7 @@ MODE_WORDS = {
 }
 
 
-def linear(z: Sequence[Floats], b: Sequence[float]) -> Floats:
+def linear_predictor(z: Sequence[Floats], b: Sequence[float]) -> Floats:
     """z'b, column after column: the same for a row wherever it stands."""
     eta = z[0] * b[0]
     for column, factor in zip(z[1:], b[1:], strict=False):
@@ -330,17 +328,17 @@ def linear(z: Sequence[Floats], b: Sequence[float]) -> Floats:
     return eta
 
 
-def scored(z: Sequence[Floats], u: Floats) -> list[Floats]:
+def times_columns(z: Sequence[Floats], u: Floats) -> list[Floats]:
     return [column * u for column in z]
 
 
-def squared(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
+def weighted_products(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
     """w z z', the upper half row by row: an array for each row of the matrix."""
     lines = np.stack(z)
     return [column * w * lines[i:] for i, column in enumerate(z)]
 
 
-def stacked(parts: Sequence[Floats], counted: int | None = None) -> Floats:
+def stack_sums(parts: Sequence[Floats], counted: int | None = None) -> Floats:
     """One column for each line; what one row may not add is cut, and the row is counted in column `counted`."""
     out = np.concatenate([part if part.ndim == 2 else part[None] for part in parts]).T
     if out.size and out.min() >= -MAX_SUMMAND and out.max() <= MAX_SUMMAND:

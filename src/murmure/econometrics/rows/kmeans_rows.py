@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.rows.glm_rows import stacked
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import stack_sums
 from murmure.statistics.expressions.row_functions import name_list
 
-Floats = NDArray[np.float64]
 MAX_CLUSTERS = 1000
 
 
@@ -56,16 +55,16 @@ class KMeansRows:
             near[closer], best[closer] = i, far[closer]
         out = []
         for i in range(k):
-            own = (near == i).astype(float)
-            out += [own, *(own * column for column in z)]
-        return stacked([*out, best])
+            is_member = (near == i).astype(float)
+            out += [is_member, *(is_member * column for column in z)]
+        return stack_sums([*out, best])
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         k, _ = self._settings(inputs, settings)
-        some = name_list(inputs)
+        listed = name_list(inputs)
         return (
-            f"how many rows lie nearest to each of {k} given centres, and the sums of {some} there",
-            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {some}",
+            f"how many rows lie nearest to each of {k} given centres, and the sums of {listed} there",
+            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {listed}",
         )
 
 

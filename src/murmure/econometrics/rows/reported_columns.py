@@ -28,13 +28,13 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.factors import levels_of, quoted
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.grr import GRR
 from murmure.local.warner import YesNo
 from murmure.statistics.expressions.terms import grid_of
 
-Floats = NDArray[np.float64]
 Function = tuple[Fraction, ...] | int  # of labels: the value at each; of a number: the power
 
 FINER = 1000  # steps between two reports: a cell that lies nowhere near one is refused
@@ -82,18 +82,18 @@ class ReportedColumn:
     # -- the cells of a table
 
     @cached_property
-    def shown(self) -> Floats:
+    def cell_values(self) -> Floats:
         """The number that stands in a table for each report, as `sanitise` writes it."""
         low, step, _ = self.domain.scale()
         return np.asarray(low + step * self.mechanism.readouts()[0], np.float64)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        return np.argsort(self.shown, kind="stable")
+        return np.argsort(self.cell_values, kind="stable")
 
     @cached_property
     def _places(self) -> Floats:
-        return self.shown[self._order]
+        return self.cell_values[self._order]
 
     @cached_property
     def cells(self) -> Any:
@@ -120,8 +120,8 @@ class ReportedColumn:
         """The number of the report in every row, from its inputs."""
         if isinstance(self.domain, Categories):
             code = np.zeros(len(x[0]), np.intp)
-            for c, held in enumerate(x, start=1):
-                code[held != 0] = c
+            for c, is_label in enumerate(x, start=1):
+                code[is_label != 0] = c
             return code
         if not self.is_number:
             first, step = grid_of(self.domain)
@@ -164,14 +164,14 @@ class ReportedColumn:
         if power == 1:
             return np.asarray(first + step * code, np.float64)
         if power != 2 or square is None:
-            raise self.refused(power)
+            raise self.refusal(power)
         return np.asarray(first * first + 2 * first * step * code + step * step * square, np.float64)
 
-    def tells(self, power: int) -> bool:
+    def has_unbiased(self, power: int) -> bool:
         """Whether there are unbiased readings of this power of the number."""
         return power < 2 or (power == 2 and self.mechanism.readouts()[1] is not None)
 
-    def refused(self, power: int) -> InvalidParameter:
+    def refusal(self, power: int) -> InvalidParameter:
         kind, what = type(self.mechanism).__name__, f"{quoted(self.name)} ** {power}"
         if power == 2:
             return InvalidParameter(
@@ -181,6 +181,6 @@ class ReportedColumn:
             )
         return InvalidParameter(
             f"the regression needs {what}, and reports of {kind} tell a number"
-            f"{' and its square' if self.tells(2) else ''}, no more.",
+            f"{' and its square' if self.has_unbiased(2) else ''}, no more.",
             hint="through GRR, of a domain of few values, every function of the column can be read",
         )

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.double_double import DoubleDoubleSums, Low, added, squares
-from murmure.statistics.expressions.row_functions import Floats, name_list
+from murmure.statistics.expressions.row_functions import name_list
 
 KINDS = ("HC0", "HC2", "HC3", "scores")
 ALONE = 1e-12  # 1 - h below it: a column of its own fits the row exactly, whatever its outcome
@@ -56,14 +57,14 @@ class WhitenedScores:
 
     def values(self, x: tuple[Any, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         (y, y_low), z, p = x[0], x[1:], len(x) - 1
-        e, v, v_low = _combined(y, y_low, z, at)
+        e, v, v_low = _residuals_and_columns(y, y_low, z, at)
         if settings[0] == "scores":
             return (e * v).T
         first, second = np.triu_indices(p)
         if settings[0] == "HC0":
             v *= e
             return (v[first] * v[second]).T
-        left = _left(v, v_low, at[p + 1])
+        left = _one_less_leverage(v, v_low, at[p + 1])
         alone = left < ALONE
         left[alone] = 1.0
         weight = np.where(alone, 0.0, e * e / (left if settings[0] == "HC2" else left * left))
@@ -79,14 +80,16 @@ class WhitenedScores:
         )
 
 
-def _combined(y: Floats, y_low: Low, z: tuple[Any, ...], at: tuple[float, ...]) -> tuple[Floats, Floats, Floats]:
+def _residuals_and_columns(
+    y: Floats, y_low: Low, z: tuple[Any, ...], at: tuple[float, ...]
+) -> tuple[Floats, Floats, Floats]:
     """e / s, v, and what is rounded away of v."""
     p = len(z)
     s, half = at[p], p + 2 + p * (p + 1) // 2
     t, t_low = (np.zeros((p, p + 1)) for _ in range(2))  # of v_0, ..., v_{p-1}, and of e
-    for held, b, T in ((t, at[:p], at[p + 2 : half]), (t_low, at[half : half + p], at[half + p :])):
-        held[np.triu_indices(p)] = T
-        held[:, p] = -np.array(b)
+    for factors, b, T in ((t, at[:p], at[p + 2 : half]), (t_low, at[half : half + p], at[half + p :])):
+        factors[np.triu_indices(p)] = T
+        factors[:, p] = -np.array(b)
     sums = DoubleDoubleSums(p + 1, len(y))
     sums.high[p] = y
     if y_low is not None:
@@ -97,7 +100,7 @@ def _combined(y: Floats, y_low: Low, z: tuple[Any, ...], at: tuple[float, ...]) 
     return high[p] / s, high[:p], low[:p]
 
 
-def _left(v: Floats, low: Floats, n: float) -> Floats:
+def _one_less_leverage(v: Floats, low: Floats, n: float) -> Floats:
     """1 - h."""
     squared, rest = squares(v, low)
     high, less = added([(n, 0.0), *zip(-squared, -rest, strict=True)])

@@ -24,30 +24,21 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Vector,
-    identity,
-    matmul,
-    root,
-    rounded,
-    times,
-    to_floats,
-    transpose,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, solve, times, transpose
+from murmure.econometrics.algebra.rounding import root, rounded, to_floats
 from murmure.econometrics.design.columns import decimal_text
 from murmure.econometrics.design.scales import bounds_of, exponent, is_label
 from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed
 from murmure.statistics.expressions.parser import NUMBER
 
-LITTLE = Fraction(1, 1 << 16)  # of a column's squares: others leave less, and the difference is asked for
-UNSEEN = Fraction(1, 1 << 50)  # of a column's squares: less is the rounding of rows
-NOTHING = Fraction(1, 1 << 88)  # of a column's squares: 2^-44 of it, where decimals from floats are rounded at 2^-52
-SMALL = Fraction(1, 1 << 26)  # mean squares of which the grid of sums, 2^-62, keeps too few bits
-FINE = Fraction(1, 1 << 12)  # steps of a column that could hide there
-CLOSER = 28  # bits by which a column is brought closer at once
-DIGITS = 9  # of standard errors that hold; where fewer do, the result says so
-PLAIN = re.compile(r"[^\W\d]\w*|`[^`]*`")
+SMALL_REST = Fraction(1, 1 << 16)  # of a column's squares: others leave less, and the difference is asked for
+ROUNDING = Fraction(1, 1 << 50)  # of a column's squares: less is the rounding of rows
+DEPENDENT = Fraction(1, 1 << 88)  # of a column's squares: 2^-44 of it, where decimals from floats are rounded at 2^-52
+SMALL_SQUARE = Fraction(1, 1 << 26)  # mean squares of which the grid of sums, 2^-62, keeps too few bits
+FINE_STEP = Fraction(1, 1 << 12)  # steps of a column that could hide there
+MAX_SHIFT_BITS = 28  # bits by which a column is brought closer at once
+MIN_DIGITS = 9  # of standard errors that hold; where fewer do, the result says so
+PLAIN_TERM = re.compile(r"[^\W\d]\w*|`[^`]*`")
 
 
 @dataclass(frozen=True)
@@ -73,21 +64,21 @@ class Coordinates:
     @cached_property
     def expressions(self) -> tuple[str, ...]:
         """What is asked for."""
-        held = [self._expression(row, j) for j, row in enumerate(self.T)]
-        assert all(text is not None for text in held)
-        return tuple(text for text in held if text is not None)
+        texts = [self._expression(row, j) for j, row in enumerate(self.T)]
+        assert all(text is not None for text in texts)
+        return tuple(text for text in texts if text is not None)
 
     def _expression(self, row: Vector, j: int) -> str | None:
         """None: it cannot be written down."""
         out = self.terms[j]
         others = [(k, v) for k, v in enumerate(row) if v and k != j]
         if others:
-            out = _held(out)
+            out = _bracketed(out)
         for k, v in others:
-            number = _written(abs(v))
+            number = _number_text(abs(v))
             if number is None:  # no exact multiples
                 return None
-            out += f" {'-+'[v > 0]} " + (number if self.terms[k] == "1" else f"{number} * {_held(self.terms[k])}")
+            out += f" {'-+'[v > 0]} " + (number if self.terms[k] == "1" else f"{number} * {_bracketed(self.terms[k])}")
         return out
 
     def _readable(self, row: Vector, j: int) -> bool:
@@ -117,13 +108,13 @@ class Coordinates:
         combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
         T, scales, kept = list(self.T), list(self.scales), list[int]()
         for j in self._order:
-            own = gram[j][j]
-            if own <= SMALL * n and self._may_hide(j):
-                scales[j] -= min(CLOSER, -_half_log(own / n)) if own else CLOSER
+            square = gram[j][j]
+            if square <= SMALL_SQUARE * n and self._may_hide(j):
+                scales[j] -= min(MAX_SHIFT_BITS, -_half_log(square / n)) if square else MAX_SHIFT_BITS
                 continue
-            if not own and not apart[j]:
+            if not square and not apart[j]:
                 self._refuse_empty(j)
-            if not own or raw[j] <= NOTHING * squares[j]:
+            if not square or raw[j] <= DEPENDENT * squares[j]:
                 self._refuse_dependent(j, dict(enumerate(self.T[j])), squares)
             for k in kept:
                 factor = rounded(m[j][k] / m[k][k], 192)
@@ -131,19 +122,19 @@ class Coordinates:
                     m[j] = [rounded(a - factor * b, 192) for a, b in zip(m[j], m[k], strict=True)]
                     for i, v in combos[k].items():
                         combos[j][i] = combos[j].get(i, Fraction(0)) - factor * v
-            left = m[j][j] / own
-            if left > UNSEEN:
+            left = m[j][j] / square
+            if left > ROUNDING:
                 kept.append(j)
-            if left >= LITTLE:
+            if left >= SMALL_REST:
                 continue
             for combo in (combos[j], self._less_mean(gram, j)):  # the second where the first is too long to be said
-                rest = max(_square(combo, gram) / own, UNSEEN) * raw[j]
+                rest = max(_square(combo, gram) / square, ROUNDING) * raw[j]
                 better = self._rounded(self._combined(combo, j), j, rest, squares)
                 if better is not None:
                     break
             if better is not None and better != self.T[j]:
                 T[j], scales[j] = better, _half_log(rest / n)
-            elif left <= UNSEEN:
+            elif left <= ROUNDING:
                 self._refuse_dependent(j, dict(enumerate(self._combined(combos[j], j))), squares)
         if (tuple(T), tuple(scales)) == (self.T, self.scales):
             return None
@@ -151,7 +142,7 @@ class Coordinates:
 
     def _may_hide(self, j: int) -> bool:
         """Whether numbers of this column may be so small that sums do not see them."""
-        return bounds_of(self.domain, self.expressions[j])[2] < FINE * Fraction(2) ** self.scales[j]
+        return bounds_of(self.domain, self.expressions[j])[2] < FINE_STEP * Fraction(2) ** self.scales[j]
 
     def _combined(self, combo: Mapping[int, Fraction], j: int) -> Vector:
         """What is left of column j, of the columns themselves."""
@@ -173,7 +164,12 @@ class Coordinates:
 
     # -- and back
 
-    def back(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
+    def from_units(self, b: Sequence[Fraction]) -> Vector:
+        """c with b = T' D c, rounded: coefficients in these coordinates."""
+        c = [row[0] for row in solve(transpose(self.T), [[v] for v in b])]
+        return tuple(rounded(v * Fraction(2) ** k) for v, k in zip(c, self.scales, strict=True))
+
+    def to_units(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
         """b and its covariance, from those of the coordinates; `units`: of further parameters, which stay."""
         D = [*(Fraction(2) ** -k for k in self.scales), *units]
         b = tuple(v * d for v, d in zip(c, D, strict=True))
@@ -193,8 +189,8 @@ class Coordinates:
             low, high, _ = bounds_of(self.domain, text)
             if high > low:
                 moves[name] = abs(d) * min((high - low) / Fraction(2) ** k, Fraction(4))
-        most = max(moves.values(), default=Fraction(0))
-        return [name for name, move in moves.items() if 8 * move >= most]
+        largest = max(moves.values(), default=Fraction(0))
+        return [name for name, move in moves.items() if 8 * move >= largest]
 
     # -- none
 
@@ -212,9 +208,9 @@ class Coordinates:
         small = Fraction(1, 1 << 30)
         shares = [k for k, v in combo.items() if k != j and v * v * squares[k] > small * squares[j]]
         others = [k for k in shares if self.names[k]]
-        said = ", ".join(repr(self.names[k]) for k in others) or "0"
+        listed = ", ".join(repr(self.names[k]) for k in others) or "0"
         raise Collinear(
-            f"column {self.names[j]!r} is a combination of others: {shorten(said, 300)}.",
+            f"column {self.names[j]!r} is a combination of others: {shorten(listed, 300)}.",
             hint="leave one of them out of the formula; what differs by less than 2^-44 is the same to floats",
             columns=[self.names[j], *(self.names[k] for k in others)],
         )
@@ -225,7 +221,7 @@ def lost_digits(information: Matrix) -> str | None:
     lengths = [root(max(row[j], 0)) or 1.0 for j, row in enumerate(information)]
     ends = np.linalg.eigvalsh(to_floats(information) / np.outer(lengths, lengths))
     digits = int(max(-np.log10(2.0**-53 * ends[-1] / max(ends[0], 1e-300)), 0.0))
-    if digits >= DIGITS:
+    if digits >= MIN_DIGITS:
         return None
     return (
         f"some columns are nearly a combination of others: about {digits} digits of the standard errors hold, since "
@@ -238,11 +234,11 @@ def _square(combo: Mapping[int, Fraction], gram: Matrix) -> Fraction:
     return sum((a * b * gram[i][k] for i, a in combo.items() for k, b in combo.items()), Fraction(0))
 
 
-def _held(term: str) -> str:
-    return term if PLAIN.fullmatch(term) else f"({term})"
+def _bracketed(term: str) -> str:
+    return term if PLAIN_TERM.fullmatch(term) else f"({term})"
 
 
-def _written(v: Fraction) -> str | None:
+def _number_text(v: Fraction) -> str | None:
     """A positive decimal as expressions read it."""
     text = decimal_text(v)
     if text is None or NUMBER.fullmatch(text):

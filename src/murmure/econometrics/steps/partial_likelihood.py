@@ -23,18 +23,19 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, rounded, solve, to_float
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, symmetric
+from murmure.econometrics.algebra.rounding import rounded, to_float
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewObservations
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.cox_rows import CAP
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
-from murmure.econometrics.steps.irls import BITS
-from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step, symmetric
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step
+from murmure.econometrics.steps.robust_errors import rounded_covariance
 
 Ties = Literal["breslow", "efron"]
-FINE = 160  # bits of the ratios S1/S0
-FARTHEST = 700.0  # floats hold e to this power
+RATIO_BITS = 160  # bits of the ratios S1/S0
+MAX_EXPONENT = 700.0  # floats hold e to this power
 DIGITS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
@@ -83,10 +84,10 @@ class RiskSums(Protocol):
 
     @property
     def times(self) -> Sequence[Fraction]: ...
-    def ask_start(self, held: Coordinates) -> Any: ...
-    def read_start(self, answer: Any) -> CoxStart: ...
-    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> Any: ...
-    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk: ...
+    def ask_start(self, coordinates: Coordinates) -> Any: ...
+    def interpret_start(self, answer: Any) -> CoxStart: ...
+    def ask_step(self, coordinates: Coordinates, at: Vector, start: CoxStart) -> Any: ...
+    def interpret_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk: ...
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,13 @@ class CoxRegression:
         """How columns are asked for. The constant is one of them: hazards do not change when x is taken less it."""
         return Coordinates.of(self.design.domain, ("", *self.design.names), ("1", *self.design.terms))
 
-    def steps(self, adder: RiskSums) -> Generator[Any, Any, Hazards]:
+    def steps(self, risk_sums: RiskSums) -> Generator[Any, Any, Hazards]:
         p, rounds = len(self.design.terms), RoundLimit(self.rounds, "Cox's regression")
         better: Coordinates | None = self.coordinates
         while better is not None:
-            held = better
+            coordinates = better
             rounds.take()
-            start = adder.read_start((yield adder.ask_start(held)))
+            start = risk_sums.interpret_start((yield risk_sums.ask_start(coordinates)))
             n = start.n
             if not sum(start.events):
                 raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
@@ -121,34 +122,34 @@ class CoxRegression:
                 )
             S = symmetric(start.products, p)
             gram = ((Fraction(n), *start.total), *((start.total[j], *S[j]) for j in range(p)))
-            better = _improved(held, gram, n)
-        ascent = _Climbed(adder, held, start)
+            better = _improved(coordinates, gram, n)
+        ascent = _CoxAscent(risk_sums, coordinates, start)
         null: list[Fraction] = []
-        at, place = yield from climb(replace(ascent, seen=null), (Fraction(0),) * p, rounds)
-        assert isinstance(place, _RiskPlace)
-        if place.risk.capped:
+        at, iterate = yield from climb(replace(ascent, log_likelihoods=null), (Fraction(0),) * p, rounds)
+        assert isinstance(iterate, _CoxIterate)
+        if iterate.risk.capped:
             raise FitFailed(
-                f"Cox's regression: {place.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
+                f"Cox's regression: {iterate.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
                 hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
             )
-        return self._result(ascent, adder.times, at, place, null[0])
+        return self._result(ascent, risk_sums.times, at, iterate, null[0])
 
     def _result(
-        self, ascent: _Climbed, times: Sequence[Fraction], at: Vector, place: _RiskPlace, null: Fraction
+        self, ascent: _CoxAscent, times: Sequence[Fraction], at: Vector, iterate: _CoxIterate, null: Fraction
     ) -> Hazards:
-        p, held, events = len(at), ascent.coordinates, ascent.start.events
+        p, coordinates, events = len(at), ascent.coordinates, ascent.start.events
         none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
-        covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
-        b, covariance = held.back((Fraction(0), *at), covariance)
+        covariance = (none, *((Fraction(0), *row) for row in inverse(iterate.information)))
+        b, covariance = coordinates.to_units((Fraction(0), *at), covariance)
         mean = ascent.means
         # sums at risk were taken of e^(x'b - centre), and centre is mean'b
-        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, place.risk.risk, strict=True)]
+        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, iterate.risk.risk, strict=True)]
         remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
-        lost = lost_digits(place.information)
+        lost = lost_digits(iterate.information)
         if lost is not None:
             remarks.append(lost)
-        level = to_float(-dot(mean, held.back((Fraction(0), *place.at), covariance)[0][1:]))
-        if abs(level) > FARTHEST:
+        level = to_float(-dot(mean, coordinates.to_units((Fraction(0), *iterate.at), covariance)[0][1:]))
+        if abs(level) > MAX_EXPONENT:
             remarks.append(
                 "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
                 "baseline(at_means=True) is that of the means"
@@ -159,12 +160,12 @@ class CoxRegression:
             outcome=f"{self.time}, {self.event}",
             names=self.design.names,
             coefficients=b[1:],
-            covariance=tuple(tuple(rounded(v, BITS) for v in row[1:]) for row in covariance[1:]),
-            n=place.n,
+            covariance=rounded_covariance(tuple(row[1:] for row in covariance[1:])),
+            n=iterate.n,
             df_model=p,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
-            llf=float(place.llf or 0),
+            llf=float(iterate.llf or 0),
             llnull=float(null),
             has_intercept=False,
             design=self.design,
@@ -180,15 +181,15 @@ class CoxRegression:
         )
 
 
-def _improved(held: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
+def _improved(coordinates: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
     try:
-        return held.improved(gram, n)
+        return coordinates.improved(gram, n)
     except Collinear as error:
         name, *others = error.columns
         if others:
             raise
-        said = f"column {name!r} is the same for everybody."
-        raise NoVariation(said, hint="leave it out", columns=[name]) from None
+        message = f"column {name!r} is the same for everybody."
+        raise NoVariation(message, hint="leave it out", columns=[name]) from None
 
 
 def _exp(v: float) -> float:
@@ -199,22 +200,22 @@ def _exp(v: float) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _RiskPlace(Iterate):
+class _CoxIterate(Iterate):
     risk: AtRisk
 
 
 @dataclass(frozen=True)
-class _Climbed:
+class _CoxAscent:
     """The likelihood as `climb` sees it."""
 
-    adder: RiskSums
+    risk_sums: RiskSums
     coordinates: Coordinates
     start: CoxStart
-    seen: list[Fraction] = field(default_factory=list)  # log-likelihoods, of b = 0 first
+    log_likelihoods: list[Fraction] = field(default_factory=list)  # log-likelihoods, of b = 0 first
     runs_away: ClassVar[bool] = True
 
     def question(self, at: Vector) -> Any:
-        return self.adder.ask_step(self.coordinates, at, self.start)
+        return self.risk_sums.ask_step(self.coordinates, at, self.start)
 
     @property
     def means(self) -> Vector:
@@ -224,17 +225,17 @@ class _Climbed:
         return tuple(row[0] for row in solve(self.coordinates.T, [[x] for x in v]))[1:]
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        here = self.adder.read_step(answer, at, self.start)
-        self.seen.append(here.llf)
-        return _RiskPlace(at, here.n, here.score, here.information, here.llf, {}, risk=here)
+        here = self.risk_sums.interpret_step(answer, at, self.start)
+        self.log_likelihoods.append(here.llf)
+        return _CoxIterate(at, here.n, here.score, here.information, here.llf, {}, risk=here)
 
-    def step(self, place: Iterate) -> Vector:
-        return newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return newton_step(iterate)
 
     def separation(self, step: Vector) -> None:
         return None
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return self.coordinates.largest_moves((Fraction(0), *step))
 
 
@@ -273,14 +274,14 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
                     "these totals are none that rows can have: nobody is at risk at a time with events.",
                     hint="somebody told false numbers: ask for the study again, among those whom you trust",
                 )
-            ratios = [(v << FINE) // s0 for v in more]
+            ratios = [(v << RATIO_BITS) // s0 for v in more]
             mean = ratios[:p]
             score = [a + times * b for a, b in zip(score, mean, strict=True)]
-            products = [(mean[i] * mean[j]) >> FINE for i in range(p) for j in range(i, p)]
+            products = [(mean[i] * mean[j]) >> RATIO_BITS for i in range(p) for j in range(i, p)]
             bend = [a + times * (v - m) for a, v, m in zip(bend, ratios[p:], products, strict=True)]
             log = DIGITS.ln(DIGITS.divide(Decimal(s0), Decimal(of)))
             logs = DIGITS.add(logs, DIGITS.multiply(Decimal(times), log))
-    one = Fraction(1, 1 << FINE)
-    U = tuple(a - one * b for a, b in zip(start.of_events, score, strict=True))
+    ratio_unit = Fraction(1, 1 << RATIO_BITS)
+    U = tuple(a - ratio_unit * b for a, b in zip(start.of_events, score, strict=True))
     llf = dot(start.of_events, at) - sum(start.events) * rounded(dot(start.mean, at)) - Fraction(logs)
-    return AtRisk(n, U, symmetric([one * v for v in bend], p), llf, int(sums[-1]), risks)
+    return AtRisk(n, U, symmetric([ratio_unit * v for v in bend], p), llf, int(sums[-1]), risks)

@@ -15,12 +15,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import MAX_DENOMINATOR, Bools, Stream, all_flips, flips, uniforms
+from murmure.core.types import Floats, Ints, Mask
+from murmure.laws.noise.coins import MAX_DENOMINATOR, Stream, all_flips, flips, uniforms
 
 NEVER = 1 << 20  # so many coins of probability 1/e: nobody asks for more
 
@@ -47,20 +46,20 @@ class ByScores:
         parts = [min(divmod((best - v) * self.s, self.t), (NEVER, 0)) for v in values]
         return np.array([w for w, _ in parts], np.int64), np.array([r for _, r in parts], np.int64)
 
-    def _coins(self, whole: Ints, part: Ints, stream: Stream) -> Bools:
+    def _coins(self, whole: Ints, part: Ints, stream: Stream) -> Mask:
         out = all_flips(whole, stream)
         live = np.flatnonzero(out & (part > 0))
         out[live] = flips(part[live].view(np.uint64), self.t, len(live), stream)
         return out
 
-    def _exponents(self, scores: Ints) -> NDArray[np.float64]:
+    def _exponents(self, scores: Ints) -> Floats:
         whole, part = self._gaps(scores)
         return -(whole + part / self.t)
 
 
 @dataclass(frozen=True)
 class ExponentialLaw(ByScores):
-    def log_prob(self, scores: Ints) -> NDArray[np.float64]:
+    def log_prob(self, scores: Ints) -> Floats:
         e = self._exponents(scores)
         return e - math.log(np.exp(e).sum())
 
@@ -80,7 +79,7 @@ class ExponentialLaw(ByScores):
 
 @dataclass(frozen=True)
 class PermuteAndFlipLaw(ByScores):
-    def log_prob(self, scores: Ints) -> NDArray[np.float64]:
+    def log_prob(self, scores: Ints) -> Floats:
         """ln P[i], P[i] = p_i times the integral over x in 0..1 of the product over j != i of (1 - p_j + p_j x).
 
         1 / (1 + N) is the integral of x**N, and N, the number of others that say yes, is a sum of coins.

@@ -20,14 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.fixed import WORD, Words64, mulhi
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Ints, Mask
 from murmure.laws.kernel_loader import kernels_for, threads
-
-Bools = NDArray[np.bool_]
 
 MAX_DENOMINATOR = 1 << 52  # of a denominator: times k it stays below 2**64, for k < 4096 (beyond: chance 1/4096!)
 BATCH = 1 << 15  # draws that share a stream; their arrays stay in the cache
@@ -43,7 +40,7 @@ class Stream:
         self.kernels = kernels_for(n)
         self._chunk = CHUNK if self.kernels is None else 16 * CHUNK
 
-    def pick(self, values: Ints, which: Bools) -> Ints:
+    def pick(self, values: Ints, which: Mask) -> Ints:
         """values[which], without a branch that nobody can predict."""
         if self.kernels is None:
             return values[which]
@@ -91,7 +88,7 @@ def first_accepted(n: int, chance: float, attempt: Callable[[int], Ints]) -> Int
     return np.concatenate(parts)[:n]
 
 
-def _survivors(alive: Ints, num: Any, den: int, loser: bool, out: Bools, stream: Stream) -> Ints:
+def _survivors(alive: Ints, num: Any, den: int, loser: bool, out: Mask, stream: Stream) -> Ints:
     """One coin of probability num/den for each of `alive`: who says no has out = loser, who says yes goes on.
 
     num: one for each place of out, or one for all. A tie is settled with the words that follow; it stands last.
@@ -115,7 +112,7 @@ def _survivors(alive: Ints, num: Any, den: int, loser: bool, out: Bools, stream:
 
 
 def _survivors_numpy(
-    alive: Ints, num: Any, den: int, loser: bool, out: Bools, words: Words64
+    alive: Ints, num: Any, den: int, loser: bool, out: Mask, words: Words64
 ) -> tuple[Ints, list[tuple[int, int]]]:
     """The reference."""
     mine = num[alive] if np.ndim(num) else num
@@ -151,7 +148,7 @@ def settle(num: int, den: int, stream: Stream) -> bool:
         num = gap
 
 
-def flips(num: Any, den: int, n: int, stream: Stream) -> Bools:
+def flips(num: Any, den: int, n: int, stream: Stream) -> Mask:
     """n times Bernoulli(exp(-num/den)); num is one number or n of them, 0 <= num <= den."""
     out = np.empty(n, np.bool_)
     alive, k = np.arange(n), 1
@@ -163,7 +160,7 @@ def flips(num: Any, den: int, n: int, stream: Stream) -> Bools:
     return out
 
 
-def product_flips(num: Ints, den: int, num2: Ints, den2: int, stream: Stream) -> Bools:
+def product_flips(num: Ints, den: int, num2: Ints, den2: int, stream: Stream) -> Mask:
     """Bernoulli(exp(-(num/den) (num2/den2))): a coin of the product is two coins."""
     out = np.empty(len(num), np.bool_)
     alive, k = np.arange(len(num)), 1
@@ -174,7 +171,7 @@ def product_flips(num: Ints, den: int, num2: Ints, den2: int, stream: Stream) ->
     return out
 
 
-def all_flips(times: Ints, stream: Stream) -> Bools:
+def all_flips(times: Ints, stream: Stream) -> Mask:
     """Bernoulli(exp(-times)), times whole: so many coins of probability 1/e, all yes."""
     out = np.ones(len(times), np.bool_)
     alive, done = np.flatnonzero(times > 0), 0

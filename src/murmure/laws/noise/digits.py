@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64, exactly
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints, Mask
 from murmure.laws.kernel_loader import kernels_for, threads
 from murmure.laws.noise.coins import Stream, least_beyond
 
@@ -78,7 +78,7 @@ class TableOf:
         return tuple(b - a for a, b in itertools.pairwise((0, *self.ends)))
 
     @cached_property
-    def logs(self) -> NDArray[np.float64]:
+    def logs(self) -> Floats:
         return np.log(np.array(self.weights, float)) - math.log(HALF_WORD)
 
     def share(self, i: int) -> Fraction:
@@ -175,7 +175,7 @@ class Lookup:
             behind = behind[ends[at[behind]] <= u[behind]]
         return at
 
-    def numbers(self, block: Words64) -> tuple[Ints, NDArray[np.bool_]]:
+    def numbers(self, block: Words64) -> tuple[Ints, Mask]:
         """Word 0 gives the top digit, the next ones the other digits downwards; and whether the top one escaped."""
         one = np.uint64(1)
         top = self.digit(0, block[:, 0] >> one)
@@ -242,7 +242,7 @@ class Digits:
             prefix *= table.share(digit)
         return tail
 
-    def log_magnitude(self, m: Ints) -> NDArray[np.float64]:
+    def log_magnitude(self, m: Ints) -> Floats:
         """ln G(m)."""
         escapes, rest = np.divmod(m, self.period)
         logs = [table.logs for table in self.tables]
@@ -298,7 +298,7 @@ class Digits:
         inside = np.array(self.first.weights[:-1], float) @ np.arange(self.size) ** 2.0 / HALF_WORD
         return float(inside + float(self.first.share(-1)) * (self.size**2 + 2 * self.size * mean + square))
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.int64))
         if self.first is None:
             return self.log_magnitude(m) - math.log(2 - float(self.magnitude(0)))

@@ -21,22 +21,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
 from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import (
-    Bools,
-    Stream,
-    all_flips,
-    first_accepted,
-    flips,
-    in_batches,
-    least_beyond,
-    product_flips,
-)
+from murmure.core.types import Floats, Ints, Mask
+from murmure.laws.noise.coins import Stream, all_flips, first_accepted, flips, in_batches, least_beyond, product_flips
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 
 WIDEST = 1 << 44  # sigma: x a stays below 2**63 unless V > 500 coins of probability 1/e say yes in a row
@@ -79,7 +69,7 @@ class DiscreteGaussianLaw:
     # the law
 
     @cached_property
-    def _terms(self) -> NDArray[np.float64]:
+    def _terms(self) -> Floats:
         """e**(-z**2 / 2 sigma**2) for z = 0, 1, ... until nothing is left; for small sigma."""
         reach = int(40 * math.sqrt(self.sigma2)) + 2
         return np.exp(-(np.arange(reach, dtype=float) ** 2) / (2 * float(self.sigma2)))
@@ -99,7 +89,7 @@ class DiscreteGaussianLaw:
         exponent = -decimal.Decimal(z * z * self.q) / (2 * self.t * self.p)
         return exponent.exp() / decimal.Decimal(self._norm)
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         return np.asarray(-(np.asarray(z, np.float64) ** 2) / (2 * float(self.sigma2)) - math.log(self._norm))
 
     @cached_property
@@ -135,7 +125,7 @@ class DiscreteGaussianLaw:
 
         return first_accepted(n, chance, attempt)
 
-    def _kept(self, y: Ints, stream: Stream) -> Bools:
+    def _kept(self, y: Ints, stream: Stream) -> Mask:
         A, p = 2 * self.t * self.q, self.p
         x = np.abs(self.q * y - p)
         a, b = np.divmod(x, p)

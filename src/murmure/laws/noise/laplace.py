@@ -16,12 +16,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.laws.noise.coins import MAX_DENOMINATOR, Stream, first_accepted, flips, in_batches, runs, uniforms
 
 STEEPEST = Fraction(1 << 10)
@@ -53,7 +52,7 @@ class DiscreteLaplaceLaw:
         a = (-decimal.Decimal(self.s) / self.t).exp()
         return (1 - a) / (1 + a) * (-decimal.Decimal(self.s) * abs(z) / self.t).exp()
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         rate = self.s / self.t
         return np.asarray(math.log(math.tanh(rate / 2)) - rate * np.abs(np.asarray(z, np.float64)))
 

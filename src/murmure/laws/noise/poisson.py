@@ -24,12 +24,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.laws.noise.coins import Stream, in_batches
 from murmure.laws.noise.poisson_wide import WidePoisson
 
@@ -140,7 +139,7 @@ class PoissonLaw:
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",
             )
 
-    def log_prob(self, k: Any) -> NDArray[np.float64]:
+    def log_prob(self, k: Any) -> Floats:
         """By floats; for moderate means."""
         from scipy.special import gammaln
 

@@ -31,18 +31,15 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Bools, Stream, first_accepted
+from murmure.core.types import Floats, Ints, Mask
+from murmure.laws.noise.coins import Stream, first_accepted
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.log_factorial import log_factorial
 
 ERROR = 2.0**-46
 LEAST = 1 << 14  # mean; R(n) and |s| above are bounded for means from here on
 DIGITS = 60
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class WidePoisson:
 
         return first_accepted(n, 0.7, attempt)
 
-    def kept(self, z: Ints, stream: Stream) -> Bools:
+    def kept(self, z: Ints, stream: Stream) -> Mask:
         """Bernoulli(e**-g(z)) for each of them."""
         out = np.zeros(len(z), np.bool_)
         near = np.abs(z) <= self.M // 8

@@ -26,12 +26,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Bools, Stream, all_flips, flips, in_batches, least_beyond, uniforms
+from murmure.core.types import Floats, Ints, Mask
+from murmure.laws.noise.coins import Stream, all_flips, flips, in_batches, least_beyond, uniforms
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.poisson import PoissonLaw
 from murmure.laws.noise.thinning import all_two_over_e, fair_runs, ratio_flips
@@ -68,7 +67,7 @@ class PolyaLaw:
     # the law, by floats: for error bars and for tests
 
     @cached_property
-    def _logs(self) -> NDArray[np.float64]:
+    def _logs(self) -> Floats:
         """ln P[z] for z = 0, 1, ... until nothing is left.
 
         The generating function G solves (1 + a**2 - a w - a/w) w G' = r a (w - 1/w) G, so
@@ -87,7 +86,7 @@ class PolyaLaw:
         return np.asarray(logs - top - math.log(2 * weights[1:].sum() + weights[0]))
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         """P[|Z| > m] for m = 0, 1, ..."""
         return 2 * np.append(np.cumsum(np.exp(self._logs[:0:-1]))[::-1], 0.0)
 
@@ -95,7 +94,7 @@ class PolyaLaw:
     def _small(self) -> bool:
         return self.rate * SUMMED >= 1
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         if self._small:
             logs, last = self._logs, len(self._logs) - 1
@@ -116,7 +115,7 @@ class PolyaLaw:
         """To a dozen digits where the law is added up."""
         return decimal.Decimal(float(self.log_prob(z))).exp()
 
-    def _log_density(self, x: Any) -> NDArray[np.float64]:
+    def _log_density(self, x: Any) -> Floats:
         """The difference of two Gamma numbers: (x rate/2)**(r-1/2) K(r-1/2, x rate) rate / (sqrt(pi) Gamma(r))."""
         from scipy.special import gammaln, kve
 
@@ -133,7 +132,7 @@ class PolyaLaw:
         return float(np.exp(np.interp(math.log((m + 0.5) * float(self.rate)), at, logs)))
 
     @cached_property
-    def _tails(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _tails(self) -> tuple[Floats, Floats]:
         """ln P[|Z| > x] where the law is wide, at ln(x rate): trapezoids, right to 1e-5 of each tail.
 
         Fine steps of the logarithm up to 1, as the density may be without bound at 0; then steps of 1/100.
@@ -173,7 +172,7 @@ class PolyaLaw:
         np.add.at(out, whose[kept], ((k ^ -minus) + minus)[kept])
         return out
 
-    def _points(self, octave: Ints, stream: Stream) -> tuple[Ints, Bools]:
+    def _points(self, octave: Ints, stream: Stream) -> tuple[Ints, Mask]:
         """The points that are proposed, and which of them are kept."""
         J, m = self.octaves, len(octave)
         words = stream.take(m)

@@ -21,12 +21,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.laws.noise.coins import Stream, in_batches, least_beyond
 from murmure.laws.noise.gaussian import SUMMED, DiscreteGaussianLaw
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
@@ -72,7 +71,7 @@ class GaussianSum:
         return self.variance < SUMMED**2
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> Floats:
         """P[0], P[1], ..."""
         reach = int(38 * math.sqrt(self.variance)) + 2
         one, out, left = np.exp(self.share.log_prob(np.arange(-reach, reach + 1))), np.ones(1), self.count
@@ -83,7 +82,7 @@ class GaussianSum:
             one = _middle(np.convolve(one, one), reach) if left else one
         return np.asarray(out[len(out) // 2 :] / out.sum())
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         wide = -(m**2) / (2 * self.variance) - math.log(2 * math.pi * self.variance) / 2
         if not self._small:
@@ -118,7 +117,7 @@ class GaussianSum:
         return out
 
 
-def _middle(probs: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+def _middle(probs: Floats, reach: int) -> Floats:
     spare = max(0, len(probs) // 2 - reach)
     return probs[spare : len(probs) - spare]
 

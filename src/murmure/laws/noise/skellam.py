@@ -50,12 +50,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.laws.noise.coins import Stream, in_batches, least_beyond
 from murmure.laws.noise.poisson import PoissonLaw
 
@@ -126,7 +125,7 @@ class SkellamLaw:
     # the law, by floats
 
     @cached_property
-    def _logs(self) -> NDArray[np.float64]:
+    def _logs(self) -> Floats:
         """ln P[z] for z = 0, 1, ...: I(z-1) = I(z+1) + 2 z/v I(z), downward, where errors fall."""
         v = self.variance
         reach = int(40 * math.sqrt(v)) + 60
@@ -139,12 +138,12 @@ class SkellamLaw:
         return np.asarray(logs - math.log(2 * np.exp(logs[1:]).sum() + 1))
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         reach = int(40 * math.sqrt(self.variance)) + 60
         probs = np.exp(self.log_prob(np.arange(reach, 0, -1)))
         return 2 * np.append(np.cumsum(probs)[::-1], 0.0)
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         if 2 * self.mean > LISTED:
             return self._debye(m)
@@ -152,7 +151,7 @@ class SkellamLaw:
         inside = logs[np.minimum(m, len(logs) - 1).astype(np.int64)]
         return np.where(m < len(logs), inside, self._debye(np.maximum(m, len(logs))))
 
-    def _debye(self, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _debye(self, m: Floats) -> Floats:
         """ln I(m, v) - v for a large hypot(m, v): Abramowitz, Stegun 9.7.7; u_k(p) / m**k has no pole at m = 0."""
         v = self.variance
         s = np.hypot(m, v)

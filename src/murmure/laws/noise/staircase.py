@@ -33,12 +33,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.laws.noise.coins import Stream, first_accepted, in_batches, uniforms
 from murmure.laws.noise.digits import HALF_WORD, Digits, calibrated, power
 
@@ -112,7 +111,7 @@ class StaircaseLaw:
     def prob(self, z: int) -> Fraction:
         return self.magnitude(abs(z)) / (2 - self.magnitude(0))
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         k, j = np.divmod(np.abs(np.asarray(z, np.int64)), self.step)
         upper, lower = math.log(self._side(0)), math.log(self._side(self.step - 1))
         stairs = self.stairs.log_magnitude(k)

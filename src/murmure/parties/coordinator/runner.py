@@ -189,7 +189,7 @@ class CoordinatorRunner:
     def _broken_cohort(self) -> bool:
         """In later rounds nobody may be missing: sums over different parties could be subtracted."""
         machine = self._machine
-        return machine.session.round > 1 and machine.stage in COHORT_STAGES and bool(machine.gone)
+        return machine.session.round > 1 and machine.stage in COHORT_STAGES and bool(machine.absent)
 
     def _close_or_end(self) -> None:
         machine = self._machine
@@ -218,8 +218,8 @@ class CoordinatorRunner:
     def _guard(self, machine: Coordinator) -> None:
         """Check the cohort before anything leaves that could unmask a sum, and once more before it is unmasked."""
         round, stage = machine.session.round, machine.stage
-        if round > 1 and stage in COHORT_STAGES and (machine.waiting or machine.gone):
-            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.gone))
+        if round > 1 and stage in COHORT_STAGES and (machine.waiting or machine.absent):
+            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.absent))
             raise TooFewParties(f"{away} took part in the first round and not in round {round}: the cohort is frozen.")
         if stage == "vectors" and machine.can_close:
             self._check_cohort(machine, machine.received)
@@ -356,12 +356,12 @@ class CoordinatorRunner:
     def _max_known_bytes(self) -> int:
         """The length of the longest message in the rounds that are known in advance."""
         encoders = [question.plan.encoder for question in self.study.questions]
-        return max(replace(self._rounds[0].session, encoder=encoder).largest for encoder in encoders)
+        return max(replace(self._rounds[0].session, encoder=encoder).max_message_bytes for encoder in encoders)
 
     @property
     def max_message_bytes(self) -> int:
         """The length of the longest message that a party can have reason to send, in this round or another."""
-        return max(self._max_known_bytes, *(machine.session.largest for machine in self._rounds))
+        return max(self._max_known_bytes, *(machine.session.max_message_bytes for machine in self._rounds))
 
 
 def _hopeless(machine: Coordinator) -> bool:

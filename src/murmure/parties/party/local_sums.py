@@ -44,10 +44,10 @@ class LocalSums:
         if not self.noisy:
             return self.values
         from murmure.central.base.gate import Gate
-        from murmure.run.masked_sum import with_share
+        from murmure.run.masked_sum import with_noise_share
 
         secret = Random.seeded(int.from_bytes(key, "little"))  # 256 bits that nobody else knows
-        return with_share(self.plan, self.values, Gate(secret))
+        return with_noise_share(self.plan, self.values, Gate(secret))
 
 
 class AllLocalSums(list[LocalSums]):

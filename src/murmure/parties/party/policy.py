@@ -11,7 +11,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OverBudget, TooFewRows, TooManySums
 from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
-from murmure.plan.plan import REPORTED_DELTA
+from murmure.plan.guarantees import REPORTED_DELTA
 from murmure.secure.errors import TooFewParties
 from murmure.secure.graph import MIN_PARTIES
 from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON

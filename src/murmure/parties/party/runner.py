@@ -207,7 +207,7 @@ class RoundRunner:
         """After a restart: the same machine, by what it received. Its answers must be those that were stored."""
         messages = {"keys": self.machine.keys()}
         for raw in state.received:
-            answer = self.machine.hear(raw)
+            answer = self.machine.receive(raw)
             if answer is not None:
                 messages[ANSWER_KINDS[parse_message(answer).kind]] = answer
             if self.machine.stage == "vector":
@@ -286,7 +286,7 @@ class RoundRunner:
         self.runner.log(f"round {self.number}: {kind.name} heard, {len(raw)} bytes")
         number = self.received_count + 1
         with self.store.transaction(self.study, self.number) as transaction:
-            answer = self.machine.hear(raw)
+            answer = self.machine.receive(raw)
             if self.machine.ended is not None:
                 raise StudyEnded(f"the coordinator ended the study: {self._why_ended(self.machine.ended)}.")
             for kind_sent in self.acknowledged:

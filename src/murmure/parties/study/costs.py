@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.blocks import Cost
-from murmure.plan.plan import REPORTED_DELTA
+from murmure.plan.guarantees import REPORTED_DELTA
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study

@@ -52,9 +52,9 @@ def check_models(models: Any, noises: Any, plans: int) -> None:
                 f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
                 hint="Central(epsilon=1.0)",
             )
-        if noise is not None and model.protects is not None:
+        if noise is not None and model.noise_refusal is not None:
             raise InvalidParameter(
-                f"Study: question {number}, {kind}, cannot be asked with noise: {model.protects}.", hint=NO_NOISE
+                f"Study: question {number}, {kind}, cannot be asked with noise: {model.noise_refusal}.", hint=NO_NOISE
             )
         if not 0 < model.rounds <= MAX_PLANS:
             raise InvalidParameter(

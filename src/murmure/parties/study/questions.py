@@ -46,7 +46,7 @@ class StudyQuestion:
     @property
     def takes_noise(self) -> bool:
         """Whether it can be asked with noise at all: hints only suggest noise where it can."""
-        return self.model is None or self.model.protects is None
+        return self.model is None or self.model.noise_refusal is None
 
     @cached_property
     def domain(self) -> Any:

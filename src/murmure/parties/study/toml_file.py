@@ -34,7 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.core.schema import Schema, column_from_toml
+from murmure.core.schema import Schema
+from murmure.core.schema_format import column_from_toml
 from murmure.parties.study.document import DEFAULT_LEAST_ROWS, DEFAULT_RATIO, MAX_RATIO, Study
 from murmure.parties.study.model_checks import NO_NOISE
 from murmure.parties.study.toml_errors import error_of_file, refuse
@@ -241,8 +242,8 @@ def _models(
         place = f"{where}, model {number}"
         protected.append(model_noise(place, noise))
         models.append(model_from_toml(place, table, schema, protected[-1]))
-        if noise is not None and models[-1].protects is not None:
+        if noise is not None and models[-1].noise_refusal is not None:
             raise refuse(
-                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].protects}.", NO_NOISE
+                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].noise_refusal}.", NO_NOISE
             )
     return {"models": tuple(models), "noises": tuple(protected)} if models else {}

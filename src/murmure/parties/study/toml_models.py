@@ -35,7 +35,7 @@ OTHER_NAMES = {"bins": "histogram", "bisection": "quantile", "lloyd": "kmeans"} 
 
 def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise: Central | None = None) -> Any:
     """The model that one [[models]] asks for. noise: what protects its sums, if anything does."""
-    from murmure.econometrics.no_rows import NO_ROWS
+    from murmure.econometrics.model import NO_ROWS
     from murmure.plan.privacy import Secure
 
     name = function_name(where, table.get("model"))

@@ -94,7 +94,7 @@ def _named(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
         statistic = _where(where, query["where"], statistic, schema)
     if "by" in query:
         names = _columns(where, "by", query["by"], schema)
-        statistic = load("GroupBy")(statistic, by=Schema({name: schema.about[name] for name in names}))
+        statistic = load("GroupBy")(statistic, by=Schema({name: schema.column_specs[name] for name in names}))
     return statistic
 
 
@@ -107,7 +107,7 @@ def _domain(where: str, kind: str, query: Mapping[str, Any], schema: Schema) -> 
         if "column" in query:
             raise refuse(where, f"{kind} is about several columns, got column.", 'columns = ["age", "stay"]')
         names = _columns(where, "columns", query.get("columns", list(schema.private)), schema)
-        return Schema({name: schema.about[name] for name in names})
+        return Schema({name: schema.column_specs[name] for name in names})
     if "column" not in query:
         raise refuse(where, f"{kind} is about one column; column is left out.", 'column = "age"')
     return schema[_columns(where, "column", [query["column"]], schema)[0]]

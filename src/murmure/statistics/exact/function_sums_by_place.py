@@ -27,7 +27,7 @@ from murmure.statistics.exact.function_sums import FunctionSums, FunctionSumsEst
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, join_parts, split_parts, whole_of
 
-MOST = 1 << 16  # figures
+MAX_FIGURES = 1 << 16  # figures
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,21 @@ class FunctionSumsByPlace(CuratorStatistic):
 
     largest = FunctionSums.largest
     wide = True  # sums are Python's integers
-    counts = 1  # the last figure: rows that were cut, or lie at no place
+    trailing_counts = 1  # the last figure: rows that were cut, or lie at no place
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):
             raise InvalidParameter(f"Placed.of must be an Evaluated, got {shorten(self.of)}.")
-        for name, least in (("places", 1), ("besides", 0)):
-            held = getattr(self, name)
-            if isinstance(held, bool) or not isinstance(held, int) or held < least:
+        for name, minimum in (("places", 1), ("besides", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
                 raise InvalidParameter(
-                    f"Placed.{name} must be a whole number of at least {least}, got {shorten(held)}."
+                    f"Placed.{name} must be a whole number of at least {minimum}, got {shorten(value)}."
                 )
-        if self._each < 1 or self.width > MOST:
+        if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(
                 f"Placed: {self.places} places and {len(self.of.labels)} figures are {self.width - 1} sums; "
-                f"1 to {MOST - 1}.",
+                f"1 to {MAX_FIGURES - 1}.",
                 hint="fewer places",
             )
 

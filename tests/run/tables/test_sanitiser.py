@@ -16,8 +16,9 @@ import murmure as mu
 from murmure.engines.memory import Memory
 from murmure.engines.sources.tables import open_table
 from murmure.laws import hidden_draw
+from murmure.run.tables.estimator import TableTallyStep, _tasks
 from murmure.run.tables.sanitiser import Receipt
-from murmure.run.tables.table_format import TableFormat, TableTallyStep, _read_tasks
+from murmure.run.tables.table_format import TableFormat
 
 pa = pytest.importorskip("pyarrow")
 
@@ -92,7 +93,7 @@ def plan_for(mechanism: Any) -> mu.Plan:
 def integers(source: Any, plan: mu.Plan) -> list[int]:
     """The sums behind the figures."""
     step = TableTallyStep(plan)
-    return Memory().total(step, _read_tasks(open_table(source, step.columns, TableFormat(plan).kinds))).sum.tolist()
+    return Memory().total(step, _tasks(open_table(source, step.columns, TableFormat(plan).kinds))).sum.tolist()
 
 
 def expected(mechanism: Any, seed: int = 3) -> list[int]:

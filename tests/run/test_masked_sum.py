@@ -204,7 +204,7 @@ def test_the_noise_of_a_masked_sum_is_that_of_the_survivors_shares(noise: Any) -
     plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(5, dropouts=1), curator=noise)
     gate = Gate(Random.seeded(11))
     mu.run(plan, [[0]] * 4 + [None], gate=gate)
-    drawn = np.array(gate.asked[-1].answer[1:], float)
+    drawn = np.array(gate.answers[-1].answer[1:], float)
     variance = plan.bound.of(4).laws[0].variance
     spread = (drawn**2).std() / len(drawn) ** 0.5
 

@@ -20,7 +20,7 @@ from tests.listing import listed
 
 import murmure as mu
 import murmure.local
-from murmure.core.outside_randomness import ASSUMPTION, RANDOMISED_OUTSIDE
+from murmure.core.notices import FAIR_DRAWS, RANDOMISED_OUTSIDE
 from murmure.core.types import Total
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
@@ -451,8 +451,8 @@ def test_a_release_says_where_its_randomness_came_from(plan: mu.Plan) -> None:
     assert RANDOMISED_OUTSIDE in " ".join(repr(release).split()) and RANDOMISED_OUTSIDE in release._repr_html_()
     assert json.loads(release.to_json())["randomised_outside"] is True
     assert json.loads(release.to_json())["seeded"] is False
-    assert all(ASSUMPTION in c.assumption for c in release.guarantees.values())
-    assert ASSUMPTION in repr(release) and html.escape(ASSUMPTION) in english
+    assert all(FAIR_DRAWS in c.assumption for c in release.guarantees.values())
+    assert FAIR_DRAWS in repr(release) and html.escape(FAIR_DRAWS) in english
     assert "outside the software" in english and "hors du logiciel" in french
     assert "chacun a suivi le tirage que prescrit le plan" in french and 'lang="en">each person' not in french
     for words in ("<b>secure</b>", "<b>sûr</b>", "random words", "mots aléatoires", "SEEDED"):
@@ -486,7 +486,7 @@ def test_an_assumption_of_the_mechanism_stays() -> None:
     release = release_reports(plan, ANSWERS)
     french = report_html(release, plan=plan).split('<section lang="fr">')[1]
 
-    assert release.guarantees["reader"].assumption == f"{mu.certify(plan.person).assumption}; {ASSUMPTION}"
+    assert release.guarantees["reader"].assumption == f"{mu.certify(plan.person).assumption}; {FAIR_DRAWS}"
     assert "la réponse anodine est indépendante" in french and "équitables" in french
 
 

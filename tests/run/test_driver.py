@@ -17,7 +17,7 @@ import pytest
 import murmure as mu
 from murmure.central.base.gate import Gate
 from murmure.core.errors import InvalidParameter, PlanRefused
-from murmure.run.run import LedgerRequest, drive
+from murmure.run.driver import LedgerRequest, drive
 from murmure.run.totals import total
 
 SCHEMA = mu.Schema(

@@ -10,7 +10,7 @@ import pytest
 import murmure as mu
 from murmure import econometrics
 from murmure.core.errors import RareCondition
-from murmure.core.rehearsal import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR
+from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR
 from murmure.learn import LinearRegression
 from murmure.secure.errors import CohortRefused
 

@@ -6,7 +6,6 @@ Nothing here is statistical: with the answers frozen each check is exact, and fa
 from __future__ import annotations
 
 import copy
-import importlib.util
 import io
 import json
 import sys
@@ -20,64 +19,45 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.attacks import controls
 from tests.listing import STATISTICS as FOLDERS
 from tests.listing import listed
 
 import murmure as mu
 import murmure.learn
 import murmure.statistics
-from murmure.attacks.replay_audit import (
-    Audit,
-    AuditFailed,
-    Neighbours,
-    RecordingGate,
-    ReplayGate,
-    neighbours,
-    replay_audit,
-)
+from murmure.attacks.audit_gates import AuditFailed, RecordingGate, ReplayGate
+from murmure.attacks.neighbours import Neighbours, neighbours
+from murmure.attacks.replay_audit import Audit, replay_audit
 from murmure.catalogue import load
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.plan.plan import Plan
 from murmure.run.run import run
-
-
-def _controls() -> Any:
-    """tests/audit/controls.py: the tests are no package."""
-    spec = importlib.util.spec_from_file_location("controls", Path(__file__).parent / "audit" / "controls.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-
-    sys.modules[spec.name] = module  # its data classes look there for their annotations
-    spec.loader.exec_module(module)
-    return module
-
-
-CONTROLS = _controls()
-
 
 # -- the audit rejects what is known to be wrong, and passes its sound counterpart -------------------------------------
 
 
-@pytest.mark.parametrize("control", CONTROLS.BROKEN, ids=lambda c: c.ask.__name__)
+@pytest.mark.parametrize("control", controls.BROKEN, ids=lambda c: c.ask.__name__)
 def test_it_rejects(control: Any) -> None:
     """Each known defect is found, and the message says where it lies."""
     with pytest.raises(AuditFailed, match=control.says):
-        replay_audit(control.ask, control.data, control.neighbour, control.relation, claim=CONTROLS.EPSILON)
+        replay_audit(control.ask, control.data, control.neighbour, control.relation, claim=controls.EPSILON)
 
 
-@pytest.mark.parametrize("control", CONTROLS.SOUND, ids=lambda c: getattr(c.ask, "__name__", "?"))
+@pytest.mark.parametrize("control", controls.SOUND, ids=lambda c: getattr(c.ask, "__name__", "?"))
 def test_it_passes_what_is_sound(control: Any) -> None:
     """The same learners without the defect pass, in both directions, and come as close as was declared."""
     for data, neighbour in ((control.data, control.neighbour), (control.neighbour, control.data)):
-        found = replay_audit(control.ask, data, neighbour, control.relation, claim=CONTROLS.EPSILON)
+        found = replay_audit(control.ask, data, neighbour, control.relation, claim=controls.EPSILON)
 
         assert found.closest == 1.0
-        assert found.cost.epsilon <= CONTROLS.EPSILON and found.loss <= found.cost.epsilon + 1e-6
+        assert found.cost.epsilon <= controls.EPSILON and found.loss <= found.cost.epsilon + 1e-6
         assert found.raised is None and found.warned == ()
 
 
@@ -213,7 +193,7 @@ def test_whatever_holds_the_table(holder: str, tmp_path: Path) -> None:
 
 # -- every learner -----------------------------------------------------------------------------------------------------
 
-LEARNERS = [p for p in walk(murmure.learn) if hasattr(p.values[0], "fit")]
+LEARNERS = [p for p in walk("murmure.learn") if hasattr(p.values[0], "fit")]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -265,7 +245,7 @@ def repr_all(cells: list[Any]) -> list[str]:
 
 
 def asked(gate: Gate, total: list[int], question: str = "q", moves: int = 1, epsilon: float = 1.0) -> Any:
-    bound = CONTROLS.bound_to([Block("b", len(total), moves, moves**2)], epsilon)
+    bound = controls.bound_to([Block("b", len(total), moves, moves**2)], epsilon)
     return gate.add(question, np.array(total, np.int64), bound)
 
 
@@ -276,12 +256,12 @@ def test_the_recorder_is_a_gate_that_remembers() -> None:
     passage = recorder.passages[0]
 
     assert passage.truth == (5, 6, 7) and passage.answer == tuple(noisy.sum.tolist()) != passage.truth
-    assert recorder.asked[0].answer == passage.answer
+    assert recorder.answers[0].answer == passage.answer
     assert recorder.rng.words(3).tolist() == twin.words(3).tolist()
     assert "5" not in repr(passage).replace(repr(passage.bound), "")
     replay = ReplayGate(recorder.passages, "add/remove")
     assert asked(replay, [5, 6, 8]).sum.tolist() == noisy.sum.tolist()
-    replay.ends()
+    replay.check_all_asked()
 
 
 def test_the_replay_refuses() -> None:
@@ -296,7 +276,7 @@ def test_the_replay_refuses() -> None:
     with pytest.raises(AuditFailed, match="asked 1 questions, the first 2"):
         replay = fresh()
         asked(replay, [5, 6])
-        replay.ends()
+        replay.check_all_asked()
     with pytest.raises(AuditFailed, match="asks more than the 2"):
         replay = fresh()
         asked(replay, [5, 6])
@@ -318,7 +298,7 @@ def test_the_replay_refuses() -> None:
         other.add("q", np.array([0, 0], np.int64), gaussian)
         ReplayGate(other.passages, "add/remove").add("q", np.array([3, -2], np.int64), gaussian)
     with pytest.raises(TypeError, match="whole numbers"):
-        asked_floats = CONTROLS.bound_to([Block("b", 2, 1, 1)], 1.0)
+        asked_floats = controls.bound_to([Block("b", 2, 1, 1)], 1.0)
         fresh().add("q", np.array([5.0, 6.0]), asked_floats)  # type: ignore[arg-type]
 
 

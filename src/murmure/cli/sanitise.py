@@ -1,4 +1,4 @@
-"""`murmure sanitize`: every row of a table randomised before it leaves the house, certified and charged."""
+"""`murmure sanitise`: every row of a table is randomised before it leaves your organisation, certified and charged."""
 
 from __future__ import annotations
 
@@ -12,27 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    Whole,
-    console,
-    did_you_mean,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
+from murmure.cli.outputs import refuse_existing
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import shorten
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
     from murmure.ledger.charge_file import ChargeFile, ChargeTotals
     from murmure.run.tables.sanitiser import Receipt
 
-NAMES = (
+SOLUTION_NAMES = (
     "auto",
     "smp",
     "smp-round-robin",
@@ -51,28 +45,8 @@ NAMES = (
     "adp-rsfd",
 )
 PER_COLUMN = ("plain", "spl")
-SOME_PEOPLE = 10_000  # where nobody says how many: all variances fall alike, so the choice hardly depends on it
+ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
 EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
-
-
-class SolutionName(click.ParamType):
-    """A name of the list, or the nearest."""
-
-    name = "solution"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower() in ("rsfd", "rsrfd"):
-            value += "-grr"
-        if value.lower() not in NAMES:
-            raise UsageError(
-                f"there is no solution {shorten(value)}.", did_you_mean(value, NAMES) or f"there are {', '.join(NAMES)}"
-            )
-        return str(value.lower())
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in NAMES if name.startswith(incomplete.lower())]
 
 
 @click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
@@ -82,9 +56,9 @@ class SolutionName(click.ParamType):
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
-    type=SolutionName(),
+    type=OneOf("solution", SOLUTION_NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
     metavar="NAME",
-    help=f"{', '.join(NAMES)}.  [default: auto, the least variance of smp and spl]",
+    help=f"{', '.join(SOLUTION_NAMES)}.  [default: auto, the least variance of smp and spl]",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where it goes.  [required]")
 @click.option("--weights", metavar="COLUMN=W,...", help="Unequal shares (spl, plain) or chances (smp, rsfd, rsrfd).")
@@ -98,9 +72,10 @@ class SolutionName(click.ParamType):
     help="rsfd, rsrfd: what epsilon is about; paper states none.  [default: record]",
 )
 @click.option("--priors", type=click.Path(path_type=Path), metavar="FILE", help="rsrfd: public shares, JSON or TOML.")
-@click.option("--people", type=Whole(), metavar="N", help="auto: how many take part, where the table does not say.")
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@click.option(
+    "--people", type=WholeNumber(), metavar="N", help="auto: how many take part, where the table does not say."
+)
+@unit_options
 @click.option(
     "--invalid",
     type=click.Choice(["refuse", "drop"]),
@@ -112,7 +87,7 @@ class SolutionName(click.ParamType):
 @click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE", help="[default: beside OUT]")
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @json_option
-def sanitize(
+def sanitise(
     sources: tuple[str, ...],
     schema_file: Path | None,
     epsilon: float | None,
@@ -139,101 +114,99 @@ def sanitize(
     murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
     murmure sanitize 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
     """
-    both = epsilon is not None and epsilon_per_column is not None
-    if both:
+    if epsilon is not None and epsilon_per_column is not None:
         raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
-    missing = [
-        name
-        for name, value in (
-            ("a table IN", sources),
-            ("--schema", schema_file),
-            ("--epsilon", epsilon if epsilon_per_column is None else epsilon_per_column),
-            ("-o OUT", output),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure sanitize", missing, (), EXAMPLE)
+    needed = {
+        "a table IN": sources,
+        "--schema": schema_file,
+        "--epsilon": epsilon if epsilon_per_column is None else epsilon_per_column,
+        "-o OUT": output,
+    }
+    require_options("murmure sanitize", needed, EXAMPLE)
     assert schema_file is not None and output is not None
     rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
     from murmure.core.random import Random
     from murmure.core.schema import Schema
     from murmure.engines.sources.table_writer import leftover_files
     from murmure.ledger.charge_file import ChargeFile
-    from murmure.run.tables.sanitiser import sanitise
+    from murmure.run.tables.sanitiser import sanitise as sanitise_table
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
-    book = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
-    _refuse_as_ledger(book.path, output)
-    book.check()
+    ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
+    _check_ledger_path(ledger_file.path, output)
+    ledger_file.check()
     source: Any = sources[0] if len(sources) == 1 else list(sources)
     given = {name: value for name, value in settings.items() if value is not None}
-    made = build(schema, source, solution, epsilon, epsilon_per_column, people, given)
+    built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
-        made.say("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
-    till = SanitiseCharge(book, source, schema)
-    _refuse_output(output, till.paths, force)
+        built.warn("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
+    charge = SanitiseCharge(ledger_file, source, schema)
+    _check_output(output, charge.paths, force)
     for part in leftover_files(output):
-        made.say(
+        built.warn(
             f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
             "Remove it, unless that run still goes on."
         )
-    for words in made.warnings:
+    for words in built.warnings:
         click.echo(words, err=True)
     try:
-        receipt: Receipt = sanitise(
+        receipt: Receipt = sanitise_table(
             source,
-            made.mechanism,
+            built.mechanism,
             output,
             invalid=invalid,
             unit=unit,
             rows_per_person=rows,
             rng=rng,
             overwrite=force,
-            before_release=till.pay,
+            before_release=charge.pay,
         )
     except BaseException:
-        if till.paid is not None:
-            click.echo(f"Charge {till.paid.number} stands in {book.path}, although nothing was released.", err=True)
+        if charge.paid is not None:
+            click.echo(
+                f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
+            )
         raise
-    assert till.paid is not None
+    assert charge.paid is not None
     if as_json:
-        print_json(_as_json(receipt, made, till, output))
+        print_json(_as_json(receipt, built, charge, output))
     else:
-        _show(receipt, made, till, sources, output)
+        _show(receipt, built, charge, sources, output)
 
 
-def _refuse_as_ledger(ledger: Path, output: Path) -> None:
+def _check_ledger_path(ledger: Path, output: Path) -> None:
     if ledger.resolve() == output.resolve():
         raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
 
 
-def _refuse_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
+def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
-    if output.exists() and not force and not any(output.samefile(source) for source in sources):
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    # that OUT is one of the sources is the writer's error: --force would not help
+    if not any(output.exists() and output.samefile(source) for source in sources):
+        refuse_existing(output, force)
 
 
 # -- which mechanism ---------------------------------------------------------------------------------------------------
 
 
 @dataclass
-class Made:
-    """A mechanism, its name, how it was chosen, and what must be said aloud about it."""
+class BuiltSolution:
+    """A mechanism, its name, how it was chosen, and the warnings about it."""
 
     name: str
     mechanism: Any
-    chosen: str = ""
+    how_chosen: str = ""
     warnings: list[str] = field(default_factory=list)
 
-    def say(self, words: str) -> None:
+    def warn(self, words: str) -> None:
         self.warnings.append(f"WARNING: {words}")
 
 
-def build(
+def build_solution(
     schema: Schema,
     source: Any,
     name: str | None,
@@ -241,7 +214,7 @@ def build(
     per_column: float | None,
     people: int | None,
     given: Mapping[str, Any],
-) -> Made:
+) -> BuiltSolution:
     """The mechanism that the options ask for."""
     from murmure.advise.solutions import SOLUTIONS, auto_solution
 
@@ -253,61 +226,61 @@ def build(
         )
     takes = SOLUTIONS[name].takes if name != "auto" else ()
     for extra in given.keys() - set(takes):
-        allowed = [other for other, one in SOLUTIONS.items() if extra in one.takes]
+        allowed = [other for other, solution in SOLUTIONS.items() if extra in solution.takes]
         raise UsageError(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
     if people is not None and name != "auto":
         raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
     if name == "auto":
         assert epsilon is not None
-        told = people or _rows_of(source, schema)
-        chosen, mechanism = auto_solution(schema, epsilon, told or SOME_PEOPLE)
-        whom = "" if told else f" (for {group_digits(SOME_PEOPLE)} people; --people N says how many)"
-        return Made(name, mechanism, f"auto chose {chosen}{whom}: ")
-    ready = {key: _setting(key, value, schema) for key, value in given.items()}
-    if "priors" in takes and "priors" not in ready:
+        known_people = people or _count_rows(source, schema)
+        chosen, mechanism = auto_solution(schema, epsilon, known_people or ASSUMED_PEOPLE)
+        whom = "" if known_people else f" (for {group_digits(ASSUMED_PEOPLE)} people; --people N says how many)"
+        return BuiltSolution(name, mechanism, f"auto chose {chosen}{whom}: ")
+    settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
+    if "priors" in takes and "priors" not in settings:
         raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
-    ready |= ready.pop("priors", {})
+    settings |= settings.pop("priors", {})
     if per_column is not None:
-        if "weights" in ready:
+        if "weights" in settings:
             raise UsageError("--epsilon-per-column gives every column the same.", "--epsilon with --weights")
-        made = Made(name, SOLUTIONS[name].make.per_column(schema, per_column, **ready))
+        built = BuiltSolution(name, SOLUTIONS[name].make.per_column(schema, per_column, **settings))
         d = len(schema.private)
-        made.say(
-            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = {made.mechanism.epsilon:.10g} "
-            "IN TOTAL."
+        built.warn(
+            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = "
+            f"{built.mechanism.epsilon:.10g} IN TOTAL."
         )
-        return made
+        return built
     assert epsilon is not None
-    made = Made(name, SOLUTIONS[name](schema, epsilon, **ready))
-    if ready.get("calibrate") == "paper":
+    built = BuiltSolution(name, SOLUTIONS[name](schema, epsilon, **settings))
+    if settings.get("calibrate") == "paper":
         from murmure.certify.certificate import certify
 
-        row, one = certify(made.mechanism, "record").epsilon, certify(made.mechanism, "attribute").epsilon
-        made.say(
-            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = {row:.6g} "
-            f"for a whole row and {one:.6g} for one attribute."
+        record, attribute = (certify(built.mechanism, unit).epsilon for unit in ("record", "attribute"))
+        built.warn(
+            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = "
+            f"{record:.6g} for a whole row and {attribute:.6g} for one attribute."
         )
-    return made
+    return built
 
 
-def _rows_of(source: Any, schema: Schema) -> int | None:
+def _count_rows(source: Any, schema: Schema) -> int | None:
     from murmure.engines.sources.tables import open_table
 
     return open_table(source, list(schema), schema.kinds).rows or None
 
 
-def _setting(name: str, value: Any, schema: Schema) -> Any:
+def _parse_setting(name: str, value: Any, schema: Schema) -> Any:
     if name == "weights" and value != "balanced":
-        return {column: _weight(column, text) for column, text in _pairs("--weights", value).items()}
+        return {column: _parse_weight(column, text) for column, text in _parse_pairs("--weights", value).items()}
     if name == "oracle" and "=" in value:
-        return _pairs("--oracle", value)
+        return _parse_pairs("--oracle", value)
     if name == "priors":
         return read_priors(value, schema)
     return value
 
 
-def _pairs(what: str, text: str) -> dict[str, str]:
-    """a=2,b=1; a name that holds a comma stands in quotes, as in a CSV file."""
+def _parse_pairs(what: str, text: str) -> dict[str, str]:
+    """a=2,b=1; a name that contains a comma is in quotes, as in a CSV file."""
     out: dict[str, str] = {}
     for part in next(csv.reader([text], skipinitialspace=True), []):
         column, equals, value = (word.strip() for word in part.rpartition("="))
@@ -319,7 +292,7 @@ def _pairs(what: str, text: str) -> dict[str, str]:
     return out
 
 
-def _weight(column: str, text: str) -> float:
+def _parse_weight(column: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -332,51 +305,51 @@ def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
     """Public shares by column (a list, or by label), or the JSON of an earlier release: then also which plan it was."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        held = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
     except (ValueError, RecursionError):
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
         raise UsageError(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
-    if not isinstance(held, dict):
+    if not isinstance(document, dict):
         raise UsageError(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
-    if "figures" in held and "plan" in held:
-        return _from_release(path, held, schema)
-    return {"priors": {name: _shares(path, name, said, schema) for name, said in held.items()}}
+    if "figures" in document and "plan" in document:
+        return _priors_of_release(path, document, schema)
+    return {"priors": {name: _ordered_shares(path, name, shares, schema) for name, shares in document.items()}}
 
 
-def _from_release(path: Path, held: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _priors_of_release(path: Path, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     from murmure.local.rsfd import as_prior
 
     shares: dict[str, dict[str, float]] = {}
     try:
-        for row in held["figures"]:
+        for row in document["figures"]:
             if row.get("share") is not None:
                 shares.setdefault(row["column"], {})[row["label"]] = float(row["share"])
-        paid = str(held["plan"])
+        paid = str(document["plan"])
     except (TypeError, KeyError, AttributeError, ValueError):
         raise UsageError(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
-    lost = [name for name in schema.private if name not in shares]
-    if lost:
+    missing = [name for name in schema.private if name not in shares]
+    if missing:
         raise UsageError(
-            f"the release {str(path)!r} holds no shares of column {lost[0]!r}.", "give shares of every column"
+            f"the release {str(path)!r} holds no shares of column {missing[0]!r}.", "give shares of every column"
         )
-    priors = {name: as_prior(_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
+    priors = {name: as_prior(_ordered_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
     return {"priors": priors, "paid": paid}
 
 
-def _shares(path: Path, name: str, said: Any, schema: Schema) -> list[float]:
+def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[float]:
     """In the order of the column's values."""
     try:
-        if not isinstance(said, Mapping) or name not in schema.private:
-            return [float(share) for share in said]
+        if not isinstance(shares, Mapping) or name not in schema.private:
+            return [float(share) for share in shares]
         labels = schema[name].labels()
-        if set(said) != set(labels):
-            odd = sorted(set(said) ^ set(labels))
+        if set(shares) != set(labels):
+            odd = sorted(set(shares) ^ set(labels))
             raise UsageError(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
-        return [float(said[label]) for label in labels]
+        return [float(shares[label]) for label in labels]
     except (TypeError, ValueError):
-        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(said)} is no list of shares.") from None
+        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(shares)} is no list of shares.") from None
 
 
 # -- the charge --------------------------------------------------------------------------------------------------------
@@ -421,26 +394,26 @@ class SanitiseCharge:
             seeded=receipt.seeded,
         )
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """ "these people have now paid epsilon = 1 + 1 = 2 in 2 releases" """
         assert self.paid is not None
         charges = [f"{epsilon:.6g}" for epsilon in self.paid.charges]
-        whose = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
+        who = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
         if len(charges) == 1:
-            return f"{whose} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
+            return f"{who} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
         shown = charges if len(charges) <= 6 else [*charges[:2], "...", *charges[-2:]]
         total = f"{' + '.join(shown)} = {self.paid.total:.6g}"
-        return f"{whose} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
+        return f"{who} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -> dict[str, Any]:
-    from murmure.advise.record_advice import protocols
+def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, output: Path) -> dict[str, Any]:
+    from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import certificate_json, protects
 
-    assert till.paid is not None
+    assert charge.paid is not None
     plan = receipt.plan
     return {
         "output": str(output),
@@ -449,9 +422,9 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
         "dropped": receipt.dropped,
         "beyond_rows_per_person": receipt.beyond,
         "clamped": dict(receipt.moved),
-        "solution": made.name,
+        "solution": built.name,
         "mechanism": type(plan.person).__name__,
-        "columns": dict(zip(plan.person.columns, protocols(plan.person), strict=True)),
+        "columns": dict(zip(plan.person.columns, protocol_names(plan.person), strict=True)),
         "public": list(plan.statistic.domain.open),  # type: ignore[union-attr]
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
@@ -461,29 +434,29 @@ def _as_json(receipt: Receipt, made: Made, till: SanitiseCharge, output: Path) -
         "seconds": round(receipt.seconds, 3),
         "guarantees": {who: certificate_json(c) for who, c in receipt.guarantees.items()},
         "ledger": {
-            "path": str(till.ledger.path),
-            "charge": till.paid.number,
-            "paid": list(till.paid.charges),
-            "total": till.paid.total,
-            "words": till.words(),
+            "path": str(charge.ledger.path),
+            "charge": charge.paid.number,
+            "paid": list(charge.paid.charges),
+            "total": charge.paid.total,
+            "words": charge.summary(),
         },
-        "warnings": made.warnings,
+        "warnings": built.warnings,
     }
 
 
-def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str, ...], output: Path) -> None:
-    from rich.table import Table
+def _show(
+    receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
+) -> None:
 
-    from murmure.advise.record_advice import protocols
-    from murmure.show.certificate_words import both_certificates, mechanism_title, promise, protects
+    from murmure.local.base.record_mechanism import protocol_names
+    from murmure.show.certificate_words import mechanism_title, promise, protects
+    from murmure.show.terminal_tables import both_certificates
 
-    assert till.paid is not None
+    assert charge.paid is not None
     out, plan = console(), receipt.plan
     what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
     out.print(f"{what} -> {output}", style="bold", end="\n\n")
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table = name_table()
     read = receipt.rows + receipt.dropped
     table.add_row("rows", f"{group_digits(read)} read, {group_digits(receipt.rows)} written")
     if receipt.dropped:
@@ -494,9 +467,9 @@ def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str
     if receipt.moved:
         counts = ", ".join(f"{name} {group_digits(rows)}" for name, rows in receipt.moved.items())
         table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
-    table.add_row("solution", made.chosen + mechanism_title(plan.person))
+    table.add_row("solution", built.how_chosen + mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
-    for column, protocol in zip(plan.person.columns, protocols(plan.person), strict=True):
+    for column, protocol in zip(plan.person.columns, protocol_names(plan.person), strict=True):
         by_protocol.setdefault(protocol, []).append(column)
     for i, (protocol, columns) in enumerate(by_protocol.items()):
         table.add_row("columns" if i == 0 else "", f"{protocol}: {', '.join(columns)}")
@@ -511,7 +484,7 @@ def _show(receipt: Receipt, made: Made, till: SanitiseCharge, sources: tuple[str
     out.print("\nWhat whoever sees it can learn", style="bold")
     out.print(both_certificates(plan, receipt.guarantees))
     out.print(promise(receipt.guarantees["reader"]))
-    again = len(till.paid.charges) > 1
+    again = len(charge.paid.charges) > 1
     out.print()
-    words = f"Ledger {till.ledger.path}, charge {till.paid.number}: {till.words()}."
+    words = f"Ledger {charge.ledger.path}, charge {charge.paid.number}: {charge.summary()}."
     out.print(words, style="bold red" if again else None, soft_wrap=True)

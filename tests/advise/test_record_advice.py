@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.advise.record_advice import figure_variances, least_variance, mean_variance, protocols, samples
+from murmure.advise.record_advice import figure_variances, least_variance, mean_variance, sample_sizes
+from murmure.local.base.record_mechanism import protocol_names
 
 N = 1_000_000
 MIXED = mu.Schema(
@@ -63,7 +64,7 @@ def test_how_many_attributes_to_draw(epsilon: float, best: int) -> None:
     tried = {m: of(mu.SMP(schema, epsilon, oracle="GRR", sample=m)) for m in range(1, 11)}
 
     assert min(tried, key=tried.__getitem__) == best
-    assert best in samples(10, epsilon)
+    assert best in sample_sizes(10, epsilon)
     assert mu.advise(schema, epsilon, N).best["solution"] == f"SMP, {best} of 10"
 
 
@@ -72,7 +73,7 @@ def test_how_many_attributes_to_draw(epsilon: float, best: int) -> None:
 def test_no_larger_draw_is_better_than_those_tried(k: int, epsilon: float) -> None:
     """Beyond `samples` (and short of splitting) the variance only grows."""
     schema, d = alike(12, k), 12
-    tried = [of(mu.SMP(schema, epsilon, sample=m)) for m in samples(d, epsilon)]
+    tried = [of(mu.SMP(schema, epsilon, sample=m)) for m in sample_sizes(d, epsilon)]
     beyond = [of(mu.SMP(schema, epsilon, sample=m)) for m in range(len(tried) + 1, d)]
 
     assert not beyond or min(tried) < min(beyond)
@@ -169,13 +170,13 @@ def test_choose_takes_the_best(schema: mu.Schema, epsilon: float) -> None:
 
     assert type(mechanism).__name__ == best["mechanism"]
     assert mean_variance(mechanism, 10_000, even(schema)) == pytest.approx(best["mean_variance"])
-    assert list(protocols(mechanism)) == [held["protocol"] for held in best["columns"].values()]
+    assert list(protocol_names(mechanism)) == [held["protocol"] for held in best["columns"].values()]
 
 
 def test_protocols_are_named() -> None:
-    assert protocols(mu.SPL(MIXED, 0.5)) == ("GRR", "OUE", "Hybrid", "Hybrid")
-    assert protocols(mu.ADP(alike(2, 40), 1.0, "rsfd")) == ("OUE-z", "OUE-z")
-    assert protocols(mu.ADP(alike(2, 2), 1.0)) == ("GRR", "GRR")
+    assert protocol_names(mu.SPL(MIXED, 0.5)) == ("GRR", "OUE", "Hybrid", "Hybrid")
+    assert protocol_names(mu.ADP(alike(2, 40), 1.0, "rsfd")) == ("OUE-z", "OUE-z")
+    assert protocol_names(mu.ADP(alike(2, 2), 1.0)) == ("GRR", "GRR")
 
 
 def test_text_html_and_plots(tmp_path: Path) -> None:

@@ -22,14 +22,15 @@ from click.testing import CliRunner, Result
 
 from murmure.advise.solutions import SOLUTIONS, auto_solution
 from murmure.cli import main
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.engines.sources.tables import open_table
 from murmure.ledger.charge_file import NAME, ChargeFile
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL
 
-commands = importlib.import_module("murmure.cli.sanitize")  # murmure.cli.sanitize itself is the command
+commands = importlib.import_module("murmure.cli.sanitise")  # murmure.cli.sanitise itself is the command
 SCHEMA = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(["A", "B", "C"]), "kids": Integers(0, 4)})
 PRIORS = {"smoker": {"no": 0.7, "yes": 0.3}, "region": [0.5, 0.25, 0.25], "kids": [0.2] * 5}
 
@@ -102,7 +103,7 @@ def test_every_solution(folder: Path, name: str) -> None:
 
 
 def test_the_names_are_those_of_the_library() -> None:
-    assert tuple(commands.NAMES) == ("auto", *SOLUTIONS)
+    assert tuple(commands.SOLUTION_NAMES) == ("auto", *SOLUTIONS)
 
 
 def test_words(folder: Path) -> None:
@@ -472,12 +473,12 @@ from murmure.cli import main
 from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
-if place == "before": charge_file.Ledger._append = die
-if place == "between": table_writer.Writer._settle = die
+if place == "before": charge_file.ChargeFile._append = die
+if place == "between": table_writer.TableWriter._settle = die
 if place == "metadata":
-    settle = table_writer.Part.settle
-    table_writer.Part.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
-if place == "after": table_writer.Writer._drop = die
+    settle = table_writer.HiddenFile.settle
+    table_writer.HiddenFile.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
+if place == "after": table_writer.TableWriter._drop = die
 main()
 """
 

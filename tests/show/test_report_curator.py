@@ -17,9 +17,9 @@ import murmure as mu
 from murmure.catalogue import load
 from murmure.cli import main
 from murmure.core.show import window
-from murmure.show.certificate_words import surest
+from murmure.show.certificate_words import max_certainty
 from murmure.show.html_parts import Language, Scale
-from murmure.show.public_facts import _known
+from murmure.show.public_facts import _public_item
 from murmure.show.report import report_html
 from murmure.statistics.mode import Chosen
 
@@ -212,7 +212,7 @@ def test_delta_is_a_bound_on_guesses() -> None:
     )
     assert "10⁻⁶ delta" in english and "delta = 10⁻⁶" in french and "e-06" not in english + french
     assert "(Euclidean)" in english
-    assert surest(1.0, 0.1) == "75.8" and surest(1.0) == "73.2"  # (e + 0.1) / (1 + e)
+    assert max_certainty(1.0, 0.1) == "75.8" and max_certainty(1.0) == "73.2"  # (e + 0.1) / (1 + e)
     rho = made(QUESTIONS["histogram"], mu.DiscreteGaussian(rho=0.1))[1]
     assert "rho = 0.1" in said(report_html(rho))[0]
 
@@ -488,7 +488,7 @@ def test_what_is_public_is_said_in_french() -> None:
         ),
     }
     for one, other in said.items():
-        assert flat(html.unescape(_known(one, w))) == other
-        assert html.unescape(_known(one, english)) == one
-    assert "<script" not in _known(SCHEMA.public(), w)
-    assert _known("the answers", w) == '<span lang="en">the answers</span>'
+        assert flat(html.unescape(_public_item(one, w))) == other
+        assert html.unescape(_public_item(one, english)) == one
+    assert "<script" not in _public_item(SCHEMA.public(), w)
+    assert _public_item("the answers", w) == '<span lang="en">the answers</span>'

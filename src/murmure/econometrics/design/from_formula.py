@@ -1,0 +1,121 @@
+"""From a formula to a design, by the schema that was given or is read off the table; and expressions of columns."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from keyword import iskeyword
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.schema import Schema
+from murmure.econometrics.design.constant_columns import above_zero
+from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.formula import columns_named, read_formula
+from murmure.econometrics.design.inferred_schema import infer_schema
+from murmure.engines.sources.tables import open_table
+from murmure.plan.privacy import Clear
+from murmure.statistics.expressions.parser import columns_in, read_expression
+from murmure.statistics.expressions.terms import Terms
+from murmure.statistics.expressions.text import parsed
+
+EXPRESSION_FUNCTIONS = ("min", "max", "abs", "log", "exp", "sqrt")  # words of expressions that are no columns
+
+
+def schema_for(
+    owner: str,
+    data: Any,
+    schema: Any,
+    columns: Iterable[str] | None,
+    privacy: Any,
+    labels: Iterable[str] = (),
+    numbers: bool = False,
+) -> Schema:
+    """The schema that was given; or, in the clear, that of one's own table. Under any privacy bounds are public.
+
+    columns: those that are read; None: all, or all numbers. labels: those of them whose numbers are labels.
+    """
+    if isinstance(schema, str | os.PathLike):
+        schema = Schema.load(schema)
+    clear = privacy is None or isinstance(privacy, Clear)
+    if schema is None and clear:
+        return infer_schema(data, columns, labels=tuple(labels), numbers=numbers)
+    if schema is None:
+        raise InvalidParameter(
+            f"{owner}.schema is missing: under {type(privacy).__name__} bounds and labels are public constants, never "
+            "read off the data.",
+            hint="schema=mu.Schema({...}), or the path of a schema.toml",
+        )
+    if not isinstance(schema, Schema):
+        raise InvalidParameter(f"{owner}.schema must be a Schema or the path of one, got {shorten(schema)}.")
+    if not clear:
+        schema.refuse_drafted()
+    return schema
+
+
+def design_from_formula(
+    owner: str,
+    formula: Any,
+    data: Any,
+    schema: Any,
+    privacy: Any,
+    *more: str | None,
+    outcome: bool = True,
+    positive: bool = False,
+) -> Design:
+    """A formula, read against the schema; `more`: further expressions (weights, an offset) whose columns are read.
+
+    positive: a 1 in all rows of these means a number above 0, and not a yes.
+    """
+    if not isinstance(formula, str):
+        raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
+    if schema is None:
+        named = columns_named(formula, outcome, _known_names(data, None))
+        others = [
+            name for text in more if text for name in columns_in_text(text)
+        ]  # a name that is no word stands in quotes
+        wanted = list(dict.fromkeys([*named.columns, *others]))
+        domain = schema_for(owner, data, None, wanted, privacy, named.labels)
+        domain = above_zero(domain, others) if positive else domain
+    else:
+        domain = schema_for(owner, data, schema, None, privacy)
+    return with_columns(read_formula(formula, domain, outcome=outcome), domain, *more)
+
+
+def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> str:
+    """An expression, or the name of a column as expressions write it: a name that is no word stands in quotes."""
+    if not isinstance(text, str):
+        raise InvalidParameter(
+            f"{owner}.{what} must be the name of a column, or an expression of columns, got {type(text).__name__}.",
+            hint=f'{what}="age"; put the numbers into a column of the table',
+        )
+    word = text.isascii() and text.isidentifier() and not iskeyword(text)
+    return text if word or "`" in text or text not in _known_names(data, schema) else quoted(text)
+
+
+def _known_names(data: Any, schema: Any) -> tuple[str, ...]:
+    """The columns of the schema; without one, those of the table, or of the first of several."""
+    if schema is not None:
+        return tuple(Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema)
+    tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
+    if not tables or type(tables[0]).__module__.startswith("pyspark."):
+        return ()
+    return tuple(open_table(tables[0]).names)
+
+
+def columns_in_text(text: str) -> list[str]:
+    """The names in an expression, before there is a schema that knows columns."""
+    tree, _, quoted = parsed(text)
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return list(dict.fromkeys(quoted.get(name, name) for name in names if name not in EXPRESSION_FUNCTIONS))
+
+
+def with_columns(design: Design, schema: Schema, *more: str | None) -> Design:
+    """The same design, whose domain has the columns of these expressions too."""
+    terms = Terms(schema)
+    numbers = [read_expression(text, terms) for text in more if text and text not in schema]
+    names = {*design.domain, *columns_in(terms, numbers), *(text for text in more if text in schema)}
+    return replace(design, domain=Schema({name: about for name, about in schema.column_specs.items() if name in names}))
