@@ -23,7 +23,7 @@ from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed
 from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.entries import row_checksum
 from murmure.ledger.figures import largest_gaussian, largest_pure, rounded_down, rounded_up
-from murmure.ledger.ledger import Account, Ledger, default_ledger
+from murmure.ledger.ledger import Account, Ledger, default_place
 from murmure.ledger.sums import Budget, Remaining, total_of
 from murmure.ledger.tables import TABLES
 
@@ -437,10 +437,10 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
     ledger.set_budget("patients", 1.0)
     for _ in range(2):
         pay(ledger.account("patients"))
-    second = replace(ledger.history()[1], epsilon=0.01)
+    checksum = row_checksum(replace(ledger.history()[1], epsilon=0.01).to_row())
     change(
         place,
-        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.to_row())}' WHERE number = 2""",
+        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{checksum}' WHERE number = 2""",
     )
     with pytest.raises(LedgerFailed, match="entry 3"):
         ledger.verify()
@@ -496,9 +496,9 @@ def test_threads_cannot_overspend(place: str) -> None:
 def test_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MURMURE_LEDGER", raising=False)
-    assert default_ledger().name == "murmure-ledger.db"
+    assert Ledger(default_place()).name == "murmure-ledger.db"
     monkeypatch.setenv("MURMURE_LEDGER", str(tmp_path / "other.db"))
-    default_ledger().set_budget("patients", 1.0)
+    Ledger(default_place()).set_budget("patients", 1.0)
 
     assert (tmp_path / "other.db").exists() and not (tmp_path / "murmure-ledger.db").exists()
 

@@ -157,7 +157,7 @@ class ChargeFile:
                 "murmure-ledger": VERSION,
                 "number": len(entries) + 1,
                 "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                "people": [vars(one) for one in people],
+                "people": [vars(file) for file in people],
                 "epsilon": {what: _plain(value) for what, value in epsilon.items()},
                 **about,
             }
@@ -248,6 +248,7 @@ class ChargeFile:
                     hint="remove it: files are then recognised by their paths alone",
                 )
             return key
+        # Written whole under another name: a key that a crash cut short would recognise nothing.
         part = self.key_path.with_name(f"{self.key_path.name}.part")
         part.unlink(missing_ok=True)  # left by a crash
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -291,7 +292,7 @@ def _parse_charge(line: bytes) -> dict[str, Any] | None:
         if not isinstance(entry, dict) or "murmure-ledger" not in entry:
             return None
         if entry["murmure-ledger"] == VERSION:
-            if not all(isinstance(one, dict) for one in entry["people"]):
+            if not all(isinstance(file, dict) for file in entry["people"]):
                 return None
             float(entry["epsilon"]["person"])
         return entry

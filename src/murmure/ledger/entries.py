@@ -46,6 +46,7 @@ class Entry:
     def to_row(self) -> tuple[Any, ...]:
         """Its columns in the table, without the checksum."""
         fields = {name: getattr(self, name) for name in COLUMNS[:-1]}
+        # As text: two databases must give the same bytes to the checksum.
         for name in ("epsilon", "rho", "delta"):
             fields[name] = None if fields[name] is None else repr(float(fields[name]))
         fields["seeded"] = None if self.seeded is None else int(self.seeded)

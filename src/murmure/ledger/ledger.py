@@ -49,11 +49,6 @@ def default_place() -> str:
     return os.environ.get(VARIABLE) or DEFAULT_FILE
 
 
-def default_ledger() -> Ledger:
-    """The ledger at the default place."""
-    return Ledger(default_place())
-
-
 class Ledger:
     """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget."""
 
@@ -122,6 +117,7 @@ class Ledger:
                     hint="a budget can be lowered to what is spent, not below",
                 )
 
+        # Only a budget makes a ledger: a mistyped path must not become an empty one.
         if not self._store.exists():
             self._store.create()
         self._write(
@@ -131,15 +127,15 @@ class Ledger:
 
     def budget(self, dataset: str) -> Budget | None:
         """The budget in force, or None."""
-        return budget_of(self._entries_of(dataset))
+        return budget_of(self.history(dataset))
 
     def spent(self, dataset: str) -> Spent:
         """What these people have paid so far, at the delta of their budget."""
-        return spent_of(self._entries_of(dataset))
+        return spent_of(self.history(dataset))
 
     def left(self, dataset: str) -> Remaining:
         """What may still be charged to all of these people; nothing without a budget."""
-        entries = self._entries_of(dataset)
+        entries = self.history(dataset)
         return remaining_of(budget_of(entries), entries)
 
     # -- history
@@ -149,7 +145,9 @@ class Ledger:
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """Every charge and every budget, in the order of writing."""
-        return self._entries_of(dataset)
+        with self._reading() as run:
+            entries = self._read_entries(run)[0] if run else []
+        return [entry for entry in entries if dataset in (None, entry.dataset)]
 
     def answer(self, number: int) -> LedgerAnswers:
         """The noisy answers that charge `number` paid for."""
@@ -211,11 +209,6 @@ class Ledger:
                 "install the release of murmure that wrote it",
             )
 
-    def _entries_of(self, dataset: str | None) -> list[Entry]:
-        with self._reading() as run:
-            entries = self._read_entries(run)[0] if run else []
-        return [entry for entry in entries if dataset in (None, entry.dataset)]
-
     def _read_entries(self, run: Run) -> tuple[list[Entry], str]:
         """Every entry, and the checksum of the last. All are read before anything is decided: a row that was changed,
         lost or moved to other people would free a part of a budget.
@@ -256,6 +249,7 @@ class Ledger:
             run(insert(ENTRIES), *row, row_checksum(row))
             for answer in answers:
                 run(insert(ANSWERS), last + 1, *answer)
+            # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
             stored = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
             if [tuple(columns) for columns in stored] != [(*row, row_checksum(row))]:
                 raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
@@ -294,7 +288,7 @@ class Account:
 
     def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
         """Refuse early what could not be paid now. Nothing is written or reserved: `pay` decides."""
-        self._budget_check(cost, relation, part or self.part)(self.ledger._entries_of(self.dataset))
+        self._budget_check(cost, relation, part or self.part)(self.ledger.history(self.dataset))
 
     def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> LedgerAnswers | None:
         """The answers to this plan about exactly these data, or None. They are paid for: to show them again is free.
@@ -388,10 +382,10 @@ class Account:
             if not covers(budget.epsilon, budget.delta, total):
                 pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
                 pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
-                asked = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
+                request = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
                 whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
                 raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for {asked}, left "
+                    f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
                     f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
                     f"{_command(self.dataset, 'MORE')}",

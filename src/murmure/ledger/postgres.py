@@ -75,8 +75,8 @@ class Postgres:
             for table in TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
                     raise ledger_failed(self.name, f"there is no table {table}", "restore the database from a copy")
-                kept = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
-                if kept != [("p", "r")]:
+                kind = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
+                if kind != [("p", "r")]:
                     raise ledger_failed(
                         self.name, f"{table} is no table that survives a crash of the server", "make it one"
                     )
@@ -130,6 +130,7 @@ class Postgres:
                     if run("SELECT current_setting('synchronous_commit')") == [("off",)]:
                         run("SET LOCAL synchronous_commit = on")
                 yield run
+                # From here on, a lost connection leaves it unknown whether the charge was written.
                 committing = write
                 connection.commit()
                 committing = False

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.parties.party.test_runner import AGE, LAX, World, ended, release_first
+from tests.parties.party.test_runner import AGE, LAX, World, check_invitation, ended, release_first
 
 import murmure as mu
 from murmure.cli import main, party_join
@@ -19,7 +19,7 @@ from murmure.parties.http.address import Address
 from murmure.parties.http.client import Client
 from murmure.parties.party.folder import PartyFolder
 from murmure.parties.party.history import earlier_disclosures
-from murmure.parties.party.invitation import Invitation, check_invitation, decline
+from murmure.parties.party.invitation import Invitation, decline
 from murmure.parties.party.policy import Policy
 from murmure.parties.study.document import Study
 from murmure.secure.errors import CohortRefused

@@ -28,7 +28,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain
 from murmure.parties.http.client import Address, Client
 from murmure.parties.party.folder import PartyFolder
 from murmure.parties.party.history import earlier_disclosures
-from murmure.parties.party.invitation import Invitation, check_invitation, decline, join_study
+from murmure.parties.party.invitation import Invitation, check_known, check_rules, decline, join_study
 from murmure.parties.party.local_sums import LocalSums, compute_local_sums
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import (
@@ -68,6 +68,12 @@ TOTAL = [sum(len(rows) for rows in ROWS[:3]), sum(sum(rows) for rows in ROWS[:3]
 
 
 # -- a coordinator over HTTP, in a process of its own ------------------------------------------------------------------
+
+
+def check_invitation(terms: Invitation) -> None:
+    """All that is refused before a person is asked."""
+    check_known(terms)
+    check_rules(terms)
 
 
 class Hub:

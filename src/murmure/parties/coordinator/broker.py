@@ -65,6 +65,7 @@ class MessageBroker:
         """What was sent to this party after its first `after` messages; waits until there is something."""
         self._received_counts[place] = max(after, self._received_counts.get(place, 0))
         self._wake(place)  # one poll of each party waits: a second one ends the first
+        # A poll that finds something, or that nobody could answer any more, must not wait.
         if len(self.runner.inbox(place)) <= after and not self.runner.over and not self._closed and wait > 0:
             news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._polls[place] = news
@@ -112,6 +113,7 @@ class MessageBroker:
                     self.close()
                     self._on_over(self)
                     return
+                # Messages are still taken while parties fetch the result, so this waits in a task of its own.
                 if self.runner.over and self._ending is None:
                     self._ending = asyncio.create_task(self._wait_for_all())
                 if not self._waiting:

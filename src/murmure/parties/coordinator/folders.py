@@ -138,8 +138,7 @@ class StudyFolder:
     def locked(self) -> AbstractContextManager[None]:
         """One process serves a study: two would each answer with a log of their own."""
         busy = AlreadyServed(
-            f"another process serves the study in {str(self.path)!r}.",
-            hint="murmure study status shows how it stands",
+            f"another process serves the study in {str(self.path)!r}.", hint="murmure study status shows how it stands"
         )
         return only_process(self.path / ".serving", busy, self.path)
 

@@ -18,6 +18,7 @@ from murmure.show.html_parts import GENERATOR, STYLE, Language, document
 
 REFRESH_SECONDS = 3
 STYLE_SHEET = STYLE + MORE_STYLE
+# No script, no request to anywhere, and only this style sheet: names of strangers are on the page.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'sha256-"
     + base64.b64encode(hashlib.sha256(STYLE_SHEET.encode()).digest()).decode()

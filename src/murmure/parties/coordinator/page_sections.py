@@ -41,8 +41,8 @@ def _head(view: StatusView, w: Language) -> str:
     figures = [(f"{joined} {w('of', 'sur')} {len(study.roster)}", w("parties joined", "participants inscrits"))]
     figures.append((str(sharing.minimum), w("needed at least", "nécessaires au moins")))
     if study.rounds > 1:
-        most = w("of at most", "sur au plus") if study.rounds_vary else w("of", "sur")
-        figures.append((f"{progress.round} {most} {study.rounds}", w("round", "tour")))
+        of_words = w("of at most", "sur au plus") if study.rounds_vary else w("of", "sur")
+        figures.append((f"{progress.round} {of_words} {study.rounds}", w("round", "tour")))
     noisy = any(question.plan.curator is not None for question in study.questions)
     figures.append((w("noisy", "bruités") if noisy else w("exact", "exacts"), w("figures", "chiffres")))
     why = ""
@@ -67,7 +67,7 @@ def _progress(view: StatusView, w: Language) -> str:
     for round in rounds:
         if study.rounds > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {round}</h3>")
-        closed = {stage: (came, of) for r, stage, came, of in progress.closed if r == round}
+        closed = {stage: (came, expected) for r, stage, came, expected in progress.closed if r == round}
         lines = (_stage(number, stage, round, closed, progress, w) for number, stage in enumerate(stages, 1))
         out.append(f'<ol class="stages">{"".join(lines)}</ol>')
     return "\n".join(out)
@@ -161,10 +161,7 @@ def _guarantees(view: StatusView, w: Language) -> str:
                 f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}. {totals}",
             ),
         ),
-        (
-            w("each party", "chaque participant"),
-            w("The total, and who is in it.", "Le total, et qui y figure."),
-        ),
+        (w("each party", "chaque participant"), w("The total, and who is in it.", "Le total, et qui y figure.")),
         *_readers(view, w),
     ]
     heads = (w("who", "qui"), w("learns at most", "apprend au plus"))
@@ -233,9 +230,9 @@ def _results(view: StatusView, w: Language) -> str:
         if view.study.rounds > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {result.round}</h3>")
         say = StudyLanguage("en" if w("en", "fr") == "en" else "fr")
-        asked, _ = describe_statistic(view.study.plans[result.round - 1].statistic, say)
-        asked = asked.rstrip(" :.\u00a0\u202f")
-        out.append(f"<p>{html.escape(visible(asked[:1].upper() + asked[1:]))}.</p>")
+        question, _ = describe_statistic(view.study.plans[result.round - 1].statistic, say)
+        question = question.rstrip(" :.\u00a0\u202f")
+        out.append(f"<p>{html.escape(visible(question[:1].upper() + question[1:]))}.</p>")
         out.append(f'<p class="note">{summary}{w("", WIDE)}: {names}.</p>')
         out.append(_table(figures, w))
         for name, step in figures.grids.items():
@@ -297,9 +294,9 @@ def _spaced(text: str, w: Language) -> str:
 def _foot(view: StatusView, w: Language) -> str:
     digest = view.study.digest.hex()
     groups = " ".join(digest[i : i + 8] for i in range(0, 64, 8))
-    asked = w(
+    compare = w(
         "Every party compares this with what it approved.", "Chaque participant le compare à ce qu’il a approuvé."
     )
     alone = w("Without script.", "Sans script.")
     study = w("Study", "Étude")
-    return f"<footer>Murmure {__version__}. {study}{w('', WIDE)}: <code>{groups}</code>. {asked} {alone}</footer>"
+    return f"<footer>Murmure {__version__}. {study}{w('', WIDE)}: <code>{groups}</code>. {compare} {alone}</footer>"

@@ -43,7 +43,7 @@ def count_absent(departures: Mapping[int, Departure], cohort: Collection[int]) -
 
 def absent_in_words(absent: Mapping[str, int], french: bool = False) -> str:
     """1 declined and 2 vanished."""
-    parts = [DEPARTURE_WORDS[how][2 * french + (many > 1)].format(many) for how, many in absent.items()]
+    parts = [DEPARTURE_WORDS[how][2 * french + (count > 1)].format(count) for how, count in absent.items()]
     conjunction = " et " if french else " and "
     return conjunction.join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
@@ -102,7 +102,7 @@ class Progress:
             "ended": None if self.ended is None else [self.ended.kind, self.ended.words],
             "cohort": None if self.cohort is None else list(self.cohort),
             "results": self.results,
-            "closed": [list(one) for one in self.closed],
+            "closed": [list(stage_counts) for stage_counts in self.closed],
         }
 
     @classmethod
@@ -116,5 +116,5 @@ class Progress:
             ended=None if fields["ended"] is None else Ending(*fields["ended"]),
             cohort=None if fields["cohort"] is None else tuple(fields["cohort"]),
             results=fields["results"],
-            closed=tuple((round, stage, came, of) for round, stage, came, of in fields["closed"]),
+            closed=tuple((round, stage, answered, expected) for round, stage, answered, expected in fields["closed"]),
         )

@@ -51,7 +51,7 @@ class CoordinatorRunner:
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.study, self._identity, self._store, self._release_log = study, identity, store, released
-        self._wait, self._patience, self._clock, self._log = wait, patience, clock, say
+        self._wait, self._patience, self._clock, self.say = wait, patience, clock, say
         self._lock = threading.Lock()
         self._failed: LogFailed | None = None
         self._closes_at, self._overdue = 0.0, False
@@ -76,10 +76,6 @@ class CoordinatorRunner:
     def inbox(self, place: int) -> tuple[bytes, ...]:
         """All messages to this party, in all rounds."""
         return self._inboxes[place]
-
-    def say(self, line: str) -> None:
-        """Write a line into the log of events that people read."""
-        self._log(line)
 
     @property
     def over(self) -> bool:
@@ -106,7 +102,7 @@ class CoordinatorRunner:
                     outcomes.append(error)
                 except Exception as error:  # an error of this software: no message may end the study for everybody
                     outcomes.append(BadMessage("this message cannot be taken."))
-                    self._log(f"failed: {error_location(error)} while a message was heard; read the log again")
+                    self.say(f"failed: {error_location(error)} while a message was heard; read the log again")
                     self._restore(events)
                     events = []
                 else:
@@ -139,6 +135,7 @@ class CoordinatorRunner:
                 f"a {message.kind.name} message is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
             )
+        # A message that cannot be used, but is signed, marks its sender: that must survive a restart.
         known = set(machine.unusable)
         try:
             sender = machine.receive(raw)
@@ -149,12 +146,12 @@ class CoordinatorRunner:
         except ProtocolRefused as error:
             if message.sender in known or message.sender not in machine.unusable:
                 raise
-            self._log(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
+            self.say(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
             return Event(machine.session.round, "message", raw), error
         self._accepted.add(digest)
         self._update_departures(machine, sender, message.kind)
         name, did = self.study.roster[sender].name, "declined" if message.kind is Kind.REFUSE else "answered"
-        self._log(f"round {machine.session.round}, {machine.stage}: {name} {did}")
+        self.say(f"round {machine.session.round}, {machine.stage}: {name} {did}")
         return Event(machine.session.round, "message", raw), None
 
     def _update_departures(self, machine: Coordinator, sender: int, kind: Kind) -> None:
@@ -204,16 +201,17 @@ class CoordinatorRunner:
         round, stage = machine.session.round, machine.stage
         refusal = self._close(machine)
         result = self._results[-1] if machine.stage == "done" else None
+        # On the disk first: after a crash, parties must get the messages of this stage, and never others.
         self._write([Event(round, "close")], result)
         self._publish()
         for place, departure in sorted(self._departures.items()):
             if departure == Departure("vanished", round, stage):
-                self._log(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
             elif departure == Departure("unusable", round, stage):
                 consequence = "is left out" if stage in COHORT_STAGES else "sent what cannot be used"
                 why = machine.unusable[place]
-                self._log(f"round {round}, {stage}: {self.study.roster[place].name} {consequence}: {why}")
-        self._log(
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} {consequence}: {why}")
+        self.say(
             f"round {round}, {stage}: closed, {'refused: ' + type(refusal).__name__ if refusal else machine.stage}"
         )
 
@@ -270,6 +268,7 @@ class CoordinatorRunner:
         self._allow(self._patience)
         if machine.stage == "done":
             self._results.append(RoundResult(round, machine.cohort, tuple(machine.result)))
+            # How long the next question took here tells how long slower machines of parties may need.
             began = self._clock()
             if self.study.turn(round + 1, self._sums) is not None:
                 self._begin_round(SLOWER * (self._clock() - began))
@@ -285,7 +284,7 @@ class CoordinatorRunner:
     @property
     def _sums(self) -> list[tuple[int, ...]]:
         """The sums of all rounds that are over: the next question follows from them."""
-        return [one.sums for one in self._results]
+        return [result.sums for result in self._results]
 
     def _begin_round(self, extra: float = 0.0) -> None:
         """extra: seconds in which parties compute the same question."""
@@ -305,7 +304,7 @@ class CoordinatorRunner:
         self._stop(kind, words)
         self._write([Event(round, "end", f"{kind}\n{words}".encode())])
         self._publish()
-        self._log(f"round {round}: ended, {kind}")
+        self.say(f"round {round}: ended, {kind}")
 
     def _stop(self, kind: str, words: str) -> None:
         for place in set(self._machine.unusable) - set(self._departures):
@@ -330,7 +329,7 @@ class CoordinatorRunner:
         if inboxes:
             places = range(len(self.study.roster))
             self._inboxes = [
-                tuple(m for one in self._rounds if place in one.session.members for m in one.inbox(place))
+                tuple(m for machine in self._rounds if place in machine.session.members for m in machine.inbox(place))
                 for place in places
             ]
         self.progress = self._current_progress()
@@ -357,7 +356,7 @@ class CoordinatorRunner:
     def _max_known_bytes(self) -> int:
         """The length of the longest message in the rounds that are known in advance."""
         encoders = [question.plan.encoder for question in self.study.questions]
-        return max(replace(self._rounds[0].session, encoder=one).max_message_bytes for one in encoders)
+        return max(replace(self._rounds[0].session, encoder=encoder).max_message_bytes for encoder in encoders)
 
     @property
     def max_message_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from murmure.parties.coordinator.progress import Progress, absent_in_words
@@ -26,6 +26,7 @@ class StatusView:
 
     @classmethod
     def of(cls, runner: CoordinatorRunner) -> StatusView:
+        # Read once: the runner replaces its progress in another thread.
         progress = runner.progress
         return cls(runner.study, progress, runner.results[: progress.results])
 
@@ -45,16 +46,11 @@ class StatusView:
     def outcomes(self) -> tuple[ModelOutcome, ...]:
         """What became of every model, as far as sums were released."""
         present = len(self.results[0].cohort) if self.results else None
-        outcomes = self.study.outcome([outcome.sums for outcome in self.results], present)
+        outcomes = self.study.outcome([result.sums for result in self.results], present)
         if not (absent := self.progress.absent):
             return outcomes
         words = absent_in_words(absent), absent_in_words(absent, french=True)
-        return tuple(
-            outcome
-            if outcome.result is None
-            else replace(outcome, result=replace(outcome.result, how=replace(outcome.result.how, absent=words)))
-            for outcome in outcomes
-        )
+        return tuple(outcome.with_provenance(absent=words) for outcome in outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; parties by name."""

@@ -85,6 +85,7 @@ class CoordinatorStore:
         with sqlite_errors(self.path):
             if not self.path.exists():
                 create_file(self.path, TABLES, {"version": VERSION, "study": study.hex()})
+            # The broker's worker thread writes, and the main thread opens and closes.
             self._connection = connect(self.path, check_same_thread=False)
             weakref.finalize(self, self._connection.close)  # a store that is dropped leaves no open file
         self._lock = threading.Lock()

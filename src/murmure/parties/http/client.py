@@ -67,7 +67,7 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *of: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -197,6 +197,7 @@ class Client:
         )
 
     def _raise_refusal(self, status: int, body: bytes) -> NoReturn:
+        # Raised as a lost connection, so that the request is tried again.
         if status in (502, 503, 504, 429):  # a proxy whose coordinator is starting, or a busy coordinator
             raise http.client.HTTPException(f"HTTP {status}")
         if 300 <= status < 400:
@@ -208,6 +209,7 @@ class Client:
         name, reason = _parse_error(body)
         if status == 410:
             raise StudyEnded(f"the study has ended: {reason}.", hint="nothing of this party can be added any more")
+        # Only names of our own protocol errors become classes.
         kind = getattr(protocol, name, None)
         if isinstance(kind, type) and issubclass(kind, protocol.ProtocolRefused):
             raise kind(f"the coordinator refused a message: {reason}.")
@@ -243,7 +245,7 @@ class Deadline:
         self._watch.start()
         return self
 
-    def __exit__(self, *of: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._over.set()
         self._watch.join()
 
@@ -278,8 +280,10 @@ def _unpack(raw: bytes) -> list[bytes]:
 
 def _no_http_answer(error: BaseException) -> bool:
     """Whether there was a connection, and what came over it was nothing, or not HTTP."""
-    lost = (http.client.RemoteDisconnected, http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
-    return isinstance(error, (*lost, http.client.IncompleteRead))
+    # RemoteDisconnected is a BadStatusLine.
+    return isinstance(
+        error, http.client.BadStatusLine | http.client.IncompleteRead | ConnectionResetError | BrokenPipeError
+    )
 
 
 def _why(error: BaseException) -> str:

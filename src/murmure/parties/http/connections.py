@@ -81,7 +81,7 @@ class TimedProtocol(H11Protocol):
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
 
     def _make_room(self) -> None:
-        oldest = next((one for one in self.opened if not one._served), self)
+        oldest = next((connection for connection in self.opened if not connection._served), self)
         self.opened.pop(oldest, None)  # so that it is not chosen twice
         oldest._stop_timer()
         oldest.transport.abort()
@@ -109,6 +109,6 @@ def _raise_limit() -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = hard if hard != resource.RLIM_INFINITY else 65_536
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = hard if hard != resource.RLIM_INFINITY else 65_536
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))

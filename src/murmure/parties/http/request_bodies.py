@@ -59,12 +59,8 @@ class BodyReader:
             self._sizes.pop(limit, None)
         return b"".join(parts)
 
-    @property
-    def max_message_bytes(self) -> int:
-        return self._max_message_bytes()
-
     def _make_room(self) -> None:
-        room = max(ROOM_BYTES, 8 * self.max_message_bytes)
+        room = max(ROOM_BYTES, 8 * self._max_message_bytes())
         while sum(self._sizes.values()) > room and len(self._sizes) > 1:
             oldest = next(iter(self._sizes))
             del self._sizes[oldest]

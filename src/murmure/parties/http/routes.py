@@ -90,7 +90,7 @@ class Routes:
         return Response(self._signed, media_type="application/json", headers=HEADERS)
 
     async def messages(self, request: Request) -> Response:
-        raw = await self._bodies.read(request, self._bodies.max_message_bytes)
+        raw = await self._bodies.read(request, self.broker.runner.max_message_bytes)
         request.state.sender = self._claimed_sender(raw)
         await self.broker.deliver(raw)
         return JSONResponse({"ok": True}, headers=HEADERS)
@@ -119,6 +119,7 @@ class Routes:
 
     def _has_token(self, request: Request) -> bool:
         token = request.query_params.get("token") or request.cookies.get(COOKIE) or ""
+        # In constant time: a guess must not show how many letters are right.
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
 
     def _refuse_page(self) -> Response:

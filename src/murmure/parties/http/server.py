@@ -62,6 +62,7 @@ def serve(
 
         from murmure.parties.http.routes import make_app
     except ImportError as error:
+        # Only a missing extra: an import error inside our own modules must not be hidden.
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11"):
             raise
         raise MissingExtra("a coordinator", "starlette and uvicorn", "service") from None

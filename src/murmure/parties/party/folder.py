@@ -12,15 +12,7 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.files import cannot_write
 from murmure.parties.party.refusals import AlreadyRunning, NotOnRoster, StoreFailed
 from murmure.parties.party.store import PartyStore
-from murmure.parties.study.key_files import (
-    CARD,
-    KEY,
-    only_process,
-    others_may_read,
-    read_card,
-    write_card,
-    write_key,
-)
+from murmure.parties.study.key_files import CARD, KEY, only_process, others_may_read, read_card, write_card, write_key
 from murmure.secure.identity import Card, Identity
 
 if TYPE_CHECKING:
@@ -43,7 +35,7 @@ class PartyFolder:
         card = identity.card(name)  # a bad name is refused before anything is written
         try:
             home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if any((home.folder / one).exists() for one in (KEY, CARD, STORE)):
+            if any((home.folder / name_of_file).exists() for name_of_file in (KEY, CARD, STORE)):
                 raise InvalidParameter(
                     f"the folder {str(home.folder)!r} holds a party already.",
                     hint=f"murmure party card {home.folder} shows it; or name another folder",
@@ -104,7 +96,7 @@ class PartyFolder:
         card = self.card
         if card in study.roster:
             return study.roster.index(card)
-        similar = next((one for one in study.roster if one.key == card.key or one.name == card.name), None)
+        similar = next((other for other in study.roster if other.key == card.key or other.name == card.name), None)
         text = f"the roster of {study.name!r} does not name this party, {card.name} ({card.fingerprint})"
         if similar is not None:
             text += f", but {similar.name} ({similar.fingerprint})"

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from murmure.core.errors import MurmureError
 from murmure.parties.party.spending import charges_on_columns
 from murmure.parties.study.cohort_guard import sum_names
-from murmure.parties.study.costs import (
-    ProtectedUnit,
-    StudyCharge,
-    charges_of,
-    epsilon_and_delta,
-    round_up,
-    total_cost,
-)
+from murmure.parties.study.costs import ProtectedUnit, StudyCharge, charges_of, epsilon_and_delta, round_up, total_cost
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage
 from murmure.parties.study.questions import exact_questions
 from murmure.secure.identity import Card
@@ -42,16 +35,16 @@ def earlier_conditions(store: PartyStore, study: Study) -> tuple[list[Conditions
     """The conditions of exact sums in the studies that this party approved before; and the names of studies that this
     release of the software cannot read any more.
     """
-    found: list[Conditions] = []
+    known: list[Conditions] = []
     unread: list[str] = []
     for joined in store.studies():
         if joined.digest == study.digest:
             continue
         try:
-            found += [asked for _, asked in type(study).open(joined.signed).conditions]
+            known += [conditions for _, conditions in type(study).open(joined.signed).conditions]
         except MurmureError:
             unread.append(joined.name)
-    return found, unread
+    return known, unread
 
 
 def _conditions(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
@@ -159,12 +152,14 @@ def _new_keys(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
     ]
 
 
-def _protects(one: ProtectedUnit, say: StudyLanguage) -> str:
-    unit = say.quote(one.unit)
+def _protects(protected: ProtectedUnit, say: StudyLanguage) -> str:
+    unit = say.quote(protected.unit)
     who = say("one row", "une ligne")
-    if one.unit != "row":
-        who = say("all rows of one {}, up to {}", "toutes les lignes de même {}, jusqu’à {}").format(unit, one.rows)
-    how = say("there or not", "présente ou non") if one.relation == "add/remove" else say("changed", "changée")
+    if protected.unit != "row":
+        who = say("all rows of one {}, up to {}", "toutes les lignes de même {}, jusqu’à {}").format(
+            unit, protected.rows
+        )
+    how = say("there or not", "présente ou non") if protected.relation == "add/remove" else say("changed", "changée")
     return f"{who}, {how}"
 
 

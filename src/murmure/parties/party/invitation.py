@@ -94,12 +94,6 @@ class Invitation:
         )
 
 
-def check_invitation(terms: Invitation) -> None:
-    """All that can be refused before a person is asked: signer, roster, this party's rules."""
-    check_known(terms)
-    check_rules(terms)
-
-
 def check_known(terms: Invitation) -> None:
     """Require the expected study, signer and roster. If one is not as expected, the coordinator gets no answer."""
     with _recorded(terms):
@@ -133,6 +127,7 @@ def _recorded(terms: Invitation) -> Iterator[None]:
 
 def read_rows(terms: Invitation, rows: str, query: str | None = None) -> AllLocalSums:
     """This party's sums of every question, once every row is known to be within its bounds."""
+    # After joining, an error in the rows is not a decision: the same command may go on with the right rows.
     joined = terms.home.store.study(terms.study.digest) is not None
     with nullcontext() if joined else _recorded(terms):
         local_sums = compute_local_sums(terms.study, open_rows(rows, query))
@@ -198,6 +193,7 @@ def decline(terms: Invitation, client: Client, why: str) -> None:
         )
     session = study.session(1, range(len(study.roster)))
     refusal = Party(session, home.identity, home.place_in(study), fresh_key()).refuse()
+    # Recorded before it is sent: a crash in between must not leave a refusal that this party does not know of.
     home.store.decide(study.digest, study.name, "declined", why)
     try:
         client.send(refusal)

@@ -110,6 +110,7 @@ def compute_local_sums(study: Study, rows: Any) -> AllLocalSums:
     Columns that only a later round reads are read now too: a value that does not fit must stop this party before
     anything is sent, since everybody would see it stop later.
     """
+    # Taken before the rows are read: a change while they are read is noticed later.
     stamp = _stamp_of(rows)
     out = AllLocalSums([_sums_in_words(question.plan, rows) for question in study.questions], rows, stamp)
     for plan in _plans_of_later_columns(study):

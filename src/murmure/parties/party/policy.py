@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.parties.party.refusals import (
-    ForbiddenColumn,
-    NoiseRequired,
-    OverBudget,
-    TooFewRows,
-    TooManySums,
-)
+from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OverBudget, TooFewRows, TooManySums
 from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
 from murmure.plan.guarantees import REPORTED_DELTA
@@ -77,6 +71,7 @@ class Policy:
 
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
+        # Capitals do not count: to most databases they name the same column.
         forbidden = {name.casefold() for name in self.forbidden}
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(

@@ -23,13 +23,11 @@ def explain_row_error(error: MurmureError, rows: Any) -> MurmureError:
         return _outside(error, of_csv)
     if isinstance(error, MissingColumn):
         message = re.sub(r"^the mapping\b", "the table that --query or --rows gives", message_without_hint(error))
-        near = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
-        return MissingColumn(
-            message,
-            hint=f"{near}the study reads this column: rename it in your table, {AGREE_HINT.format('other columns')}",
-        )
-    if of_csv and isinstance(error, InvalidParameter) and (found := ROW_NUMBER.search(message_without_hint(error))):
-        message = ROW_NUMBER.sub(row_in_words(int(found[1]), of_csv), message_without_hint(error), count=1)
+        suggestion = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
+        way_out = f"the study reads this column: rename it in your table, {AGREE_HINT.format('other columns')}"
+        return MissingColumn(message, hint=f"{suggestion}{way_out}")
+    if of_csv and isinstance(error, InvalidParameter) and (match := ROW_NUMBER.search(message_without_hint(error))):
+        message = ROW_NUMBER.sub(row_in_words(int(match[1]), of_csv), message_without_hint(error), count=1)
         hint = (error.hint or "").replace("; rows count from 0, after the header", "")
         return InvalidParameter(message, hint=f"{hint + '; ' if hint else ''}correct the row; nothing was sent")
     return error

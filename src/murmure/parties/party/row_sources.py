@@ -99,6 +99,7 @@ def _sqlite(url: str, query: str) -> Mapping[str, list[Any]]:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # no second file
+            # One statement only: sqlite3 refuses a second one in the same text.
             cursor = connection.execute(query)
             return _columns(cursor.description, lambda: cursor.fetchmany(FETCH_ROWS))
     except (sqlite3.Error, sqlite3.Warning) as error:

@@ -22,7 +22,7 @@ from murmure.parties.party.local_sums import LocalSums, sums_for_plan
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
 from murmure.parties.party.store import RoundState
-from murmure.parties.party.transaction import PartyTransaction
+from murmure.parties.party.transaction import PartyTransaction, read_charges
 from murmure.parties.study.cohort_guard import check_cohort, exact_columns, sum_request
 from murmure.parties.study.costs import charge_of
 from murmure.parties.study.freshness import AskCounter
@@ -96,15 +96,16 @@ class PartyRunner:
             joined = self.home.store.study(self.study.digest)
             if joined is None:
                 raise StoreFailed("this study was not joined.", hint="murmure party join")
-            done = [RoundSums(*one) for one in self.home.store.results(self.study.digest)]
+            done = [RoundSums(*result) for result in self.home.store.results(self.study.digest)]
             if done or joined.state == "failed":
                 self.home.store.file.wipe()  # the last process may have been killed before it could
             if joined.state == "failed":
                 self._send_refusals()
                 self._acknowledge(ALL_MESSAGES)
                 raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
-            while (turn := self.study.turn(len(done) + 1, [one.sums for one in done])) is not None:
+            while (turn := self.study.turn(len(done) + 1, [result.sums for result in done])) is not None:
                 done.append(self._round(turn, done))
+            # A model may end before its last possible round, so only now is it known which round was the last.
             self.home.store.finish_study(self.study.digest, len(done))
             self._acknowledge(self.home.store.received_count(self.study.digest))
             return done
@@ -121,6 +122,7 @@ class PartyRunner:
             try:
                 return self.client.inbox(ask, wait, max_bytes)
             except WrongSession:
+                # The coordinator has accepted a higher number: the clock here was set back.
                 if self.ask_counter.exhausted:
                     raise
                 self.ask_counter.jump_ahead()
@@ -152,25 +154,26 @@ class PartyRunner:
     def _round(self, turn: Turn, done: Sequence[RoundSums]) -> RoundSums:
         """What is asked follows from the sums that this party has stored, and not from what anybody sends now."""
         members = done[0].cohort if done else tuple(range(len(self.study.roster)))
-        released = [one.sums for one in done]
+        released = [result.sums for result in done]
         try:
-            one = RoundRunner(self, turn, self.study.session(turn.round, members, released), released)
+            runner = RoundRunner(self, turn, self.study.session(turn.round, members, released))
         except BadMessage as error:  # begun under another version of the protocol: it cannot go on
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             self.home.store.fail(self.study.digest, self.study.name, reason, turn.round, None)
             raise
         try:
-            one.compute_sums()
-            return one.run()
+            runner.compute_sums()
+            return runner.run()
         except Exception as error:  # an error of this software too: nobody should wait for it
-            if one.machine.stage == "failed" or isinstance(error, StudyEnded):
-                self._give_up(one, error)
+            if runner.machine.stage == "failed" or isinstance(error, StudyEnded):
+                self._give_up(runner, error)
             raise
 
     def _give_up(self, round: RoundRunner, error: Exception) -> None:
         """Erase the secrets, and store a refusal with that, to be sent until it arrives. It gives no reason."""
         message = str(error).split("\n")[0] if isinstance(error, MurmureError) else "a mistake in the software"
         self.log(f"round {round.number}: {type(error).__name__}")
+        # Once the study has ended, nobody waits for a refusal.
         refusal = None if isinstance(error, StudyEnded) else round.machine.refuse()
         reason = f"{type(error).__name__}: {message}"
         self.home.store.fail(self.study.digest, self.study.name, reason, round.number, refusal)
@@ -182,13 +185,14 @@ class PartyRunner:
 class RoundRunner:
     """One sum: receive a message, store it, answer."""
 
-    def __init__(self, runner: PartyRunner, turn: Turn, session: Session, released: list[list[int]]) -> None:
-        self.runner, self.turn, self.session, self.released = runner, turn, session, released
+    def __init__(self, runner: PartyRunner, turn: Turn, session: Session) -> None:
+        self.runner, self.turn, self.session = runner, turn, session
         self.number = number = turn.round
         self.local_sum: LocalSums | None = None
         self.study, self.store = runner.study.digest, runner.home.store
         self.received_count = self.store.received_count(self.study)
         self.acknowledged: list[str] = []
+        # The seed is stored before anything derived from it leaves: after a crash the same masks are made again.
         state = self.store.open_round(self.study, number, lambda seed: self._machine(seed).keys())
         self.machine = self._machine(state.seed)
         self._noise = derive(state.seed, "noise", session.digest)
@@ -234,6 +238,7 @@ class RoundRunner:
         while True:
             self._send()
             runner.on_stage(self.number, self.machine.stage)
+            # Only progress of the protocol counts: a coordinator that answers polls and does nothing is given up.
             if self.machine.steps > steps:
                 steps, until = self.machine.steps, time.monotonic() + runner.wait
             left = until - time.monotonic()
@@ -354,7 +359,7 @@ class RoundRunner:
 
     def _pay(self, transaction: PartyTransaction) -> None:
         """Charge the noise before the vector leaves. The budget is checked again: other studies may have paid since."""
-        self.runner.policy.check_budget(self.runner.study, transaction.charges())
+        self.runner.policy.check_budget(self.runner.study, read_charges(transaction.run))
         if self.turn.plan.curator is not None:
             transaction.record_charge(charge_of(self.runner.study, self.number, self.turn.plan))
 

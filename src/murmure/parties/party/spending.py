@@ -15,8 +15,8 @@ from murmure.parties.study.costs import ProtectedUnit, StudyCharge, cost_in_word
 
 def charges_on_columns(charges: Iterable[StudyCharge], columns: Iterable[str]) -> list[StudyCharge]:
     """Those that read one of these columns."""
-    wanted = {*columns}
-    return [charge for charge in charges if wanted & {*charge.columns}]
+    names = {*columns}
+    return [charge for charge in charges if names & {*charge.columns}]
 
 
 @dataclass(frozen=True)

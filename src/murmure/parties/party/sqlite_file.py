@@ -58,8 +58,8 @@ class PartyFile:
         with self.reading() as run:
             if run("PRAGMA quick_check(1)") != [("ok",)]:
                 raise _failed(self.path, "the file is damaged", "restore it from a copy")
-            found = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
-            version = run("SELECT value FROM meta WHERE key = 'version'") if found else []
+            has_meta = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
+            version = run("SELECT value FROM meta WHERE key = 'version'") if has_meta else []
             if version != [(VERSION,)]:
                 raise _failed(self.path, f"it is no party's file of version {VERSION}", "name another folder")
         self._wipe_leftover()

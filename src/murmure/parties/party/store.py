@@ -22,6 +22,8 @@ from murmure.parties.party.transaction import PartyTransaction, erase, now, read
 from murmure.parties.study.costs import StudyCharge
 from murmure.secure.identity import Card, lookalike_key
 
+JOINED_COLUMNS = "digest, url, name, signed, state, reason, at"  # the fields of JoinedStudy
+
 
 @dataclass(frozen=True)
 class JoinedStudy:
@@ -56,13 +58,11 @@ class PartyStore:
 
     def pinned(self, url: str) -> bytes | None:
         with self.file.reading() as run:
-            found = run("SELECT key FROM coordinators WHERE url = ?", url)
-        return found[0][0] if found else None
+            return _pinned(run, url)
 
     def check_pin(self, url: str, card: Card) -> None:
-        key = self.pinned(url)
-        if key is not None and not hmac.compare_digest(key, card.key):
-            raise _other_coordinator(url, key, card)
+        with self.file.reading() as run:
+            _check_pin(run, url, card)
 
     def changed_keys(self, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
         """Parties that had another key in a study that was joined, each with that key."""
@@ -89,10 +89,8 @@ class PartyStore:
     ) -> JoinedStudy:
         """Pin the coordinator and the roster, and record the study; a second time, the rows must be the same."""
         with self.file.writing() as run:
-            pinned = run("SELECT key FROM coordinators WHERE url = ?", url)
-            if pinned and not hmac.compare_digest(pinned[0][0], card.key):
-                raise _other_coordinator(url, pinned[0][0], card)
-            if not pinned:
+            _check_pin(run, url, card)
+            if _pinned(run, url) is None:
                 run("INSERT INTO coordinators VALUES (?, ?, ?, ?)", url, card.name, card.key, now())
             known = run("SELECT rows FROM studies WHERE digest = ?", digest)
             if not known:
@@ -112,15 +110,12 @@ class PartyStore:
 
     def study(self, digest: bytes) -> JoinedStudy | None:
         with self.file.reading() as run:
-            found = run("SELECT digest, url, name, signed, state, reason, at FROM studies WHERE digest = ?", digest)
-        return JoinedStudy(*found[0]) if found else None
+            rows = run(f"SELECT {JOINED_COLUMNS} FROM studies WHERE digest = ?", digest)
+        return JoinedStudy(*rows[0]) if rows else None
 
     def studies(self) -> list[JoinedStudy]:
         with self.file.reading() as run:
-            return [
-                JoinedStudy(*row)
-                for row in run("SELECT digest, url, name, signed, state, reason, at FROM studies ORDER BY rowid")
-            ]
+            return [JoinedStudy(*row) for row in run(f"SELECT {JOINED_COLUMNS} FROM studies ORDER BY rowid")]
 
     def decide(self, digest: bytes, name: str, decision: str, why: str) -> None:
         with self.file.writing() as run:
@@ -134,14 +129,7 @@ class PartyStore:
             for study, name, decision, why, at in rows
         ]
 
-    def fail(
-        self,
-        digest: bytes,
-        name: str,
-        reason: str,
-        number: int = 0,
-        refusal: bytes | None = None,
-    ) -> None:
+    def fail(self, digest: bytes, name: str, reason: str, number: int = 0, refusal: bytes | None = None) -> None:
         """The study cannot go on: the secrets of all its rounds are erased. refusal: the message to send in round
         `number`.
 
@@ -154,6 +142,7 @@ class PartyStore:
             if refusal is not None:
                 PartyTransaction(run, digest, number).record_sent("refuse", refusal)
             record_decision(run, digest, name, "ended", reason)
+        # Erasing copied the pages with the secrets to the journal.
         self.file.wipe()
 
     def finish_study(self, digest: bytes, number: int) -> None:
@@ -166,12 +155,8 @@ class PartyStore:
     def unsent_refusals(self, digest: bytes) -> list[tuple[int, bytes]]:
         """Refusals that the coordinator may not have received, with their rounds."""
         with self.file.reading() as run:
-            return [
-                (number, message)
-                for number, message in run(
-                    "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0", digest
-                )
-            ]
+            sql = "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0"
+            return [(number, message) for number, message in run(sql, digest)]
 
     def record_refusal_sent(self, digest: bytes, number: int) -> None:
         with self.file.writing() as run:
@@ -183,23 +168,23 @@ class PartyStore:
         """Whether a vector is still to be made: a masked one is only sent again. (Once done, rows are compared.)"""
         joined = self.study(digest)
         with self.file.reading() as run:
-            made = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
-        return joined is None or joined.state == "done" or (joined.state == "joined" and made < rounds)
+            vectors = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
+        return joined is None or joined.state == "done" or (joined.state == "joined" and vectors < rounds)
 
     # -- one round -------------------------------------------------------------------------------
 
     def open_round(self, study: bytes, number: int, first: Callable[[bytes], bytes]) -> RoundState:
         """The round as far as it went; a new round gets a fresh seed and its first message."""
         with self.file.writing() as run:
-            found = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
-            if not found:
+            seeds = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
+            if not seeds:
                 seed = fresh_key()
                 run("INSERT INTO rounds VALUES (?, ?, ?, NULL, NULL)", study, number, seed)
                 PartyTransaction(run, study, number).record_sent("keys", first(seed))
-            elif found[0][0] is None:
+            elif seeds[0][0] is None:
                 raise StudyEnded("this round is over, and its secrets are erased.", hint="there is nothing to go on")
             else:
-                seed = found[0][0]
+                seed = seeds[0][0]
             received = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
             sent = run(
                 "SELECT kind, message, acknowledged FROM sent WHERE study = ? AND round = ? ORDER BY rowid",
@@ -265,6 +250,21 @@ class PartyStore:
         return out
 
 
+def _pinned(run: Run, url: str) -> bytes | None:
+    keys = run("SELECT key FROM coordinators WHERE url = ?", url)
+    return keys[0][0] if keys else None
+
+
+def _check_pin(run: Run, url: str, card: Card) -> None:
+    pinned = _pinned(run, url)
+    if pinned is not None and not hmac.compare_digest(pinned, card.key):
+        raise OtherCoordinator(
+            f"the study at {url} is signed by {card.fingerprint}; under this address "
+            f"{Card('x', pinned).fingerprint} was pinned at the first join.",
+            hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
+        )
+
+
 def _changed_keys(run: Run, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
     pinned: dict[str, bytes] = {name: key for name, key in run("SELECT name, key FROM parties")}
     keys = [(card, pinned.get(lookalike_key(card.name), card.key)) for card in roster]
@@ -288,12 +288,4 @@ def _other_key(card: Card, pinned: bytes) -> OtherKey:
         f"{card.name!r} has the key {card.fingerprint} in this study; in one that this party joined before it had "
         f"{Card('x', pinned).fingerprint}. Somebody may be standing in for it.",
         hint=f"telephone {card.name}; if the key is theirs: --accept-new-key {shlex.quote(card.name)}",
-    )
-
-
-def _other_coordinator(url: str, pinned: bytes, card: Card) -> OtherCoordinator:
-    return OtherCoordinator(
-        f"the study at {url} is signed by {card.fingerprint}; under this address "
-        f"{Card('x', pinned).fingerprint} was pinned at the first join.",
-        hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
     )

@@ -36,13 +36,13 @@ class PartyTransaction:
 
     def record_sent(self, kind: str, message: bytes) -> None:
         """A message to send after the transaction. A round has one message of each kind, and never another."""
-        found = self.run(
+        digests = self.run(
             "SELECT digest FROM sent WHERE study = ? AND round = ? AND kind = ?", self.study, self.round, kind
         )
-        if not found:
+        if not digests:
             values = (self.study, self.round, kind, message, digest_of(message), 0, now())
             self.run(f"INSERT INTO sent VALUES ({', '.join('?' * len(values))})", *values)
-        elif found[0][0] != digest_of(message):
+        elif digests[0][0] != digest_of(message):
             raise StoreFailed(
                 f"a second {kind} message of round {self.round} differs from the first: it would undo the masks.",
                 hint="nothing was sent; the party's file is that of another time, or damaged",
@@ -79,8 +79,8 @@ class PartyTransaction:
             "WHERE c.exact = 1 AND c.study <> ? ORDER BY c.rowid",
             self.study,
         )
-        found = [(name, int(sums)) for name, stored, sums in rows if {*columns} & {*json.loads(stored)}]
-        return sum(sums for _, sums in found), list(dict.fromkeys(name for name, _ in found))
+        counts = [(name, int(sums)) for name, stored, sums in rows if {*columns} & {*json.loads(stored)}]
+        return sum(sums for _, sums in counts), list(dict.fromkeys(name for name, _ in counts))
 
     def record_release(self, request: SumRequest, members: frozenset[str], certain: bool = True) -> None:
         """Written in the same transaction as the message that releases the sum: neither exists without the other.
@@ -128,9 +128,6 @@ class PartyTransaction:
             now(),
         )
         self.run(f"INSERT INTO charges VALUES ({', '.join('?' * len(values))})", *values)
-
-    def charges(self) -> list[StudyCharge]:
-        return read_charges(self.run)
 
     def finish_round(self, result: list[int], cohort: tuple[int, ...], is_last: bool) -> None:
         """Store the sum, and erase the secrets of the round in the same transaction."""

@@ -74,6 +74,7 @@ def check_cohort(
     needed, *others = (
         max(MIN_PARTIES, colluders + 2) for colluders in (study.sharing.colluders, *(c for _, c in released))
     )
+    # Each earlier study promised its own minimum: a combination must not break the promise of any of them.
     for minimum in sorted({MIN_PARTIES, needed, *others}):
         if minimum <= max(needed, len(new)):
             # A smaller cohort was released under its own terms: it reveals its parties with or without this one.

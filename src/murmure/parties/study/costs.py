@@ -29,8 +29,8 @@ class ProtectedUnit:
     rows: int  # of one person, at most
 
     def __str__(self) -> str:
-        one = "one row" if self.unit == "row" else f"one {self.unit} with up to {self.rows} rows"
-        return f"{one} ({self.relation})"
+        protected = "one row" if self.unit == "row" else f"one {self.unit} with up to {self.rows} rows"
+        return f"{protected} ({self.relation})"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def charge_of(study: Study, round: int, plan: Plan) -> StudyCharge:
 def total_cost(charges: Iterable[StudyCharge]) -> Cost:
     from murmure.certify.accounting import sequential
 
-    return sequential(one.cost for one in charges)
+    return sequential(charge.cost for charge in charges)
 
 
 def epsilon_and_delta(cost: Cost, delta: float = REPORTED_DELTA) -> tuple[float, float]:

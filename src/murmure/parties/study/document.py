@@ -10,7 +10,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -74,14 +74,15 @@ class Study:
     noises: tuple[Central | None, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, most in (("name", 80), ("purpose", 4000)):
+        for name, limit in (("name", 80), ("purpose", 4000)):
             text = getattr(self, name)
-            if not isinstance(text, str) or not 0 < len(text) <= most or not is_visible_text(text):
+            if not isinstance(text, str) or not 0 < len(text) <= limit or not is_visible_text(text):
                 raise InvalidParameter(
-                    f"Study.{name} must be 1 to {most} letters that can be printed, in one line with single blanks, "
+                    f"Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
                     f"got {shorten(text)}.",
                     hint="a person decides by it: say it in plain words",
                 )
+        # Lists are accepted, but a study holds tuples: nothing of it may change after it was checked.
         for name in ("roster", "plans", "models", "noises"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -95,6 +96,7 @@ class Study:
             raise InvalidParameter(f"Study.coordinator must be a Card, got {shorten(self.coordinator)}.")
         if not isinstance(self.roster, tuple) or not all(isinstance(card, Card) for card in self.roster):
             raise InvalidParameter(f"Study.roster must be a tuple of Cards, got {shorten(self.roster)}.")
+        # Names are compared by what they look like: a person decides by them.
         cards = (self.coordinator, *self.roster)
         for what, values in (
             ("name", [lookalike_key(card.name) for card in cards]),
@@ -207,11 +209,11 @@ class Study:
             try:
                 check_ratio(self.exact_sums, self.surely_rows, self.ratio)
             except CohortRefused as error:
-                most = math.floor(self.ratio * self.surely_rows)
-                enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
+                allowed = math.floor(self.ratio * self.surely_rows)
+                needed = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
                     message_without_hint(error),
-                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party)"
+                    hint=f"at most {allowed:_} sums; or least_rows = {needed} (fewest rows of each party)"
                     + (", or noise" if self.exact_may_be_noisy else ""),
                 ) from None
 
@@ -274,6 +276,7 @@ class Study:
                 f"this study has rounds 1 to {self.rounds}, {'at most' if self.models else 'one for each question'}, "
                 f"got {shorten(round)}."
             )
+        # Plans are known without any sums; only models need those of all rounds before.
         if round <= len(self.plans):
             return Turn(round, self.plans[round - 1], round)
         if round > 1 and len(released) < round - 1 and self.models:
@@ -291,10 +294,9 @@ class Study:
         """What became of every model, given the sums of all rounds so far. present: how many parties are in them."""
         if not self.models:
             return ()
-        known = [
-            one if one.result is None else replace(one, result=_present(one.result, present))
-            for one in self._replay.outcomes(released)
-        ]
+        known = self._replay.outcomes(released)
+        if present is not None:
+            known = tuple(outcome.with_provenance(present=present) for outcome in known)
         return (*known, *(ModelOutcome(model) for model in self.models[len(known) :]))
 
     def encoder(self, round: int, released: Sequence[Sequence[int]] = ()) -> RingEncoder:
@@ -329,11 +331,7 @@ class Study:
 
     @classmethod
     def from_toml(
-        cls,
-        path: str | os.PathLike[str],
-        cards: Iterable[Card],
-        coordinator: Card,
-        minimum_cell: int = MINIMUM_CELL,
+        cls, path: str | os.PathLike[str], cards: Iterable[Card], coordinator: Card, minimum_cell: int = MINIMUM_CELL
     ) -> Study:
         """From a study.toml that a person wrote, and the cards of those who are asked.
 
@@ -412,6 +410,7 @@ class Study:
         envelope = parse_json(signed)
         if not isinstance(envelope, Mapping) or set(envelope) != {"study", "signature"}:
             raise BadMessage("this is no signed study.", hint=HINT)
+        # Only the version and the card are read before the signature is verified: all else is a stranger's text.
         check_version(envelope["study"])
         try:
             coordinator = Card.from_dict(envelope["study"]["coordinator"])
@@ -420,7 +419,3 @@ class Study:
             raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
         coordinator.verify(SIGNATURE_PREFIX + study_digest(envelope["study"]), signature)
         return cls._from_dict(envelope["study"])
-
-
-def _present(result: Any, present: int | None) -> Any:
-    return result if present is None else replace(result, how=replace(result.how, present=present))

@@ -35,6 +35,7 @@ def study_digest(fields: Any) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
+    # The size is checked before the JSON is parsed: it may come from a stranger.
     if not isinstance(text, str | bytes) or len(text) > MAX_STUDY_BYTES:
         raise BadMessage(f"a study is text of at most {MAX_STUDY_BYTES} bytes.")
     try:
@@ -128,7 +129,7 @@ def _check_numbers(value: Any) -> None:
 
 def fraction(text: Any) -> Fraction:
     try:
-        over, under = (int(part) for part in text.split("/"))
-        return Fraction(over, under)
+        numerator, denominator = (int(part) for part in text.split("/"))
+        return Fraction(numerator, denominator)
     except (AttributeError, ValueError, ZeroDivisionError):
         raise BadMessage(f'a study\'s ratio must be a fraction such as "1/3", got {shorten(text)}.') from None

@@ -63,6 +63,7 @@ def write_new(path: Path, text: bytes, mode: int = 0o600) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        # A link fails where the name exists, and a rename would replace that file.
         os.link(part, path)
         sync_folder(path.parent)
     except FileExistsError:

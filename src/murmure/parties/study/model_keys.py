@@ -90,6 +90,7 @@ def keys_of(name: str) -> Mapping[str, ModelKey]:
     function = getattr(econometrics, name)
     excluded = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
     out = {}
+    # eval_str: annotations are text, and their types decide what a value of the file may be.
     for key, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if key not in excluded:
             required = parameter.default is inspect.Parameter.empty or key in REQUIRED.get(name, ())

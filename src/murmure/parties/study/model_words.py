@@ -89,7 +89,7 @@ def _value(value: Any, say: StudyLanguage) -> str:
     if isinstance(value, int | Fraction):
         return say.number(value)
     if isinstance(value, tuple):
-        return "(" + ", ".join(_value(one, say) for one in value) + ")"
+        return "(" + ", ".join(_value(item, say) for item in value) + ")"
     return say.quote(str(value))
 
 
@@ -97,8 +97,8 @@ def _first_round(question: StudyQuestion, say: StudyLanguage) -> list[str]:
     """The sums of the first round."""
     statistic: Any = question.plan.statistic
     if isinstance(statistic, Sums):
-        asked, sums = describe_statistic(statistic, say)
-        return [say("first, {}", "d’abord, {}").format(asked), *sums]
+        sentence, sums = describe_statistic(statistic, say)
+        return [say("first, {}", "d’abord, {}").format(sentence), *sums]
     if isinstance(statistic, Cells):
         cells = say(
             "first, how many rows lie in each of {} cells of {}",

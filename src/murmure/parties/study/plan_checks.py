@@ -72,8 +72,8 @@ def _labels(plan: Plan) -> list[Any]:
     """The labels of all columns of the plan: they appear in the words of a study and in its results."""
     domain: Any = plan.statistic.domain
     parts = [domain[name] for name in domain] if isinstance(domain, Schema) else [domain]
-    named = [one.values for one in parts if isinstance(one, Categories) and not isinstance(one.values, int)]
-    return [label for values in named for label in values]
+    labels = [part.values for part in parts if isinstance(part, Categories) and not isinstance(part.values, int)]
+    return [label for values in labels for label in values]
 
 
 def _check_question(number: int, plan: Plan) -> None:

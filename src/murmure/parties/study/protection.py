@@ -52,12 +52,12 @@ def warn_rare_conditions(study: Study, say: StudyLanguage) -> list[str]:
 
 def _conditions(study: Study, say: StudyLanguage) -> str:
     """How conditions were judged in advance, and what that does not prevent."""
-    found = rarest_condition(study.conditions)
+    rarest = rarest_condition(study.conditions)
     limit = say(
         "This stops accidents, and not somebody who combines totals on purpose: only noise does.",
         "Cela évite les accidents, non qui combinerait des totaux à dessein : seul le bruit le fait.",
     )
-    if found is None or found.share is None:
+    if rarest is None or rarest.share is None:
         return say(
             "No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on "
             "purpose, only noise limits.",
@@ -71,8 +71,8 @@ def _conditions(study: Study, say: StudyLanguage) -> str:
         "lignes : la plus rare est {}, que remplissent environ {} lignes sur {} si les valeurs sont réparties "
         "également.",
     )
-    rows = say.number(Fraction(round(found.share * study.least_rows * 10), 10))
-    return f"{judged.format(say.quote(found.text), rows, say.number(study.least_rows))} {limit}"
+    rows = say.number(Fraction(round(rarest.share * study.least_rows * 10), 10))
+    return f"{judged.format(say.quote(rarest.text), rows, say.number(study.least_rows))} {limit}"
 
 
 def describe_masking(study: Study, say: StudyLanguage) -> list[str]:
@@ -159,9 +159,9 @@ def _other_studies(say: StudyLanguage) -> list[str]:
 def _trust(study: Study, say: StudyLanguage) -> list[str]:
     sharing = study.sharing
     if sharing.colluders:
-        some = say("one of the organisations", "l’une des organisations")
+        colluders = say("one of the organisations", "l’une des organisations")
         if sharing.colluders > 1:
-            some = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
+            colluders = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
         together = say(
             "Even if the asker and {} put together all that they know, they learn only the totals over the others, who "
             "are at least {}, and what follows from these: where the others have few rows, single ones may. More of "
@@ -170,7 +170,7 @@ def _trust(study: Study, say: StudyLanguage) -> list[str]:
             "autres, qui sont au moins {}, et ce qui en découle : si les autres ont peu de lignes, on peut en trouver "
             "une à une. À plus nombreux, ils pourraient isoler les totaux de moins d’organisations, au pire les "
             "vôtres.",
-        ).format(some, say.number(sharing.honest))
+        ).format(colluders, say.number(sharing.honest))
     else:
         together = say(
             "This supposes that no organisation tells the asker what it knows: the study does not guard against it.",
@@ -194,10 +194,7 @@ def _trust(study: Study, say: StudyLanguage) -> list[str]:
         "C’est le demandeur qui vous communique les totaux ; votre logiciel vérifie seulement qu’ils sont possibles.",
     )
     if sharing.coordinator == "lying":
-        totals += say(
-            " So nothing further is asked by them.",
-            " Aucune autre question n’en dépend donc.",
-        )
+        totals += say(" So nothing further is asked by them.", " Aucune autre question n’en dépend donc.")
     else:
         totals += say(
             " The study trusts it in this: where a question follows from totals before it, false ones would choose it.",
@@ -332,7 +329,7 @@ def _combined(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str]:
 
 def _odds(epsilon: float, delta: float, relation: str, who: str, say: StudyLanguage) -> str:
     """How often the best guess between two possibilities is right, at most: (e^eps + delta) / (1 + e^eps)."""
-    most = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    percent = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     if relation == "add/remove":
         guess = say("whether it is in the data at all", "si elle figure seulement dans les données")
     else:
@@ -343,4 +340,4 @@ def _odds(epsilon: float, delta: float, relation: str, who: str, say: StudyLangu
         "C’est la confidentialité différentielle pour {} : de tous les totaux bruités ensemble, même qui connaît "
         "toutes les autres lignes, et pour qui les chances étaient égales, ne peut deviner {} en tombant juste plus de "
         "{} fois sur 100.",
-    ).format(who, guess, say.number(Fraction(math.ceil(10 * most - 1e-6), 10)))
+    ).format(who, guess, say.number(Fraction(math.ceil(10 * percent - 1e-6), 10)))

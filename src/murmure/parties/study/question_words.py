@@ -75,11 +75,11 @@ class StudyLanguage:
     def _decimals(self, domain: Decimals) -> str:
         ends = self.number(domain.low_exact), self.number(domain.high_exact)
         numbers = self("numbers from {} to {}", "nombres de {} à {}").format(*ends)
-        many = "s" * (domain.places > 1)
-        most = self(f"at most {domain.places} decimal{many}", f"au plus {domain.places} décimale{many}")
+        plural = "s" * (domain.places > 1)
+        decimals = self(f"at most {domain.places} decimal{plural}", f"au plus {domain.places} décimale{plural}")
         if domain.rounding == "refuse":
-            return f"{numbers}, {self('with', 'avec')} {most}"
-        return f"{numbers}, {self('rounded to', 'arrondis à')} {most}"
+            return f"{numbers}, {self('with', 'avec')} {decimals}"
+        return f"{numbers}, {self('rounded to', 'arrondis à')} {decimals}"
 
 
 def describe_statistic(statistic: Any, say: StudyLanguage) -> tuple[str, list[str]]:
@@ -131,8 +131,8 @@ def _describe(statistic: Any, say: StudyLanguage) -> str:
         return say("{}, of those rows only where {}", "{}, des seules lignes où {}").format(
             _describe(statistic.statistic, say), _condition(statistic, say)
         )
-    asks = dict(columns=_columns(statistic, say), width=say.number(statistic.width), parts=_parts(statistic, say))
-    return say(*DESCRIPTIONS[kind]).format(**asks)
+    values = dict(columns=_columns(statistic, say), width=say.number(statistic.width), parts=_parts(statistic, say))
+    return say(*DESCRIPTIONS[kind]).format(**values)
 
 
 def is_describable(statistic: Any) -> bool:
@@ -155,10 +155,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
         "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
         "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs carrés",
     ),
-    "Sum": (
-        "the sum of {columns}, and how many rows there are",
-        "la somme de {columns}, et le nombre de lignes",
-    ),
+    "Sum": ("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
     "Count": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Rows": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Quantile": (

@@ -50,6 +50,12 @@ class ModelOutcome:
     def over(self) -> bool:
         return self.result is not None or self.error is not None
 
+    def with_provenance(self, **fields: Any) -> ModelOutcome:
+        """The same outcome, whose result says more about how it was found."""
+        if self.result is None:
+            return self
+        return replace(self, result=replace(self.result, how=replace(self.result.how, **fields)))
+
 
 class ModelReplay:
     """The models of a study, run as far as sums were released. What was computed is kept."""
@@ -83,6 +89,7 @@ class ModelReplay:
     def _follow(self, released: Sequence[Sequence[int]]) -> None:
         sums = [tuple(map(int, answer)) for answer in released]
         common = min(len(sums), len(self._released))
+        # These are not the sums that the models were run on: start again.
         if self._interrupted or sums[:common] != self._released[:common]:
             self._restart()
         for answer in sums[len(self._released) :]:
@@ -115,48 +122,51 @@ def _run_model(
     question: StudyQuestion, privacy: Secure, first: int, rows: tuple[int, int]
 ) -> Generator[Turn, Sums, ModelOutcome]:
     """One model, from its first round on. rows: the fewest and the most that all parties have together."""
-    from murmure.econometrics.errors import FitFailed
     from murmure.econometrics.results.provenance import how_of
-    from murmure.parties.study.total_checks import check_matrix, check_totals
 
-    model, sums_so_far = question.model, 0
     plans: list[Plan] = []
     answers: list[Any] = []
-    error: MurmureError
+    result, error = None, None
     try:
-        steps = model.steps()
-        statistic = next(steps)
-        noises = privacy.noises([1.0] * model.rounds)
-        while True:
-            if len(plans) == len(noises):
-                raise FitFailed(f"{question.kind} asks for more than the {len(noises)} rounds that were agreed.")
-            plan = question.plan_of(statistic, privacy, noises[len(plans)])
-            sums_so_far += sum(disclosure_counts(plan.statistic))
-            _check_agreed(question, plan, sums_so_far)
-            plans.append(plan)
-            sums = yield Turn(first + len(plans) - 1, plan, question.number)
-            if plan.curator is None:
-                check_totals(plan.statistic, sums, rows)
-                answers.append(plan.settle(plan.decode_total(sums)).estimate)
-                check_matrix(plan.statistic, answers[-1])
-            else:
-                answers.append(plan.interpret(sums))
-            statistic = steps.send(answers[-1])
-    except StopIteration as end:
-        try:
-            result = replace(end.value, how=how_of(privacy, plans, answers))
-            # Totals that no rows can have may only fail here; better now than on the page of one party.
-            _ = result.summary(), result.to_html(), result.to_dict()
-            return ModelOutcome(model, result, None, _round_numbers(first, plans))
-        except MurmureError as raised:
-            error = raised
-        except SOFTWARE_ERRORS as raised:
-            error = _software_error(question, raised)
+        value = yield from _ask_rounds(question, privacy, first, rows, plans, answers)
+        result = replace(value, how=how_of(privacy, plans, answers))
+        # Totals that no rows can have may only fail here; better now than on the page of one party.
+        _ = result.summary(), result.to_html(), result.to_dict()
     except MurmureError as raised:
         error = raised
     except SOFTWARE_ERRORS as raised:
         error = _software_error(question, raised)
-    return ModelOutcome(model, None, error, _round_numbers(first, plans))
+    rounds = tuple(range(first, first + len(plans)))
+    return ModelOutcome(question.model, None if error else result, error, rounds)
+
+
+def _ask_rounds(
+    question: StudyQuestion, privacy: Secure, first: int, rows: tuple[int, int], plans: list[Plan], answers: list[Any]
+) -> Generator[Turn, Sums, Any]:
+    """Ask until the model returns; plans and answers grow on the way, and outlast an error."""
+    from murmure.econometrics.errors import FitFailed
+    from murmure.parties.study.total_checks import check_matrix, check_totals
+
+    steps, sums_so_far = question.model.steps(), 0
+    noises = privacy.noises([1.0] * question.model.rounds)
+    while True:
+        try:
+            statistic = steps.send(answers[-1] if answers else None)
+        except StopIteration as end:
+            return end.value
+        if len(plans) == len(noises):
+            raise FitFailed(f"{question.kind} asks for more than the {len(noises)} rounds that were agreed.")
+        plan = question.plan_of(statistic, privacy, noises[len(plans)])
+        sums_so_far += sum(disclosure_counts(plan.statistic))
+        _check_agreed(question, plan, sums_so_far)
+        plans.append(plan)
+        sums = yield Turn(first + len(plans) - 1, plan, question.number)
+        if plan.curator is None:
+            check_totals(plan.statistic, sums, rows)
+            answers.append(plan.settle(plan.decode_total(sums)).estimate)
+            check_matrix(plan.statistic, answers[-1])
+        else:
+            answers.append(plan.interpret(sums))
 
 
 def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
@@ -166,10 +176,6 @@ def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
         f"{question.kind} could not go on ({type(raised).__name__}: {shorten(str(raised), 120)}).",
         hint="no rows have such totals, and somebody told false ones; or it is a mistake of the software: report it",
     )
-
-
-def _round_numbers(first: int, plans: list[Plan]) -> tuple[int, ...]:
-    return tuple(range(first, first + len(plans)))
 
 
 def _check_agreed(question: StudyQuestion, plan: Plan, sums_so_far: int) -> None:

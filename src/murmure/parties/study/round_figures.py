@@ -99,13 +99,13 @@ def figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
 
 def _grids(plan: Plan) -> dict[str, Fraction]:
     domain = plan.statistic.domain
-    named = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
+    columns = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
     return {
-        str(name): one.step
-        if isinstance(one, Decimals)
-        else (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
-        for name, one in named.items()
-        if isinstance(one, Interval) or (isinstance(one, Decimals) and one.rounding == "nearest")
+        str(name): column.step
+        if isinstance(column, Decimals)
+        else (Fraction(repr(column.high)) - Fraction(repr(column.low))) / column.cells
+        for name, column in columns.items()
+        if isinstance(column, Interval) or (isinstance(column, Decimals) and column.rounding == "nearest")
     }
 
 

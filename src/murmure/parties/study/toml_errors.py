@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
-from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.schema import Schema
 from murmure.parties.study.visible_text import message_without_hint
 
 
@@ -20,3 +22,10 @@ def error_of_file(where: str, error: MurmureError, otherwise: str | None = None)
     if not message.startswith((f"{where}:", f"{where},")):
         message = f"{where}: {message}"
     return kind(message, hint=error.hint or otherwise)
+
+
+def check_column(where: str, name: str, schema: Schema) -> None:
+    if name not in schema.private:
+        near = difflib.get_close_matches(name, schema.private, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
+        raise refuse(where, f"there is no private column {name!r} in the schema.", hint)

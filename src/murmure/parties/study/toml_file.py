@@ -61,22 +61,22 @@ def read_study(
     conditions that too few rows may fulfil.
     """
     file = Path(path)
-    document = _load(file)
-    for key in document.keys() - set(KEYS):
+    toml = _load(file)
+    for key in toml.keys() - set(KEYS):
         raise refuse(file.name, f"there is no key {key!r}.", _near(key, KEYS))
     for key in ("name", "purpose"):
-        if not isinstance(document.get(key), str) or not document[key].strip():
-            got = "it is left out" if key not in document else f"got {shorten(document[key])}"
+        if not isinstance(toml.get(key), str) or not toml[key].strip():
+            got = "it is left out" if key not in toml else f"got {shorten(toml[key])}"
             raise refuse(file.name, f"{key} must be text; {got}.", f'{key} = "..."; every party reads it')
-    texts = {key: " ".join(document[key].split()) for key in ("name", "purpose")}
-    sharing = _sharing(file.name, document, len(cards))
-    schema = _schema(file, document)
-    noises = _noises(file.name, document)
-    plans = _plans(file.name, document, schema, sharing, noises)
-    model_fields = _models(file.name, document, schema, noises[len(plans) :])
-    least_rows = whole_number(file.name, document, "least_rows", 1, DEFAULT_LEAST_ROWS)
+    texts = {key: " ".join(toml[key].split()) for key in ("name", "purpose")}
+    sharing = _sharing(file.name, toml, len(cards))
+    schema = _schema(file, toml)
+    noises = _noises(file.name, toml)
+    plans = _plans(file.name, toml, schema, sharing, noises)
+    model_fields = _models(file.name, toml, schema, noises[len(plans) :])
+    least_rows = whole_number(file.name, toml, "least_rows", 1, DEFAULT_LEAST_ROWS)
     try:
-        terms = (cards, plans, least_rows, _ratio(file.name, document))
+        terms = (cards, plans, least_rows, _ratio(file.name, toml))
         study = Study(
             texts["name"],
             texts["purpose"],
@@ -110,24 +110,24 @@ def _near(key: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
 
 
-def whole_number(where: str, document: Mapping[str, Any], key: str, minimum: int, default: Any) -> Any:
+def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, default: Any) -> Any:
     """A whole number of the file, or the default."""
-    value = document.get(key, default)
-    if key in document and (isinstance(value, bool) or not isinstance(value, int) or value < minimum):
+    value = toml.get(key, default)
+    if key in toml and (isinstance(value, bool) or not isinstance(value, int) or value < minimum):
         raise refuse(
             where, f"{key} must be a whole number, at least {minimum}, got {shorten(value)}.", f"{key} = {minimum}"
         )
     return value
 
 
-def _sharing(where: str, document: Mapping[str, Any], parties: int) -> PairwiseMasks:
-    lies = document.get("coordinator_may_lie", False)
+def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks:
+    lies = toml.get("coordinator_may_lie", False)
     if not isinstance(lies, bool):
         raise refuse(where, f"coordinator_may_lie must be true or false, got {shorten(lies)}.", MAY_LIE_HINT)
-    if "dropouts" in document and "minimum_parties" in document:
+    if "dropouts" in toml and "minimum_parties" in toml:
         raise refuse(where, "dropouts and minimum_parties say the same in two ways.", "keep one of them")
-    dropouts = whole_number(where, document, "dropouts", 0, None)
-    minimum = whole_number(where, document, "minimum_parties", 3, None)
+    dropouts = whole_number(where, toml, "dropouts", 0, None)
+    minimum = whole_number(where, toml, "minimum_parties", 3, None)
     if minimum is not None:
         if minimum > parties:
             raise refuse(
@@ -142,9 +142,9 @@ def _sharing(where: str, document: Mapping[str, Any], parties: int) -> PairwiseM
         return PairwiseMasks(
             parties,
             dropouts,
-            whole_number(where, document, "colluders", 0, 1),
+            whole_number(where, toml, "colluders", 0, 1),
             "lying" if lies else "curious",
-            whole_number(where, document, "rows", 1, PairwiseMasks.rows),
+            whole_number(where, toml, "rows", 1, PairwiseMasks.rows),
         )
     except MurmureError as error:
         raise error_of_file(
@@ -152,31 +152,29 @@ def _sharing(where: str, document: Mapping[str, Any], parties: int) -> PairwiseM
         ) from None
 
 
-def _schema(file: Path, document: Mapping[str, Any]) -> Schema:
-    if ("schema" in document) == ("columns" in document):
-        problem = "both stand there" if "schema" in document else "neither stands there"
+def _schema(file: Path, toml: Mapping[str, Any]) -> Schema:
+    if ("schema" in toml) == ("columns" in toml):
+        problem = "both stand there" if "schema" in toml else "neither stands there"
         raise refuse(
             file.name,
             f'columns are described by schema = "schema.toml" or by [columns.NAME]; {problem}.',
             "murmure schema init DATA drafts a schema",
         )
-    if "columns" in document:
-        columns = document["columns"]
+    if "columns" in toml:
+        columns = toml["columns"]
         if not isinstance(columns, dict) or not columns:
             raise refuse(file.name, f"columns must be tables [columns.NAME], got {shorten(columns)}.", SCHEMA_HINT)
         schema = Schema({name: column_from_toml(file.name, name, table) for name, table in columns.items()})
     else:
-        if not isinstance(document["schema"], str) or not document["schema"]:
-            raise refuse(
-                file.name, f"schema must be the name of a file, got {shorten(document['schema'])}.", SCHEMA_HINT
-            )
-        schema = Schema.load(file.parent / document["schema"])
+        if not isinstance(toml["schema"], str) or not toml["schema"]:
+            raise refuse(file.name, f"schema must be the name of a file, got {shorten(toml['schema'])}.", SCHEMA_HINT)
+        schema = Schema.load(file.parent / toml["schema"])
     schema.refuse_drafted()
     return schema
 
 
-def _ratio(where: str, document: Mapping[str, Any]) -> Fraction:
-    value = document.get("ratio", DEFAULT_RATIO)
+def _ratio(where: str, toml: Mapping[str, Any]) -> Fraction:
+    value = toml.get("ratio", DEFAULT_RATIO)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         raise refuse(where, f"ratio must be a number, or a fraction in quotes, got {shorten(value)}.", 'ratio = "1/3"')
     try:
@@ -192,21 +190,21 @@ def _ratio(where: str, document: Mapping[str, Any]) -> Fraction:
     return out
 
 
-def _tables(where: str, document: Mapping[str, Any], key: str, example: str) -> list[dict[str, Any]]:
-    tables = document.get(key, [])
+def _tables(where: str, toml: Mapping[str, Any], key: str, example: str) -> list[dict[str, Any]]:
+    tables = toml.get(key, [])
     if (
         not isinstance(tables, list)
         or not all(isinstance(table, dict) for table in tables)
-        or (key in document and not tables)
+        or (key in toml and not tables)
     ):
         raise refuse(where, f"{key} must be tables [[{key}]]; got {shorten(tables)}.", f"[[{key}]] and then {example}")
     return tables
 
 
-def _noises(where: str, document: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
+def _noises(where: str, toml: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
     """The noise of every query and every model, in this order."""
-    queries = _tables(where, document, "queries", 'sums = ["age"]')
-    models = _tables(where, document, "models", 'model = "ols" and formula = "stay ~ age"')
+    queries = _tables(where, toml, "queries", 'sums = ["age"]')
+    models = _tables(where, toml, "models", 'model = "ols" and formula = "stay ~ age"')
     if not queries and not models:
         raise refuse(
             where, "queries must be tables [[queries]]; it is left out.", '[[queries]] and then sums = ["age"]'
@@ -215,32 +213,32 @@ def _noises(where: str, document: Mapping[str, Any]) -> list[Mapping[str, Any] |
         *(f"{where}, query {number}" for number in range(1, len(queries) + 1)),
         *(f"{where}, model {number}" for number in range(1, len(models) + 1)),
     ]
-    return split_noise(where, document.get("noise"), [*queries, *models], places)
+    return split_noise(where, toml.get("noise"), [*queries, *models], places)
 
 
 def _plans(
     where: str,
-    document: Mapping[str, Any],
+    toml: Mapping[str, Any],
     schema: Schema,
     sharing: PairwiseMasks,
     noises: Sequence[Mapping[str, Any] | None],
 ) -> tuple[Plan, ...]:
     plans = []
-    for number, (query, noise) in enumerate(zip(document.get("queries", []), noises, strict=False), 1):
+    for number, (query, noise) in enumerate(zip(toml.get("queries", []), noises, strict=False), 1):
         place = f"{where}, query {number}"
         try:
-            asks = statistic_from_toml(place, query, schema)
-            plans.append(Plan(asks, parties=sharing, **plan_noise(place, noise)))
+            statistic = statistic_from_toml(place, query, schema)
+            plans.append(Plan(statistic, parties=sharing, **plan_noise(place, noise)))
         except MurmureError as error:
             raise (error if str(error).startswith(place) else error_of_file(place, error)) from None
     return tuple(plans)
 
 
 def _models(
-    where: str, document: Mapping[str, Any], schema: Schema, noises: Sequence[Mapping[str, Any] | None]
+    where: str, toml: Mapping[str, Any], schema: Schema, noises: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
     models, protected = [], []
-    for number, (table, noise) in enumerate(zip(document.get("models", []), noises, strict=True), 1):
+    for number, (table, noise) in enumerate(zip(toml.get("models", []), noises, strict=True), 1):
         place = f"{where}, model {number}"
         protected.append(model_noise(place, noise))
         models.append(model_from_toml(place, table, schema, protected[-1]))

@@ -23,7 +23,7 @@ from murmure.catalogue import MECHANISMS, MODELS, load
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
-from murmure.parties.study.toml_errors import refuse
+from murmure.parties.study.toml_errors import check_column, refuse
 from murmure.parties.study.visible_text import message_without_hint
 
 if TYPE_CHECKING:
@@ -43,15 +43,16 @@ def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise:
     for word in table:
         if word not in keys and word not in STUDY_KEYS:
             raise _unknown(where, name, word, list(keys))
-    given = {}
+    arguments = {}
     for key in keys.values():
         if key.name in table:
-            given[key.name] = _value(where, name, key, table[key.name], schema)
+            arguments[key.name] = _value(where, name, key, table[key.name], schema)
         elif key.required:
             raise refuse(where, f"{name}.{key.name} must be {key.words}; it is left out.", key.example)
+    # NO_ROWS: the function checks its arguments and returns its model, without asking anybody.
     privacy = Secure() if noise is None else Secure(**vars(noise))
     try:
-        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **given)
+        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **arguments)
     except MurmureError as error:
         raise refuse(where, message_without_hint(error), error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
@@ -104,10 +105,7 @@ def _mechanisms(where: str, key: ModelKey, table: Mapping[str, Any], schema: Sch
     out = {}
     for column, about in table.items():
         place = f"{where}, randomised.{column}"
-        if column not in schema.private:
-            near = difflib.get_close_matches(column, schema.private, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise refuse(place, f"there is no private column {column!r} in the schema.", there)
+        check_column(place, column, schema)
         kind = about.get("mechanism") if isinstance(about, dict) else None
         if not isinstance(kind, str) or kind not in MECHANISMS:
             known = ", ".join(MECHANISMS)

@@ -14,7 +14,7 @@ from murmure.core.errors import shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS
-from murmure.parties.study.toml_errors import refuse
+from murmure.parties.study.toml_errors import check_column, refuse
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
@@ -55,6 +55,7 @@ def _products(texts: list[str], schema: Schema) -> list[str]:
     terms, products = Terms(schema), dict[int, str]()
     for a, b in combinations_with_replacement([product.strip() for product in texts], 2):
         is_its_square = a == b and terms[read_expression(a, terms)].is_condition
+        # A condition is 0 or 1, so it is its own square.
         product = a if is_its_square else _product(a, b)
         products.setdefault(read_expression(product, terms), product)
     return list(products.values())
@@ -86,15 +87,15 @@ def _named(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
         raise refuse(where, f"{kind} takes no {key!r}.", f"it takes {', '.join([*ABOUT, *sorted(parameters)])}")
     settings = {key: _tuples(query[key]) for key in parameters if key in query}
     try:
-        asks = maker(_domain(where, kind, query, schema), **settings)
+        statistic = maker(_domain(where, kind, query, schema), **settings)
     except TypeError as error:
         raise refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(sorted(parameters))}") from None
     if "where" in query:
-        asks = _where(where, query["where"], asks, schema)
+        statistic = _where(where, query["where"], statistic, schema)
     if "by" in query:
         names = _columns(where, "by", query["by"], schema)
-        asks = load("GroupBy")(asks, by=Schema({name: schema.column_specs[name] for name in names}))
-    return asks
+        statistic = load("GroupBy")(statistic, by=Schema({name: schema.column_specs[name] for name in names}))
+    return statistic
 
 
 def _domain(where: str, kind: str, query: Mapping[str, Any], schema: Schema) -> Any:
@@ -117,14 +118,11 @@ def _columns(where: str, key: str, value: Any, schema: Schema) -> list[str]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise refuse(where, f"{key} must name columns of the schema, got {shorten(value)}.", f'{key} = "age"')
     for name in names:
-        if name not in schema.private:
-            near = difflib.get_close_matches(name, schema.private, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise refuse(where, f"{key}: there is no private column {name!r} in the schema.", hint)
+        check_column(f"{where}: {key}", name, schema)
     return names
 
 
-def _where(where: str, table: Any, asks: Any, schema: Schema) -> Any:
+def _where(where: str, table: Any, statistic: Any, schema: Schema) -> Any:
     """{ column = "ward", is_in = ["A"] }, or { column = "age", between = [18, 65] }."""
     example = 'where = { column = "age", between = [18, 65] }, or { column = "ward", is_in = ["A", "B"] }'
     if not isinstance(table, dict) or set(table) not in ({"column", "is_in"}, {"column", "between"}):
@@ -133,7 +131,7 @@ def _where(where: str, table: Any, asks: Any, schema: Schema) -> Any:
     condition = {key: _tuples(value) for key, value in table.items() if key != "column"}
     if not all(isinstance(value, tuple) for value in condition.values()):
         raise refuse(where, f"where: is_in and between are lists, got {shorten(table)}.", example)
-    return load("Where")(asks, schema[name], **condition)
+    return load("Where")(statistic, schema[name], **condition)
 
 
 def _tuples(value: Any) -> Any:
@@ -160,6 +158,7 @@ def split_noise(
             out.append(None)
             continue
         noise = noise if noise is shared else _parse_noise(f"{place}, noise", noise)
+        # [noise] is what all questions cost together: each of those without their own gets an equal part.
         if noise is shared and parts > 1:
             noise = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in noise.items()}
         out.append(noise)
@@ -205,8 +204,8 @@ def model_noise(where: str, noise: Mapping[str, Any] | None) -> Any:
         return None
     from murmure.plan.privacy import Central
 
-    wanted = "DiscreteGaussian" if "delta" in noise else "DiscreteLaplace"
-    if "rho" in noise or noise["law"] != wanted:
+    expected = "DiscreteGaussian" if "delta" in noise else "DiscreteLaplace"
+    if "rho" in noise or noise["law"] != expected:
         raise refuse(
             where,
             f"a model takes DiscreteLaplace and epsilon, or DiscreteGaussian, epsilon and delta; got {noise['law']} "

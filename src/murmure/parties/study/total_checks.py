@@ -25,7 +25,8 @@ def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> 
         raise _impossible(f"{n:_} rows in all, where the study allows {rows[0]:_} to {rows[1]:_}")
     if isinstance(statistic, Sums | CrossProducts):
         for k, (term, v) in enumerate(zip(statistic.figures, figures, strict=True), 1):
-            if not min(0, n * term.low) <= v <= max(0, n * term.high):  # 0: a label that is not listed adds nothing
+            # 0 is always possible: a label that is not listed adds nothing.
+            if not min(0, n * term.low) <= v <= max(0, n * term.high):
                 raise _impossible(f"sum {k} is beyond the bounds of {n:_} rows")
     elif isinstance(statistic, Cells) and not (min(figures) >= 0 and sum(figures) <= n):
         raise _impossible("counts of rows are below 0, or more than there are rows")
@@ -39,7 +40,8 @@ def check_matrix(statistic: Any, answer: Any) -> None:
     side = range(len(matrix))
     if any(matrix[i][i] < 0 for i in side):
         raise _impossible("a sum of squares is below 0")
-    exact = isinstance(statistic, CrossProducts)  # others are rounded at each party
+    # Other products are rounded at each party, and may break the inequality by a little.
+    exact = isinstance(statistic, CrossProducts)
     if exact and any(matrix[i][j] ** 2 > matrix[i][i] * matrix[j][j] for i in side for j in range(i)):
         raise _impossible("a sum of products is larger than the sums of squares allow")
 
