@@ -50,7 +50,9 @@ class Staircase:
 
 def _least_variance(share: Fraction, moves: int, count: int) -> StaircaseLaw:
     """The law with the least variance, over the steps that can be best."""
-    candidates = [StaircaseLaw.best(share / units(moves, count, step), step) for step in {1, -(-moves // count), moves}]
+    candidates = [
+        StaircaseLaw.best(share / loss_units(moves, count, step), step) for step in {1, -(-moves // count), moves}
+    ]
     return min(candidates, key=lambda law: (law.variance, law.step))
 
 

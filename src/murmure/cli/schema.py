@@ -412,7 +412,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     rows = valid = 0
     counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in loaded}
     first: dict[str, Any] = {}
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         by_column = loaded.inspect(batch)
         for name, inspected in by_column.items():
             masks = (inspected.refused, inspected.missing, inspected.clamped, inspected.dropped)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, with_cached_laws
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_of

@@ -67,7 +67,7 @@ def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[d
 
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
-        codes, outside = schema._read(name, values, strict=True)
+        codes, outside = encode_column(schema.column_specs[name], schema.columns[name], values, strict=True)
         if outside is not None:  # a fit leaves such rows out, but a prediction is wanted for every row
             with_outside(schema[name], "refuse").encode(values)
         return codes

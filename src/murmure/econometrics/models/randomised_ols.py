@@ -96,7 +96,7 @@ class RandomisedOLS:
     @cached_property
     def domain(self) -> Schema:
         """The schema of the table, in which some columns hold reports."""
-        columns: dict[str, Any] = dict(self.design.domain.about)
+        columns: dict[str, Any] = dict(self.design.domain.column_specs)
         columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
         return Schema(columns)
 

@@ -30,6 +30,23 @@ def rows_in(batch: Any) -> int:
     return len(batch)
 
 
+def numbered(
+    batches: Iterable[Any], rng_of: Callable[[int], Random], admit: Callable[[Any, int], Any] | None = None
+) -> Iterator[Task]:
+    """Each batch with its generator and the number of its first row. admit: the rows of a batch that count."""
+    first = 0
+    for i, batch in enumerate(batches):
+        rows = rows_in(batch)
+        yield Task(batch if admit is None else admit(batch, first), rng_of(i), first)
+        first += rows
+
+
+def unrandomised(batches: Iterable[Any]) -> Iterator[Task]:
+    """Tasks for steps that draw nothing, because the batches hold reports already."""
+    rng = Random.secure()
+    return numbered(batches, lambda _: rng)
+
+
 def column_of_batch(batch: Any, column: str | None) -> Any:
     """The column of a table, or the batch itself where it is one column already."""
     if hasattr(batch, "num_rows"):
