@@ -20,7 +20,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Observer, Relation, Release, Statistic, Total, int_array, room_for
 from murmure.laws.records import Records
-from murmure.plan.checks import check_plan, check_statistic
+from murmure.plan.checks import check_plan, require_statistic
 from murmure.plan.codec import plan_from_dict, plan_to_dict
 from murmure.plan.guarantees import guarantees
 from murmure.plan.reports import Reports
@@ -53,7 +53,7 @@ class Plan:
     relation: Relation = "add/remove"
 
     def __post_init__(self) -> None:
-        check_statistic(self)
+        require_statistic(self)
         if self.lenient:
             object.__setattr__(self, "statistic", with_left_out_count(self.statistic))
         check_plan(self)
