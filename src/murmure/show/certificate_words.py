@@ -56,17 +56,9 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        witness = {
-            "input": a,
-            "other": b,
-            "report": _report_to_json(y),
-            "words": " ".join(certificate.witness_text or ()),
-        }
-    return certificate.to_dict() | {
-        "witness": witness,
-        "asked": certificate.asked,
-        "promise": promise(certificate),
-    }
+        words = " ".join(certificate.witness_text or ())
+        witness = {"input": a, "other": b, "report": _report_to_json(y), "words": words}
+    return certificate.to_dict() | {"witness": witness, "asked": certificate.asked, "promise": promise(certificate)}
 
 
 def _report_to_json(report: Any) -> Any:

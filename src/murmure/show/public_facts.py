@@ -17,9 +17,8 @@ def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
     items = [_public_item(item, w) for item in c.public]
     domain = getattr(getattr(content.plan, "statistic", None), "domain", None)
     if isinstance(domain, Schema) and (content.of_records or content.curated):
-        items = [
-            _column_item(name, domain[name], domain.column_specs[name].public, w) for name in domain.columns
-        ] + items[1:]
+        specs = domain.column_specs
+        items = [_column_item(name, domain[name], specs[name].public, w) for name in domain.columns] + items[1:]
     elif domain is not None and content.curated:
         items[0] = _column_item(domain.column or w("the question", "la question"), domain, False, w)
     if content.curated:

@@ -184,14 +184,14 @@ def test_whatever_stops_a_party_it_declines_and_gives_no_reason(tmp_path: Path) 
 def test_a_person_at_a_terminal_is_asked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not there, or another study than was meant, is no reason to decline; a stranger hears nothing."""
     town = Town(tmp_path)
-    monkeypatch.setattr("murmure.cli.party_join._somebody_is_there", lambda: True)
+    monkeypatch.setattr("murmure.cli.party_join._has_terminal", lambda: True)
     with town.serving(1e6) as (url, _):
         rows = ("--home", town.folder / "p0", "--rows", town.folder / "r0.csv")
         left = invoke("party", "join", url, *rows, "--minimum-parties", 9, typed="no\n")
-        monkeypatch.setattr("murmure.cli.party_join._somebody_is_there", lambda: False)
+        monkeypatch.setattr("murmure.cli.party_join._has_terminal", lambda: False)
         stranger = invoke("party", "join", url, *rows, "--minimum-parties", 9)
         assert stranger.exit_code == 2 and "wants at least 9" in stranger.stderr
-        monkeypatch.setattr("murmure.cli.party_join._somebody_is_there", lambda: True)
+        monkeypatch.setattr("murmure.cli.party_join._has_terminal", lambda: True)
         nowhere = invoke(*town.words(1, url), "--rows", "nowhere.csv")
         other = invoke("party", "join", url, *rows, "--minimum-parties", 3, "--approve", "0" * 64)
         assert events(town) == [] and "Nothing was sent" in left.stderr and "wants at least 9" in left.stderr
