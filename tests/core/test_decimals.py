@@ -214,7 +214,7 @@ def test_anything_else_is_refused_by_its_row(values: object, said: str) -> None:
         TENTHS.encode(values)
 
 
-def test_way_out_of_more_decimals_is_said() -> None:
+def test_more_decimals_come_with_a_hint() -> None:
     with pytest.raises(OutsideDomain, match='rounding="nearest"'):
         TENTHS.encode([0.25])
     with pytest.raises(OutsideDomain, match="widen the domain"):
@@ -351,7 +351,7 @@ def test_parquet_decimals(tmp_path) -> None:
 # -- where every row is read -------------------------------------------------------------------------------------------
 
 
-def test_every_row_stands_for_a_value() -> None:
+def test_every_row_gets_a_code() -> None:
     domain = Decimals(0, 10, 1)
     read = [None, math.nan, "?", -3, 11.7, math.inf, -math.inf, 0.25, 0.35, "0.1", True]
     read += [Decimal("9.99"), Decimal("NaN")]
@@ -383,7 +383,7 @@ def test_every_row_stands_for_a_value() -> None:
 
 
 @given(st.lists(st.floats(-120, 120) | st.decimals(-120, 120, places=1), min_size=1, max_size=5))
-def test_standing_agrees_with_what_is_accepted(values: list[float | Decimal]) -> None:
+def test_lenient_codes_agree_with_strict_ones(values: list[float | Decimal]) -> None:
     codes = encode_domain_lenient(TENTHS, values)
     read = TENTHS.parse(values)
     for i, code in enumerate(codes):

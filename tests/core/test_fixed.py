@@ -65,7 +65,7 @@ def test_high_words_of_products(a: int, b: int, small: int) -> None:
 
 @given(epsilon=st.floats(1e-9, 50.0))
 @settings(max_examples=100, deadline=None)
-def test_exp_is_exact_at_the_floats_own_value(epsilon: float) -> None:
+def test_exp_is_exact_at_the_value_of_the_float(epsilon: float) -> None:
     """e**x to 79 digits for the binary value of x; at_most compares with it exactly."""
     with decimal.localcontext(decimal.Context(prec=120)):
         E = Decimal(epsilon).exp()

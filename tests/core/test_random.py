@@ -102,7 +102,7 @@ def test_deep_words_can_be_picked_in_any_order() -> None:
     assert reserved.deep(report[:0], index[:0]).tolist() == []
 
 
-def test_given_words_stand_in_a_table() -> None:
+def test_given_words_come_from_a_table() -> None:
     """GivenWords returns its rows, in bulk and one by one: what vectors and recomputed reports need."""
     main, deep = np.arange(6, dtype=np.uint64).reshape(2, 3), np.arange(8, dtype=np.uint64).reshape(2, 4)
     given = GivenWords(main, deep)
@@ -299,7 +299,7 @@ def test_the_scan_sees_what_it_looks_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_file_has_randomness_of_its_own(path: Path) -> None:
+def test_no_file_uses_other_randomness(path: Path) -> None:
     """No `random`, `secrets` or `numpy.random` anywhere; os.urandom only where generators are keyed."""
     names = imports_and_names(path)
 

@@ -265,7 +265,7 @@ MISSING = {
     ],
     ids=["Integers", "Interval", "labels", "labels, constant", "k", "k, constant"],
 )
-def test_what_is_missing_gets_its_stand_in(what: str, column: Column, codes: list[int]) -> None:
+def test_missing_values_are_replaced(what: str, column: Column, codes: list[int]) -> None:
     """null, None, NaN, NaT, NA, masked: one thing, in every container."""
     assert Schema({"x": column}).encode({"x": MISSING[what]})[0].tolist() == codes
     with pytest.raises(OutsideDomain, match="column 'x': row 1 is missing"):
@@ -274,14 +274,14 @@ def test_what_is_missing_gets_its_stand_in(what: str, column: Column, codes: lis
     assert kept.tolist() == [True, False, True]
 
 
-def test_a_label_for_missing_answers_may_stand_in_the_data() -> None:
+def test_a_label_for_missing_answers_may_occur_in_the_data() -> None:
     """Text that was written out and read again means the same."""
     schema = Schema({"smoker": Column(SMOKER, missing="value", missing_value="NA")})
 
     assert schema.encode({"smoker": ["NA", None, "no"]})[0].tolist() == [2, 2, 0]
 
 
-def test_a_stand_in_fits_its_type() -> None:
+def test_a_missing_value_fits_its_type() -> None:
     """The 256th answer's successor does not wrap around in a type of 8 bits."""
     many = Schema({"x": Column(Categories(256), missing="value")})
     labels = Schema({"x": Column(Categories([f"{i}" for i in range(256)]), missing="value")})

@@ -25,8 +25,8 @@ from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.schema import Schema
 from murmure.learn import LinearRegression
 
-PIMA = Path(__file__).parents[2] / "shared" / "data" / "diabetes.csv"
-OURS = Path(__file__).parents[1] / "bench" / "pima" / "schema.toml"
+PIMA = Path(__file__).parents[3] / "shared" / "data" / "diabetes.csv"
+OURS = Path(__file__).parents[2] / "bench" / "pima" / "schema.toml"
 POLICIES = ("refuse", "clamp", "drop")
 
 # Every column: a domain, values that it holds, values that it does not, and the nearest that it does.
@@ -250,7 +250,7 @@ def test_bad_policies_and_constants(make: Any, says: str) -> None:
         make()
 
 
-def test_a_certificate_says_that_dropped_rows_are_seen_to_be_missing() -> None:
+def test_a_certificate_says_that_the_absence_of_dropped_rows_is_visible() -> None:
     for policy in POLICIES:
         schema = Schema({"age": mu.Column(mu.Integers(0, 9), outside=policy), "smoker": mu.Categories(LABELS)})
         said = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 1.0)).guarantees()["reader"].assumption
@@ -324,7 +324,7 @@ def test_the_page_carries_the_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not PIMA.exists(), reason="the Pima table is not part of the repository")
-def test_our_own_schema_works_on_raw_pima(tmp_path: Path) -> None:
+def test_our_schema_works_on_raw_pima(tmp_path: Path) -> None:
     """Zeros for "not measured" lie outside the public bounds, and so do a few high values."""
     out = tmp_path / "out.parquet"
     done = json.loads(invoke("sanitize", PIMA, "--schema", OURS, "--epsilon", 4, "-o", out, "--json").output)

@@ -38,7 +38,7 @@ def test_a_release_as_json_holds_figures_guarantees_and_digest() -> None:
     assert clear["guarantees"]["reader"]["epsilon"] == "inf"
 
 
-def test_the_witness_is_said_in_words() -> None:
+def test_the_witness_has_words() -> None:
     """Every mechanism's certificate names the report and the two answers in the words of the question."""
     certificate = mu.certify(mu.GRR(ANSWERS, 1.0))
     unary = mu.certify(mu.OUE(ANSWERS, 1.0))
@@ -55,7 +55,7 @@ def test_many_reports_are_not_one_ratio() -> None:
     assert "best" in str(mu.certify(mu.GRR(ANSWERS, 1.0), reports=3))
 
 
-def test_seeded_is_said_first_and_secure_not_at_all() -> None:
+def test_seeded_comes_first_and_secure_is_not_mentioned() -> None:
     """In a notebook the warning stands above the figures."""
     html = release()._repr_html_()
 
@@ -146,7 +146,7 @@ def test_reports_are_shown_by_number_and_plan() -> None:
     assert "seeded" in repr(plan.report(PEOPLE, mu.Random.seeded(1)))
 
 
-def test_nothing_said_about_randomness_is_secure() -> None:
+def test_randomness_is_secure_by_default() -> None:
     """Plan.report chooses security when nothing is said, and refuses what is no generator."""
     plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
 
@@ -173,7 +173,7 @@ def test_a_near_miss_of_a_column_is_named() -> None:
         mu.run(mu.Plan(mu.Mean(schema["age"])), pd.DataFrame({"Age": [3], "x": [1]}))
 
 
-def test_nobody_s_rows_stand_in_a_message() -> None:
+def test_no_rows_appear_in_a_message() -> None:
     """Arguments the wrong way round: the message names the type, not the data."""
     import pandas as pd
 
@@ -221,7 +221,7 @@ def of_records(mechanism: object) -> mu.Release:
     return mu.run(mu.Plan(mu.Marginals(SCHEMA), person=mechanism), rows, rng=mu.Random.seeded(5))
 
 
-def test_columns_are_aligned_and_what_they_share_is_said_once() -> None:
+def test_columns_are_aligned_and_shared_notes_appear_once() -> None:
     """One table under the other; people, methods, remarks and public knowledge once; nothing wider than a page."""
     text = repr(of_records(mu.SMP(SCHEMA, 3.0, draw="round-robin")))
     words = " ".join(text.split())
@@ -261,7 +261,7 @@ def test_columns_without_figures_say_why() -> None:
     assert "No figure" in shown.estimate["age"]._repr_html_()
 
 
-def test_public_knowledge_stands_once_in_a_notebook() -> None:
+def test_public_knowledge_appears_once_in_a_notebook() -> None:
     assert of_records(mu.SPL(SCHEMA, 4.0))._repr_html_().count("Public") == 1
     assert release()._repr_html_().count("Public") == 1
 

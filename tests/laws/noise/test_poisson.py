@@ -132,7 +132,7 @@ def test_draws_follow_the_law(mean: Fraction) -> None:
 
 
 @pytest.mark.parametrize("mean", [Fraction(7, 2), Fraction(1000), Fraction(TABULATED + 1), Fraction(HUGE)])
-def test_draws_of_another_law_are_seen(mean: Fraction) -> None:
+def test_draws_of_another_law_are_detected(mean: Fraction) -> None:
     """The test of fit refuses means a twentieth of a deviation too large, and variances a tenth too large."""
     aside = PoissonLaw(mean + Fraction(math.isqrt(math.floor(mean * 10**6)), 20_000)) if mean < HUGE else None
     if aside is not None:

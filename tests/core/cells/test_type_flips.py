@@ -3,7 +3,7 @@
 Readers guess the types of columns from all of their rows. So the same table is read with and without one odd row by
 each of them, and the replay audit looks at what every question and learner made of it: each true answer may move by
 what one row adds, and nothing else may differ. Sanitised rows and parties' sums likewise. (The cells:
-tests/core/test_cells.py.)
+tests/core/cells/test_meaning.py.)
 """
 
 from __future__ import annotations
