@@ -57,10 +57,10 @@ def test_ceil_share_is_the_ceiling(part: int, whole: int) -> None:
 @settings(max_examples=300, deadline=None)
 def test_high_words_of_products(a: int, b: int, small: int) -> None:
     """mulhi and mulhi_small are floor(a b / 2**64)."""
-    held = np.array([a], np.uint64)
+    words = np.array([a], np.uint64)
 
-    assert mulhi(held, np.uint64(b)).tolist() == [a * b >> 64]
-    assert mulhi_small(held, small).tolist() == [a * small >> 64]
+    assert mulhi(words, np.uint64(b)).tolist() == [a * b >> 64]
+    assert mulhi_small(words, small).tolist() == [a * small >> 64]
 
 
 @given(epsilon=st.floats(1e-9, 50.0))

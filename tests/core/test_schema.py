@@ -124,10 +124,10 @@ def test_a_bad_column_is_refused(make: Any, words: str) -> None:
 
 def test_schemas_are_compared_by_content() -> None:
     """Bounds, order, missing policy, note, and True is not 1."""
-    same = Schema(dict(SCHEMA.column_specs))
+    copy = Schema(dict(SCHEMA.column_specs))
     again = Schema({"age": Integers(0, 9, column="elsewhere")})
 
-    assert same == SCHEMA and hash(same) == hash(SCHEMA) and len({same, SCHEMA}) == 1
+    assert copy == SCHEMA and hash(copy) == hash(SCHEMA) and len({copy, SCHEMA}) == 1
     assert again == Schema({"age": Integers(0, 9)}) and hash(again) == hash(Schema({"age": Integers(0, 9)}))
     assert again != {"age": Integers(0, 9, column="age")}
     a, b = Integers(0, 9), Integers(0, 8)
@@ -611,7 +611,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "words"),
+    ("fields", "words"),
     [
         (None, "not the JSON of a schema"),
         ([], "not the JSON of a schema"),
@@ -630,6 +630,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ({"type": "Schema", "columns": {"a": {"type": "Categories", "values": 4}}, "order": "a"}, "order"),
     ],
 )
-def test_bad_json_is_refused(held: Any, words: str) -> None:
+def test_bad_json_is_refused(fields: Any, words: str) -> None:
     with pytest.raises(MurmureError, match=words):
-        Schema.from_dict(held)
+        Schema.from_dict(fields)

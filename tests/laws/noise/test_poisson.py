@@ -113,8 +113,8 @@ def bins(mean: Fraction) -> tuple[Any, Any]:
 def fit(mean: Fraction, drawn: Any) -> float:
     edges, below = bins(mean)
     expected = np.diff(np.concatenate([[0.0], below, [1.0]])) * len(drawn)
-    seen = np.bincount(np.searchsorted(edges, drawn, side="left"), minlength=len(expected))
-    return chi_squared(seen, np.maximum(expected, 1e-9))
+    observed = np.bincount(np.searchsorted(edges, drawn, side="left"), minlength=len(expected))
+    return chi_squared(observed, np.maximum(expected, 1e-9))
 
 
 WIDE = [Fraction(TABULATED + 1), Fraction(10**6 * 3 + 1, 3), Fraction(10**13), Fraction(HUGE)]
