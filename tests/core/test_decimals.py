@@ -92,17 +92,17 @@ def test_a_number_is_rounded_alike_whatever_holds_it(x: float, places: int) -> N
         assert abs(meant - Fraction(x)) <= domain.step / 2 + abs(Fraction(x)) / 2**53
 
     written = [[repr(x)], pa.array([repr(x)]), [Decimal(repr(x)), "x"], [f"  {x!r}"]] if domain.short else []
-    for held in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x]), *written):
-        assert domain.exact(domain.parse(held).codes[0]) == meant
-        assert domain.exact(encode_domain_lenient(domain, held)[0]) == meant
+    for data in ([x], np.array([x, 0.5]), [x, Decimal(1)], pa.array([x]), pl.Series([x]), *written):
+        assert domain.exact(domain.parse(data).codes[0]) == meant
+        assert domain.exact(encode_domain_lenient(domain, data)[0]) == meant
 
 
 def test_narrow_floats_are_rounded_and_kept_within_bounds() -> None:
     """0.1 of 32 bits lies above a tenth, and 0.7 below seven tenths."""
     near = Decimals("0.1", "0.7", 9, rounding="nearest")
-    held = np.array([0.1, 0.3, 0.7], np.float32)
-    assert exact(near, held) == [Fraction(round(float(x) * 10**9), 10**9) for x in held]
-    assert Decimals(0, "0.1", 9, rounding="nearest").encode(held[:1]).tolist() == [10**8]
+    data = np.array([0.1, 0.3, 0.7], np.float32)
+    assert exact(near, data) == [Fraction(round(float(x) * 10**9), 10**9) for x in data]
+    assert Decimals(0, "0.1", 9, rounding="nearest").encode(data[:1]).tolist() == [10**8]
     with pytest.raises(OutsideDomain, match="row 1"):
         near.encode(np.array([0.3, 0.71], np.float32))
     assert encode_domain_lenient(near, np.array([-np.inf, np.inf, 0.0], np.float32)).tolist() == [0, near.size - 1, 0]
@@ -130,23 +130,23 @@ def test_rounding_looks_at_what_is_written_and_refuses_what_is_beyond_before_it_
 
 def test_whatever_holds_a_column() -> None:
     domain = Decimals(0, 100, 2)
-    held = [0.1, 99.99, 100.0]
+    data = [0.1, 99.99, 100.0]
     codes = [10, 9999, 10000]
 
     for values in (
-        held,
-        tuple(held),
+        data,
+        tuple(data),
         [Decimal("0.1"), 99.99, 100],
-        np.array(held),
-        np.array(held, np.float32),
-        pd.Series(held),
-        pd.Series(held, dtype="Float64"),
+        np.array(data),
+        np.array(data, np.float32),
+        pd.Series(data),
+        pd.Series(data, dtype="Float64"),
         pd.Series([Decimal("0.10"), Decimal("99.99"), Decimal("100")]),
-        pd.Series(held, dtype=pd.ArrowDtype(pa.float64())),
-        pl.Series(held),
+        pd.Series(data, dtype=pd.ArrowDtype(pa.float64())),
+        pl.Series(data),
         pl.Series([Decimal("0.10"), Decimal("99.99"), Decimal("100")]),
-        pa.array(held),
-        pa.chunked_array([held[:1], held[1:]]),
+        pa.array(data),
+        pa.chunked_array([data[:1], data[1:]]),
         pa.array(list(map(Decimal, ("0.1", "99.99", "100")))),
         pa.array(list(map(Decimal, ("0.1", "99.99", "100"))), pa.decimal128(38, 19)),
         pa.array(list(map(Decimal, ("0.1", "99.99", "100"))), pa.decimal256(50, 10)),
@@ -185,7 +185,7 @@ def test_floats_of_codes_are_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ([0.5, 0.25], r"row 1 holds 0.25 \(1 outside"),
         ([Decimal("0.11")], "row 0 holds"),
@@ -209,12 +209,12 @@ def test_floats_of_codes_are_the_nearest() -> None:
         (np.array([1.0 + 2.0j]), "got values of type complex"),
     ],
 )
-def test_anything_else_is_refused_by_its_row(values: object, said: str) -> None:
-    with pytest.raises(OutsideDomain, match=said):
+def test_anything_else_is_refused_by_its_row(values: object, message: str) -> None:
+    with pytest.raises(OutsideDomain, match=message):
         TENTHS.encode(values)
 
 
-def test_way_out_of_more_decimals_is_said() -> None:
+def test_more_decimals_come_with_a_hint() -> None:
     with pytest.raises(OutsideDomain, match='rounding="nearest"'):
         TENTHS.encode([0.25])
     with pytest.raises(OutsideDomain, match="widen the domain"):
@@ -222,7 +222,7 @@ def test_way_out_of_more_decimals_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ((0, 1, 19), "places must be at most 18"),
         ((0, 1, -1), "places must be a whole number"),
@@ -240,8 +240,8 @@ def test_way_out_of_more_decimals_is_said() -> None:
         ((0, 1, 1, "refuse", None, "x"), "absent must be a number from 0 to 1"),
     ],
 )
-def test_bad_parameters(given: tuple[object, ...], said: str) -> None:
-    with pytest.raises(InvalidParameter, match=said):
+def test_bad_parameters(given: tuple[object, ...], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
         Decimals(*given)  # type: ignore[arg-type]
 
 
@@ -276,7 +276,7 @@ def test_through_json_and_toml() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("places = 1\nlow = 0", "high is left out"),
         ("places = 1\nlow = 0\nhigh = 0.25", "high must have at most 1 decimals"),
@@ -285,8 +285,8 @@ def test_through_json_and_toml() -> None:
         ("low = 0\nhigh = 1\nplaces = 1\nmissing = 'constant'\nmissing_value = 0.25", "missing_value must be"),
     ],
 )
-def test_bad_toml(line: str, said: str) -> None:
-    with pytest.raises(InvalidParameter, match=said):
+def test_bad_toml(line: str, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
         Schema.from_toml(f'[columns.x]\ntype = "decimals"\n{line}\n')
 
 
@@ -351,7 +351,7 @@ def test_parquet_decimals(tmp_path) -> None:
 # -- where every row is read -------------------------------------------------------------------------------------------
 
 
-def test_every_row_stands_for_a_value() -> None:
+def test_every_row_gets_a_code() -> None:
     domain = Decimals(0, 10, 1)
     read = [None, math.nan, "?", -3, 11.7, math.inf, -math.inf, 0.25, 0.35, "0.1", True]
     read += [Decimal("9.99"), Decimal("NaN")]
@@ -383,7 +383,7 @@ def test_every_row_stands_for_a_value() -> None:
 
 
 @given(st.lists(st.floats(-120, 120) | st.decimals(-120, 120, places=1), min_size=1, max_size=5))
-def test_standing_agrees_with_what_is_accepted(values: list[float | Decimal]) -> None:
+def test_lenient_codes_agree_with_strict_ones(values: list[float | Decimal]) -> None:
     codes = encode_domain_lenient(TENTHS, values)
     read = TENTHS.parse(values)
     for i, code in enumerate(codes):
@@ -408,14 +408,14 @@ def test_missing_answers_beside_large_codes() -> None:
 
 def test_statistics_of_few_values_and_the_refusal_of_many() -> None:
     few, many = Decimals(30, 45, 1, column="t"), Decimals(30, 45, 12, column="t")
-    held = {"t": [36.6, 37.0, 41.2, 36.6]}
+    data = {"t": [36.6, 37.0, 41.2, 36.6]}
 
-    assert mu.run(mu.Plan(mu.Mean(few)), held).estimate.mean[0] == pytest.approx(37.85)
-    assert mu.run(mu.Plan(mu.Sum(few)), held).estimate.mean[0] == pytest.approx(151.4)
+    assert mu.run(mu.Plan(mu.Mean(few)), data).estimate.mean[0] == pytest.approx(37.85)
+    assert mu.run(mu.Plan(mu.Sum(few)), data).estimate.mean[0] == pytest.approx(151.4)
     with pytest.raises(InvalidParameter, match="at most 15 digits"):
         mu.Sum(Decimals(10**15, 10**15 + 9, 1, column="t"))
-    assert mu.run(mu.Plan(mu.Quantile(few)), held).estimate.mean[0] == pytest.approx(36.6)
-    assert mu.run(mu.Plan(mu.Where(mu.Count(few), column=few, between=(36.6, 37))), held).estimate.mean[0] == 3
+    assert mu.run(mu.Plan(mu.Quantile(few)), data).estimate.mean[0] == pytest.approx(36.6)
+    assert mu.run(mu.Plan(mu.Where(mu.Count(few), column=few, between=(36.6, 37))), data).estimate.mean[0] == 3
     for make in (
         mu.Mean,
         mu.Sum,

@@ -85,13 +85,13 @@ def test_booleans_in_any_container(form: str) -> None:
 )
 def test_every_type_of_integer(dtype: str) -> None:
     """Narrow and wide, signed or not, either byte order: the same codes, and the ends are seen before they wrap."""
-    held = np.array([18, 99, 40], dtype)
+    ages = np.array([18, 99, 40], dtype)
 
-    assert AGES.encode(held).tolist() == [0, 81, 22]
-    assert Integers(0, 99).encode(held).tolist() == [18, 99, 40]
+    assert AGES.encode(ages).tolist() == [0, 81, 22]
+    assert Integers(0, 99).encode(ages).tolist() == [18, 99, 40]
     for domain in (Integers(-5, 50), Integers(0, 50), Integers(20, 300)):
         with pytest.raises(OutsideDomain, match=r"row [01] holds (18|99)"):
-            domain.encode(held)
+            domain.encode(ages)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -361,11 +361,11 @@ def test_every_container_says_the_same_of_text(items: list[Any], cut: int, start
         pd.Series(items, dtype="category"),
         np.array([*items, None], object)[:-1],
     ]
-    held = np.zeros(len(items), bool)
-    bad = [held if m is None else m for m in (expected.missing, expected.outside_mask)]
+    none = np.zeros(len(items), bool)
+    bad = [none if m is None else m for m in (expected.missing, expected.outside_mask)]
     for form in forms:
         read = LABELS.parse(form)
-        masks = [held if m is None else m for m in (read.missing, read.outside_mask)]
+        masks = [none if m is None else m for m in (read.missing, read.outside_mask)]
         assert [mask.tolist() for mask in masks] == [mask.tolist() for mask in bad]
         good = ~(bad[0] | bad[1])
         assert read.codes[good].tolist() == expected.codes[good].tolist()

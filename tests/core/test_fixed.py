@@ -57,15 +57,15 @@ def test_ceil_share_is_the_ceiling(part: int, whole: int) -> None:
 @settings(max_examples=300, deadline=None)
 def test_high_words_of_products(a: int, b: int, small: int) -> None:
     """mulhi and mulhi_small are floor(a b / 2**64)."""
-    held = np.array([a], np.uint64)
+    words = np.array([a], np.uint64)
 
-    assert mulhi(held, np.uint64(b)).tolist() == [a * b >> 64]
-    assert mulhi_small(held, small).tolist() == [a * small >> 64]
+    assert mulhi(words, np.uint64(b)).tolist() == [a * b >> 64]
+    assert mulhi_small(words, small).tolist() == [a * small >> 64]
 
 
 @given(epsilon=st.floats(1e-9, 50.0))
 @settings(max_examples=100, deadline=None)
-def test_exp_is_exact_at_the_floats_own_value(epsilon: float) -> None:
+def test_exp_is_exact_at_the_value_of_the_float(epsilon: float) -> None:
     """e**x to 79 digits for the binary value of x; at_most compares with it exactly."""
     with decimal.localcontext(decimal.Context(prec=120)):
         E = Decimal(epsilon).exp()

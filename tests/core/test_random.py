@@ -102,14 +102,14 @@ def test_deep_words_can_be_picked_in_any_order() -> None:
     assert reserved.deep(report[:0], index[:0]).tolist() == []
 
 
-def test_given_words_stand_in_a_table() -> None:
+def test_given_words_come_from_a_table() -> None:
     """GivenWords returns its rows, in bulk and one by one: what vectors and recomputed reports need."""
     main, deep = np.arange(6, dtype=np.uint64).reshape(2, 3), np.arange(8, dtype=np.uint64).reshape(2, 4)
     given = GivenWords(main, deep)
-    seen = []
-    given.each(lambda a, b, block: seen.append((a, b, block.tolist())))
+    calls = []
+    given.each(lambda a, b, block: calls.append((a, b, block.tolist())))
 
-    assert seen == [(0, 2, main.tolist())]
+    assert calls == [(0, 2, main.tolist())]
     assert given.deep(np.array([1, 0]), np.array([3, 2])).tolist() == [7, 2]
     assert GivenWords(main[0]).n == 1
 
@@ -120,9 +120,9 @@ def test_given_words_stand_in_a_table() -> None:
 def test_ranges_never_overlap() -> None:
     """Reserved one after the other, odd and even, all words differ (chance of a false alarm: 2**-38)."""
     rng = Random.seeded(1)
-    seen = np.concatenate([main_words(rng.reserve(n, w)).ravel() for n in (1, 2, 5, 100) for w in (1, 2, 3)])
+    words = np.concatenate([main_words(rng.reserve(n, w)).ravel() for n in (1, 2, 5, 100) for w in (1, 2, 3)])
 
-    assert len(np.unique(seen)) == len(seen)
+    assert len(np.unique(words)) == len(words)
 
 
 def test_threads_reserve_different_ranges() -> None:
@@ -179,10 +179,10 @@ def test_a_forked_child_can_draw_with_two_threads() -> None:
         import signal
 
         signal.alarm(20)  # a child that waits for ever is killed, and the test fails
-        same = np.array_equal(
+        equal = np.array_equal(
             main_words(Random.seeded(1).reserve(n, 1), 2), main_words(Random.seeded(1).reserve(n, 1), 1)
         )
-        os._exit(0 if same else 1)
+        os._exit(0 if equal else 1)
 
     assert os.waitpid(child, 0)[1] == 0
 
@@ -299,7 +299,7 @@ def test_the_scan_sees_what_it_looks_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_file_has_randomness_of_its_own(path: Path) -> None:
+def test_no_file_uses_other_randomness(path: Path) -> None:
     """No `random`, `secrets` or `numpy.random` anywhere; os.urandom only where generators are keyed."""
     names = imports_and_names(path)
 

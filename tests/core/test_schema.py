@@ -124,10 +124,10 @@ def test_a_bad_column_is_refused(make: Any, words: str) -> None:
 
 def test_schemas_are_compared_by_content() -> None:
     """Bounds, order, missing policy, note, and True is not 1."""
-    same = Schema(dict(SCHEMA.column_specs))
+    copy = Schema(dict(SCHEMA.column_specs))
     again = Schema({"age": Integers(0, 9, column="elsewhere")})
 
-    assert same == SCHEMA and hash(same) == hash(SCHEMA) and len({same, SCHEMA}) == 1
+    assert copy == SCHEMA and hash(copy) == hash(SCHEMA) and len({copy, SCHEMA}) == 1
     assert again == Schema({"age": Integers(0, 9)}) and hash(again) == hash(Schema({"age": Integers(0, 9)}))
     assert again != {"age": Integers(0, 9, column="age")}
     a, b = Integers(0, 9), Integers(0, 8)
@@ -265,7 +265,7 @@ MISSING = {
     ],
     ids=["Integers", "Interval", "labels", "labels, constant", "k", "k, constant"],
 )
-def test_what_is_missing_gets_its_stand_in(what: str, column: Column, codes: list[int]) -> None:
+def test_missing_values_are_replaced(what: str, column: Column, codes: list[int]) -> None:
     """null, None, NaN, NaT, NA, masked: one thing, in every container."""
     assert Schema({"x": column}).encode({"x": MISSING[what]})[0].tolist() == codes
     with pytest.raises(OutsideDomain, match="column 'x': row 1 is missing"):
@@ -274,14 +274,14 @@ def test_what_is_missing_gets_its_stand_in(what: str, column: Column, codes: lis
     assert kept.tolist() == [True, False, True]
 
 
-def test_a_label_for_missing_answers_may_stand_in_the_data() -> None:
+def test_a_label_for_missing_answers_may_occur_in_the_data() -> None:
     """Text that was written out and read again means the same."""
     schema = Schema({"smoker": Column(SMOKER, missing="value", missing_value="NA")})
 
     assert schema.encode({"smoker": ["NA", None, "no"]})[0].tolist() == [2, 2, 0]
 
 
-def test_a_stand_in_fits_its_type() -> None:
+def test_a_missing_value_fits_its_type() -> None:
     """The 256th answer's successor does not wrap around in a type of 8 bits."""
     many = Schema({"x": Column(Categories(256), missing="value")})
     labels = Schema({"x": Column(Categories([f"{i}" for i in range(256)]), missing="value")})
@@ -611,7 +611,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "words"),
+    ("fields", "words"),
     [
         (None, "not the JSON of a schema"),
         ([], "not the JSON of a schema"),
@@ -630,6 +630,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ({"type": "Schema", "columns": {"a": {"type": "Categories", "values": 4}}, "order": "a"}, "order"),
     ],
 )
-def test_bad_json_is_refused(held: Any, words: str) -> None:
+def test_bad_json_is_refused(fields: Any, words: str) -> None:
     with pytest.raises(MurmureError, match=words):
-        Schema.from_dict(held)
+        Schema.from_dict(fields)

@@ -359,8 +359,8 @@ def test_coins_compare_64_bits(threshold: int, equal: int) -> None:
     """A coin is the comparison of two 64-bit integers, however many leading bits they share; equal means no."""
     n, width = 5, 2
     numbers = close_numbers(threshold, n, width, equal, seed=equal)
-    held = planes(numbers)
-    words = GivenWords(held[:, :PLANES].reshape(n, -1), held[:, PLANES:].reshape(n, -1))
+    bits = planes(numbers)
+    words = GivenWords(bits[:, :PLANES].reshape(n, -1), bits[:, PLANES:].reshape(n, -1))
     coins = Coins(threshold, width)
     out = coins.flip(0, words.main)
     coins.finish(out, words)
@@ -379,15 +379,15 @@ def test_bits_compare_64_bits(use: Use, how: str, n: int, equal: int) -> None:
     k, q, p = 100, WORD // 5 + 12345, WORD // 3
     channel = BitsChannel(k, p, q)
     numbers = close_numbers(q, n, channel.width, equal, seed=equal)
-    held = planes(numbers)
-    own = np.where(np.arange(n) % 3 == 0, np.uint64(p - 1), np.uint64(p))  # p - 1 is below p, p is not
-    main = np.concatenate([held[:, :PLANES].reshape(n, -1), own[:, None]], axis=1)
+    bits = planes(numbers)
+    true_word = np.where(np.arange(n) % 3 == 0, np.uint64(p - 1), np.uint64(p))  # p - 1 is below p, p is not
+    main = np.concatenate([bits[:, :PLANES].reshape(n, -1), true_word[:, None]], axis=1)
     x = inputs(k, n)
     truth = numbers.reshape(n, -1) < np.uint64(q)
-    truth[np.arange(n), x] = own < p
+    truth[np.arange(n), x] = true_word < p
     truth[:, k:] = False
 
-    report = channel.draw(x, GivenWords(main, held[:, PLANES:].reshape(n, -1)))
+    report = channel.draw(x, GivenWords(main, bits[:, PLANES:].reshape(n, -1)))
 
     assert (report == pack_truth(truth.reshape(n, channel.width, 64))).all()
 
@@ -402,20 +402,20 @@ def test_chained_bits_compare_64_bits(equal: int) -> None:
         close_numbers(t, n, channel.width, equal, seed=i)
         for i, t in enumerate((first.yes_false, channel.yes_one, channel.yes_zero))
     ]
-    own = np.where(np.arange(n) % 2 == 0, np.uint64(first.yes_true - 1), np.uint64(first.yes_true))
-    held = [planes(numbers) for numbers in drawn]
+    true_word = np.where(np.arange(n) % 2 == 0, np.uint64(first.yes_true - 1), np.uint64(first.yes_true))
+    bits = [planes(numbers) for numbers in drawn]
     main = np.concatenate(
         [
-            held[0][:, :PLANES].reshape(n, -1),
-            own[:, None],
-            *(h[:, :PLANES].reshape(n, -1) for h in held[1:]),
+            bits[0][:, :PLANES].reshape(n, -1),
+            true_word[:, None],
+            *(h[:, :PLANES].reshape(n, -1) for h in bits[1:]),
         ],
         axis=1,
     )
-    deep = np.concatenate([h[:, PLANES:].reshape(n, -1) for h in held], axis=1)
+    deep = np.concatenate([h[:, PLANES:].reshape(n, -1) for h in bits], axis=1)
     x = inputs(k, n)
     kept = drawn[0].reshape(n, -1) < np.uint64(first.yes_false)
-    kept[np.arange(n), x] = own < first.yes_true
+    kept[np.arange(n), x] = true_word < first.yes_true
     ones = drawn[1].reshape(n, -1) < np.uint64(channel.yes_one)
     zeros = drawn[2].reshape(n, -1) < np.uint64(channel.yes_zero)
     truth = np.where(kept, ones, zeros)
@@ -467,12 +467,12 @@ def alias_weights(table: Any) -> Any:
     out = np.zeros(table.weights.shape, object)
     for x in range(table.inputs):
         for column in range(1 << log_columns):
-            own = int(threshold[x, column])
-            assert own <= share
-            if own:
-                out[x, column] += own
-            if own < share:
-                out[x, int(alias[x, column])] += share - own
+            kept = int(threshold[x, column])
+            assert kept <= share
+            if kept:
+                out[x, column] += kept
+            if kept < share:
+                out[x, int(alias[x, column])] += share - kept
     return out
 
 
@@ -513,14 +513,14 @@ def real_subset_law(channel: Subset, x: int) -> dict[frozenset[int], Any]:
         for draw_ in range(1 if kept else 0, w):
             j = k - 1 - w + draw_
             after: dict[frozenset[int], Any] = {}
-            for held, chance in sets.items():
+            for members, chance in sets.items():
                 for t in range(j + 1):
-                    new = value(j) if value(t) in held else value(t)
-                    grown = held | {new}
+                    new = value(j) if value(t) in members else value(t)
+                    grown = members | {new}
                     after[grown] = after.get(grown, 0) + chance * Fraction(words_for(t, j + 1), WORD)
             sets = after
-        for held, chance in sets.items():
-            law[held] = law.get(held, 0) + chance
+        for members, chance in sets.items():
+            law[members] = law.get(members, 0) + chance
     return law
 
 

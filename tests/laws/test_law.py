@@ -81,5 +81,5 @@ def test_too_many_reports_cannot_be_mapped() -> None:
     """Where reports cannot be listed a map cannot be certified, and says so."""
     mapped = Mapped(OUE(Categories(100), 1.0).channel, lambda y: 0)
 
-    with pytest.raises(InvalidParameter, match="Bits has too many reports to list"):
+    with pytest.raises(InvalidParameter, match="BitsChannel has too many reports to list"):
         mapped.outcomes()

@@ -244,9 +244,9 @@ def test_reports_by_a_second_implementation(vector: dict[str, Any]) -> None:
 
 def test_every_law_has_a_vector() -> None:
     """No law of the package goes without."""
-    seen = {vector["integers"]["law"] for vector in vectors("laws.json")}
+    names = {vector["integers"]["law"] for vector in vectors("laws.json")}
 
-    assert seen == {"window", "bits", "chained bits", "subset", "hadamard", "hashed", "table", "tagged"}
+    assert names == {"window", "bits", "chained bits", "subset", "hadamard", "hashed", "table", "tagged"}
 
 
 # ---- plans

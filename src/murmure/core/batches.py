@@ -29,6 +29,7 @@ def select_columns(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
             f"a batch of rows must be a mapping from column names to values, got {type(batch).__name__}.",
             hint='{"age": [30, 41], "smoker": ["no", "yes"]}, an Arrow batch or a frame',
         )
+    # Frames may have two columns of one name, and would return both.
     for name in wanted:
         if names.count(name) == 0:
             raise MissingColumn(
@@ -108,6 +109,7 @@ def inspect_column(column: Column, coded: Domain, values: Any) -> ColumnInspecti
     missing, outside, clamped = (none if mask is None else mask for mask in masks)
     dropped = outside if domain.outside == "drop" else none
     refused = (outside & ~dropped) | (missing if column.missing == "refuse" else none)
+    # The first error is that of strict encoding, word for word: people correct their data by it.
     first = None
     if refused.any():
         try:

@@ -60,6 +60,7 @@ class Column:
                     'Column.outside = "clamp" cannot be public too: a public column is carried as it is.',
                     hint="change the values in the data yourself",
                 )
+        # Both rules are fields of the column from here on: one column has one spelling, however it was written.
         object.__setattr__(self, "outside", outside)
         if self.domain.absent is not None and self.missing == "refuse" and not self.public:  # a constant of the domain
             object.__setattr__(self, "missing", "constant")
@@ -103,6 +104,7 @@ class Column:
         return value
 
     def _checked_constant(self, value: Any) -> Any:
+        # A public column is copied unchanged, so nothing can be put into it.
         if self.public:
             raise InvalidParameter(
                 'Column.missing = "constant" cannot be public too: a public column is carried as it is.',
@@ -143,6 +145,7 @@ class Column:
         if self.missing == "constant":
             return absent_as(self.domain, self.missing_value)
         assert isinstance(self.domain, Categories)
+        # The label of missing answers comes last: the codes of the other labels do not depend on it.
         values = self.domain.values
         labels = [*(range(values) if isinstance(values, int) else values), self.missing_value]
         return Categories(labels, absent=self.missing_value, outside=self.domain.outside)

@@ -339,6 +339,7 @@ class Interval:
             raise InvalidParameter(
                 f"Interval needs low < high, got {self.low!r} and {self.high!r}.", hint="low comes first"
             )
+        # Much narrower, cells / (high - low) would overflow.
         if not self.high - self.low > 1e-280:
             raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
         cells = check_whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
@@ -386,6 +387,7 @@ class Interval:
         last place, and must not move everybody who holds that number to the next cell.
         """
         out, x = np.empty(len(x)), x.astype(np.float64, copy=False)
+        # In place and block by block, so that no pass makes a copy of the whole column.
         times = self.cells / (self.high - self.low)
         close = CLOSE * (max(abs(self.low), abs(self.high)) * times + self.cells)
         for a in range(0, len(x), BLOCK):

@@ -31,6 +31,7 @@ def check_absent(domain: Any) -> None:
     """A missing answer can only count as a value of the domain."""
     if domain.absent is None:
         return
+    # A cell "1" means the number 1, but a constant in a program should be written as a number.
     number = not hasattr(domain, "values")
     if (number and isinstance(domain.absent, str | bool)) or not holds(domain, domain.absent):
         raise InvalidParameter(

@@ -48,6 +48,7 @@ def locked(path: Path, alone: bool = True, patience: float = PATIENCE) -> Iterat
     handle = os.open(path, os.O_RDWR | os.O_CREAT if alone else os.O_RDONLY, 0o600)
     try:
         end, pause = time.monotonic() + patience, 0.001
+        # Polling, since neither flock nor msvcrt has a lock with a time limit.
         while not _try_lock(handle, alone):
             if time.monotonic() >= end:
                 raise TimeoutError(f"another process has held it for {patience:g} s")

@@ -129,6 +129,7 @@ def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
 
 def sum_up(charges: Iterable[float]) -> float:
     """The sum, never rounded down."""
+    # A Fraction of inf raises, and a charge of inf makes the sum infinite.
     values = list(charges)
     if not all(map(math.isfinite, values)):
         return math.inf

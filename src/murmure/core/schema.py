@@ -73,6 +73,7 @@ class Schema(Mapping[str, Domain]):
                     hint='or a Column around one of these: Column(Categories(["no", "yes"]), missing="value")',
                 )
             specs[name] = _with_default(spec if isinstance(spec, Column) else Column(spec), outside)
+        # Through vars, since __setattr__ refuses: plans are hashed with their schema, which must not change.
         vars(self)["column_specs"] = {name: _without_name(spec) for name, spec in specs.items()}
         vars(self)["columns"] = {name: with_column(spec.coded, name) for name, spec in specs.items()}
 
@@ -173,6 +174,7 @@ class Schema(Mapping[str, Domain]):
 
     def _encode(self, batch: Any, public: bool, strict: bool) -> tuple[tuple[Codes, ...], Mask]:
         self.refuse_drafted()
+        # Public columns come last, so that the codes of private ones are the first of `encoded`.
         names = (*self.private, *self.open) if public else self.private
         encoded = [self._encode_column(name, values, strict) for name, values in select_columns(batch, names).items()]
         rows = check_equal_lengths({name: len(codes) for name, (codes, _) in zip(names, encoded, strict=True)})

@@ -133,6 +133,7 @@ def column_from_toml(file: str, name: str, table: Any) -> Column:
 def column_to_toml(name: str, column: Column) -> str:
     domain, lines = column.domain, [f"[columns.{_toml_key(name)}]"]
     kind = {Integers: "integers", Interval: "real", Decimals: "decimals"}.get(type(domain), "categories")
+    # 0 and False are equal to Python, and different labels: only booleans compare equal here.
     if domain == Categories([False, True]):
         kind = "boolean"
     lines.append(f'type = "{kind}"')

@@ -40,6 +40,7 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
     try:
         yield
         connection.execute("COMMIT")
+    # BaseException: a KeyboardInterrupt in the middle must not leave the transaction open.
     except BaseException:
         with suppress(sqlite3.Error):  # closing rolls back as well
             connection.execute("ROLLBACK")

@@ -10,7 +10,7 @@ A release that is rho-zCDP is (epsilon, delta)-DP for every alpha > 1 with
     c = (ln(1/delta) - ln(alpha)) / (alpha - 1) + ln(1 - 1/alpha).
 
 Every alpha gives a true statement. So alpha is sought in floats, where a bad one costs a little and breaks nothing; the
-statement for the alpha found is computed to 80 digits and rounded: epsilon and delta up, rho down.
+statement for the alpha found is computed to 80 digits and rounded: epsilon up, rho down.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def checked_delta(delta: object) -> float:
 
 
 def _minimise(objective: Callable[[float], float]) -> float:
-    """The alpha with the least objective, by golden section in ln(alpha - 1): each of the three has one valley."""
+    """The alpha with the least objective, by golden section in ln(alpha - 1): each objective has one valley."""
     low, high, ratio = -30.0, 30.0, (math.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     fa, fb = objective(1 + math.exp(a)), objective(1 + math.exp(b))
@@ -84,25 +84,3 @@ def rho_from_epsilon(epsilon: float, delta: float) -> float:
     c, size = _c_exact(alpha, decimal.Decimal(delta))
     exact = (decimal.Decimal(epsilon) - c) / alpha
     return float_down(exact - SPARE * (decimal.Decimal(epsilon) + size))
-
-
-@exactly
-def delta_of(rho: float, epsilon: float) -> float:
-    """The delta that rho-zCDP guarantees at epsilon, rounded up; at most 1."""
-    if rho == 0:
-        return 0.0
-    if not rho > 0 or math.isinf(rho):
-        return 1.0
-
-    def log_delta(a: float) -> float:
-        return (a - 1) * (a * rho - epsilon) - math.log(a - 1) + a * math.log1p(-1 / a)
-
-    alpha = decimal.Decimal(_minimise(log_delta))
-    terms = (
-        (alpha - 1) * (alpha * decimal.Decimal(rho) - decimal.Decimal(epsilon)),
-        -(alpha - 1).ln(),
-        alpha * (1 - 1 / alpha).ln(),
-    )
-    size = sum((abs(term) for term in terms), alpha**2 * decimal.Decimal(rho) + alpha * abs(decimal.Decimal(epsilon)))
-    exponent = sum(terms, decimal.Decimal(0)) + SPARE * size
-    return min(1.0, float_up(exponent.exp() * (1 + SPARE)))

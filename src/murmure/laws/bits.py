@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -104,6 +104,17 @@ class Coins:
         if len(rows):
             self.open.append((rows, bits))  # one append, which is atomic: two threads note at once
 
+    def note_kernel(self, a: int, rows: int, kernel: Callable[[Ints, Words64], int]) -> bool:
+        """Run a kernel that lists the open words of rows a, a+1, ...; False if there are more than it has room for."""
+        room = max(64, rows * self.width // 64)  # one word in 1,024 is expected to stay open
+        left, bits = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
+        count = kernel(left, bits)
+        if count > room:
+            return False
+        left[:count, 0] += a
+        self.note(left[:count], bits[:count])
+        return True
+
     def finish(self, out: Words64, words: RandomWords) -> Ints:
         """Decide every open word of `out`; returns the rows that were touched."""
         if not self.open:
@@ -131,6 +142,7 @@ def set_bit(packed: Words64, x: Array, yes: Mask) -> None:
         kernels.set_bit(packed, native(x), yes)
         return
     bit = np.uint64(1) << (x.astype(np.uint64) & np.uint64(63))
+    # One word per row is the usual case, and faster without fancy indexing.
     if packed.shape[1] == 1:
         word = packed[:, 0]
         word |= bit
@@ -192,15 +204,12 @@ class BitsChannel:
             set_bit(out[a:b], x[a:b], true_bit[a:b])
 
         def fast(a: int, b: int, block: Words64) -> None:
-            room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
-            left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
-            count = kernels.unary(x[a:b], block, out[a:b], true_bit[a:b], left, open_, p, q)  # type: ignore[union-attr]
-            if count > room:  # never seen; it would cost time, and change nothing
-                return fill(a, b, block)
-            left[:count, 0] += a
-            coins.note(left[:count], open_[:count])
+            rows = x[a:b], block, out[a:b], true_bit[a:b]
+            if not coins.note_kernel(a, b - a, lambda left, bits: kernels.unary(*rows, left, bits, p, q)):  # type: ignore[union-attr]
+                fill(a, b, block)  # never seen; it would cost time, and change nothing
 
         words.each(*((fill, 1) if kernels is None else (fast, threads())))
+        # `finish` overwrote whole words, the bit of the true value among them: it is set again there.
         late = coins.finish(out, words)
         redone = out[late]
         set_bit(redone, x[late], true_bit[late])
@@ -331,10 +340,8 @@ class ChainedBits:
         w = self.width
         return (Coins(self.yes_one, w, at, deep), Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))
 
-    def _choose(
-        self, kept: Words64, instant_coins: tuple[Coins, Coins], flips: list[Words64], words: RandomWords
-    ) -> Words64:
-        for coin, out in zip(instant_coins, flips, strict=True):
+    def _choose(self, kept: Words64, coins: tuple[Coins, Coins], flips: list[Words64], words: RandomWords) -> Words64:
+        for coin, out in zip(coins, flips, strict=True):
             coin.finish(out, words)
         report = (kept & flips[0]) | (~kept & flips[1])
         report[:, -1] &= last_word_mask(self.inputs)

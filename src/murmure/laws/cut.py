@@ -35,6 +35,7 @@ class Cut:
     @classmethod
     def of(cls, shares: Sequence[float | Fraction]) -> Cut:
         """Shares on words, each rounded down (to one word at least); the rest goes to the largest."""
+        # Equal shares need no table of runs: a division finds the code.
         exact = [Fraction(s) for s in shares]
         if min(exact) == max(exact):
             return cls(len(exact))

@@ -143,7 +143,8 @@ class Hashed:
             kernels.walsh_signs(reports, self.g, signs)
         else:
             self._signs(reports, signs)
-        signs[0] += len(reports)  # S = 0 is the constant 1
+        # S = 0 is the constant 1, which every report adds.
+        signs[0] += len(reports)
         total = walsh_hadamard(signs, len(reports))
         return total[: self.inputs] // self.g  # exact: the sum is g times a count
 

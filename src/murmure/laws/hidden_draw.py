@@ -53,6 +53,7 @@ class FakeCode:
         def fill(a: int, b: int, block: Words64) -> None:
             u = block[:, 0]
             real._fill(x[a:b], u, out[a:b])
+            # The same word makes the real code and the fake one: only one of them is reported.
             fake = cut.pick(u)
             fake ^= out[a:b]
             fake &= np.negative((tag[a:b] != i).astype(out.dtype))

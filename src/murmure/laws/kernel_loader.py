@@ -73,7 +73,8 @@ class KernelCache:
                 self._file.save(key, (key, data))
             except OSError:
                 raise
-            except Exception:  # an index that cannot be read
+            # An index that cannot be read: unpickling may raise anything. It is emptied and written again.
+            except Exception:
                 self._file.flush()
                 self._file.save(key, (key, data))
 

@@ -156,6 +156,7 @@ class Joint:
             for place, i in enumerate(members):
                 drawn[i] = string.cut(bits, place)
                 set_bit(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
+        # Strings are drawn first, then the other attributes: the order decides who uses which words of the stream.
         left = [i for i in range(len(self.parts)) if i not in drawn]
         drawn |= {i: Law(self.parts[i], x[i]).sample(rng) for i in left}
         return Records(n, tuple(drawn[i] for i in range(len(self.parts))))
@@ -282,6 +283,7 @@ class Sampled:
 
     @property
     def slack(self) -> float:
+        # A report shows `take` attributes: at worst those with the largest slack.
         return sum(sorted((part.slack for part in self.parts), reverse=True)[: self.draw.take])
 
     def sample(self, x: Columns, rng: Random, first: int = 0) -> Records:

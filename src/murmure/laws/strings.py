@@ -50,13 +50,8 @@ class Strings:
             out[a:b] = coins.flip(a, block)
 
         def fast(a: int, b: int, block: Words64) -> None:
-            room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
-            left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
-            count = kernels.planes(block, out[a:b], left, open_, q)  # type: ignore[union-attr]
-            if count > room:  # never seen; it would cost time, and change nothing
-                return fill(a, b, block)
-            left[:count, 0] += a
-            coins.note(left[:count], open_[:count])
+            if not coins.note_kernel(a, b - a, lambda left, bits: kernels.planes(block, out[a:b], left, bits, q)):  # type: ignore[union-attr]
+                fill(a, b, block)  # never seen; it would cost time, and change nothing
 
         words.each(*((fill, 1) if kernels is None else (fast, threads())))
         coins.finish(out, words)

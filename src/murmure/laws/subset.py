@@ -80,6 +80,7 @@ class Subset:
             j = k - 1 - w + draw
             word, bit = place(mulhi_small(u[:, 1 + draw], j + 1))
             taken = (out[rows, word] & bit) != 0
+            # Floyd: a value that is taken already is replaced by j, which cannot be taken yet.
             top_word, top_bit = place(np.full(len(x), j, np.uint64))
             word, bit = np.where(taken, top_word, word), np.where(taken, top_bit, bit)
             if draw == 0:  # where x was kept one value fewer is drawn: the first draw is not used

@@ -41,6 +41,7 @@ class Tagged:
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
 
         def fill(a: int, b: int, block: Words64) -> None:
+            # Both laws are drawn for everybody, and from the same word, since only one of the two reports is used.
             heads = block[:, 0] < np.uint64(self.coin)
             second = GivenWords(block[:, 1:])
             one = self.first.draw(x[a:b], second).astype(out.dtype)

@@ -15,6 +15,7 @@ BLOCK = 1 << 16  # rows that are added at a time: their words stay in the cache
 def histogram(codes: Array, size: int) -> Ints:
     """How often each of 0 .. size-1 occurs."""
     kernels, codes = kernels_for(len(codes)), native(codes)
+    # Four histograms of more cells would not fit the cache.
     if kernels is not None and size <= 1 << 16:
         counts = np.zeros((4, size), np.int64)
         kernels.histogram(codes, counts)

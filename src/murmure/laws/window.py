@@ -56,6 +56,7 @@ class WindowChannel:
         """The least `outside` for which no report is more than e**epsilon times likelier than another."""
         E = exp(epsilon)
         outside = ceil_share(1, length * E + (outputs - length))
+        # The ratio of peak to outside is checked exactly: rounding must never exceed e**epsilon.
         while not at_most(cls._peak(outside, outputs, length), outside, E):
             outside += 1  # once or twice, for the unit that rounding adds
         law = cls(inputs, outputs, length, step, shift, outside)

@@ -138,6 +138,7 @@ class Labels:
         if found.all():
             return self.number_codes[at]
         out = np.where(found, self.number_codes[at], outside)
+        # Rounding to 15 digits is slow, so only numbers next to a label are rounded: no other can become equal to one.
         rest = np.flatnonzero(~found)
         with np.errstate(invalid="ignore"):
             near = [

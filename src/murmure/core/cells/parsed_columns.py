@@ -266,6 +266,7 @@ def _piece_of_arrow(domain: Any, chunk: Any) -> Piece:
         return DictionaryPiece(indices.array, indices.missing, chunk.dictionary)
     if kind in ARROW_TEXT:
         return TextPiece(chunk)
+    # Domains other than Decimals read a decimal as any number: by its float, rounded to 15 digits.
     if kind.startswith("decimal"):
         chunk, kind = chunk.cast("double"), "double"
     if kind not in ARROW_NUMBERS and kind not in ("bool", "null"):
@@ -409,6 +410,7 @@ def parse_integers(domain: Any, values: Any, low: int, high: int) -> ParsedColum
     array = parsed.codes
     if array.dtype.kind == "f":
         array = whole_floats(array)
+        # Above 2**53 floats skip whole numbers, so such a float does not say which number was written.
         whole = array == np.floor(array)  # NaN is not; infinity is
         if not whole.all() or np.abs(array).max(initial=0) > 2**53:
             with np.errstate(invalid="ignore"):

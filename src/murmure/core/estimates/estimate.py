@@ -81,6 +81,7 @@ class CellEstimator:
 
     def covariance(self, target: Target) -> Floats:
         f = on_simplex(self.raw)
+        # Covariance of the supports over the slopes: the estimate is linear in the tally.
         slope = self.p - self.q
         cov = self.cross(f) / np.outer(slope, slope)
         if target == "superpopulation":
@@ -130,6 +131,7 @@ class CodeEstimator:
 
     def variance(self, target: Target) -> Floats:
         m = np.clip(np.array([self.mean]), 0, self.top)
+        # The noise of an estimated square can exceed the square itself when reports are few.
         few = self.square is not None and self.n < MIN_FOR_VARIANCE and any(self.v)
         return self._variance_per_person(m, target, np.inf if few else self.square) * self.step**2 / self.n
 

@@ -160,6 +160,7 @@ class ShareEstimator:
         k = len(self.counts)
         each = level_of_each(level, k, simultaneous)
         q = reach(self.law, each)
+        # Without a denominator that is surely positive, the set of Fieller is not an interval.
         if not self._divides(q):
             return np.tile([0.0, 1.0], (k, 1)), TOO_FEW
         if self.law is None and target == "fixed":
@@ -256,6 +257,7 @@ class MeanEstimator:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         m, method = self.m, "Fieller"
+        # Without a denominator that is surely positive, the set of Fieller is not an interval.
         if not m.divides(level):
             ends, method = (-float(m.r), float(m.r)), TOO_FEW
         else:

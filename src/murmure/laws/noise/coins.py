@@ -58,6 +58,7 @@ class Stream:
 
 def in_batches(n: int, rng: Random, draw: Callable[[int, Stream], Ints]) -> Ints:
     """n draws; every BATCH of them has a separate generator, so two threads return what one does."""
+    # A batch is numbered by its place, not by the thread that draws it: seeded draws do not depend on threads.
     branch = rng.branch()
     starts = range(0, n, BATCH)
     out = np.empty(n, np.int64)
@@ -82,6 +83,7 @@ def first_accepted(n: int, chance: float, attempt: Callable[[int], Ints]) -> Int
     """The first n accepted of a sequence of independent attempts; `attempt(m)` returns the accepted ones of m."""
     parts, have = [np.empty(0, np.int64)], 0
     while have < n:
+        # Three standard deviations more than expected: a second round is rare, and costs little.
         need = (n - have) / chance
         parts.append(attempt(int(need + 3 * need**0.5) + 2))
         have += len(parts[-1])

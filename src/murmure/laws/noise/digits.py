@@ -375,6 +375,7 @@ class Digits:
             again.append((a, left[:count] + a, further[:count].copy()))
 
         rng.reserve(len(out), len(self.tables)).each(fill, threads())
+        # Two threads append in any order; the next round uses words in the order of places.
         again.sort(key=lambda part: part[0])
         none = np.empty(0, np.int64)
         return np.concatenate([none, *(p for _, p, _ in again)]), np.concatenate([none, *(h for *_, h in again)])
@@ -390,10 +391,8 @@ def digits(rate: Fraction) -> Digits:
         )
     top, *others = _steps(rate)
     size = math.ceil(COVERED / top)
-    tables = (
-        DigitTable.geometric(top, size, escape=True),
-        *(DigitTable.geometric(s, RADIX, escape=False) for s in others),
-    )
+    lower = [DigitTable.geometric(step, RADIX, escape=False) for step in others]
+    tables = (DigitTable.geometric(top, size, escape=True), *lower)
     return Digits(rate, tables, None if others else DigitTable.folded(rate, size))
 
 

@@ -50,6 +50,7 @@ class DiscreteGaussianLaw(BatchedNoise):
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",
             )
         sigma2 = max(sigma2, MIN_SIGMA2)
+        # Any t gives the exact law; just above sigma most proposals are kept.
         t = math.isqrt(math.floor(sigma2)) + 1
         q = max(1, math.floor(FINE * t / sigma2))
         return cls(t, math.ceil(sigma2 * q / t), q)

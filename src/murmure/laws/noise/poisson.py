@@ -57,6 +57,7 @@ class Ends:
 def poisson_ends(mean: Fraction, bits: int) -> Ends:
     """The distribution function to this number of binary digits."""
     p, q, mode = mean.numerator, mean.denominator, math.floor(mean)
+    # Away from the mode on both sides, until the weights round to 0.
     up: list[int] = [1 << (bits + SPARE)]
     down: list[int] = []
     while up[-1]:

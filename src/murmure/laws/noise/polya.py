@@ -159,6 +159,7 @@ class PolyaLaw(BatchedNoise):
 
     def batch(self, n: int, stream: Stream) -> Ints:
         J = self.octaves
+        # Points of both signs, for the difference of two negative binomial numbers.
         count = PoissonLaw(2 * self.r * (J + 1)).batch(n, stream)
         owner = np.repeat(np.arange(n), count)
         place = uniforms(J + 1, len(owner), stream)  # twice the octave, and the sign

@@ -3,7 +3,7 @@
 Readers guess the types of columns from all of their rows. So the same table is read with and without one odd row by
 each of them, and the replay audit looks at what every question and learner made of it: each true answer may move by
 what one row adds, and nothing else may differ. Sanitised rows and parties' sums likewise. (The cells:
-tests/core/test_cells.py.)
+tests/core/cells/test_meaning.py.)
 """
 
 from __future__ import annotations
@@ -200,14 +200,14 @@ def test_sanitised_rows_do_not_depend_on_one_more(holder: str, tmp_path: Path) -
     def reports(rows: list[dict[str, str]], folder: Path) -> Any:
         return mu.sanitise(HOLDERS[holder](text_of(rows), folder), solution, invalid="drop").to_pylist()
 
-    before = reports(PEOPLE, tmp_path / "one")
-    assert [row["ward"] for row in before] == [row["ward"] for row in PEOPLE]
+    without = reports(PEOPLE, tmp_path / "one")
+    assert [row["ward"] for row in without] == [row["ward"] for row in PEOPLE]
     for name, odd in itertools.product(solution.domain, ODD.values()):
         try:
             after = reports(changed(name, odd), tmp_path / "two")
         except GAVE_UP:
             continue
-        assert after[: len(before)] == before and len(after) <= len(before) + 1, (name, odd)
+        assert after[: len(without)] == without and len(after) <= len(without) + 1, (name, odd)
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
@@ -230,10 +230,12 @@ def test_a_party_reads_its_rows_alike(holder: str, tmp_path: Path) -> None:
     two = HOLDERS[holder](text_of([*PEOPLE, valid]), tmp_path / "two")
     for statistic in asks:
         plan = mu.Plan(statistic, parties=mu.PairwiseMasks(3))
-        before, after = party_sum(plan, one), party_sum(plan, two)
+        without, after = party_sum(plan, one), party_sum(plan, two)
 
-        assert (before.rows, after.rows) == (len(PEOPLE), len(PEOPLE) + 1)
-        assert sum(abs(int(b) - int(a)) for a, b in zip(before.values, after.values, strict=True)) == 2  # n, and a cell
+        assert (without.rows, after.rows) == (len(PEOPLE), len(PEOPLE) + 1)
+        assert (
+            sum(abs(int(b) - int(a)) for a, b in zip(without.values, after.values, strict=True)) == 2
+        )  # n, and a cell
 
 
 @pytest.mark.parametrize("ids", [[2**53 + 1, 2**53 + 2, None], [1, 2, None]])
@@ -241,12 +243,12 @@ def test_a_party_reads_its_rows_alike(holder: str, tmp_path: Path) -> None:
 def test_a_column_of_floats_names_nobody(ids: list[Any], frame: str, tmp_path: Path) -> None:
     """One missing id makes floats of all, and different people one: refused by its type, before rows are read."""
     plan = mu.Plan(mu.Histogram(SCHEMA["flag"]), curator=NOISE, unit="id", rows_per_person=1)
-    held = {"id": pd.Series(ids), "flag": ["0", "1", "1"]}
-    table: Any = pd.DataFrame(held)
+    columns = {"id": pd.Series(ids), "flag": ["0", "1", "1"]}
+    table: Any = pd.DataFrame(columns)
     if frame == "polars":
-        table = pl.DataFrame({"id": [None if i is None else float(i) for i in ids], "flag": held["flag"]})
+        table = pl.DataFrame({"id": [None if i is None else float(i) for i in ids], "flag": columns["flag"]})
     elif frame != "pandas":
-        table = pa.table({"id": pa.array([None if i is None else float(i) for i in ids]), "flag": held["flag"]})
+        table = pa.table({"id": pa.array([None if i is None else float(i) for i in ids]), "flag": columns["flag"]})
     table = to_parquet(table, tmp_path) if frame == "parquet" else table
     ledger = mu.Ledger(tmp_path / "ledger.db")
     ledger.set_budget("people", epsilon=1.5)

@@ -21,10 +21,10 @@ MECHANISMS = [m(UNIT, e) for m in (mu.Piecewise, mu.Hybrid, mu.SquareWave) for e
 @pytest.mark.parametrize("n", [5, 20, 100])
 def test_the_saddlepoint_against_beta(n: int) -> None:
     """With two values the sum is a beta variable: its tails are never smaller, and a few per cent larger."""
-    for seen in {0, 1, n // 3, n - 1}:
+    for ones in {0, 1, n // 3, n - 1}:
         for tail, most in ((0.025, 1.04), (1e-4, 1.08)):
-            t = special.betainccinv(seen + 1, n - seen, tail)
-            below = dirichlet_below(np.array([[1.0, 0.0]]), np.array([[seen + 1.0, n - seen]]), np.array([t]))
+            t = special.betainccinv(ones + 1, n - ones, tail)
+            below = dirichlet_below(np.array([[1.0, 0.0]]), np.array([[ones + 1.0, n - ones]]), np.array([t]))
 
             assert 1.0 <= (1 - below[0]) / tail < most
 
@@ -43,10 +43,10 @@ def test_the_saddlepoint_against_draws() -> None:
 
 def test_two_values_have_clopper_pearson() -> None:
     """Gaffke's bound and two moments, of people at both ends: Clopper and Pearson's interval."""
-    for n, seen in ((5, 0), (60, 1), (60, 59), (400, 133)):
-        exact = clopper_pearson([seen], n, 0.95)[0]
-        low, high = gaffke(np.array([0.0, 1.0]), np.array([n - seen, seen], float), (0.0, 1.0), 0.95)
-        share = seen / n
+    for n, ones in ((5, 0), (60, 1), (60, 59), (400, 133)):
+        exact = clopper_pearson([ones], n, 0.95)[0]
+        low, high = gaffke(np.array([0.0, 1.0]), np.array([n - ones, ones], float), (0.0, 1.0), 0.95)
+        share = ones / n
         two, _ = two_moments(share, share * (1 - share), n, (0.0, 1.0), 0.95)
 
         assert two == pytest.approx(tuple(exact), abs=1e-12)

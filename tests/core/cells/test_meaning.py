@@ -220,7 +220,7 @@ def test_one_row_changes_no_other(reader: str, name: str, tmp_path: Any) -> None
     """With one more row, whatever it holds, the codes of all others are what they were."""
     read, texts = READERS[reader], COLUMNS[name]
     column = read(texts, tmp_path)
-    before = {domain: (encode_domain_lenient(domain, column).tolist(), domain.parse(column)) for domain in DOMAINS}
+    expected = {domain: (encode_domain_lenient(domain, column).tolist(), domain.parse(column)) for domain in DOMAINS}
     if is_refused(column):
         pytest.fail(f"{reader} sees no numbers in {texts}")
     for odd in ODD:
@@ -228,7 +228,7 @@ def test_one_row_changes_no_other(reader: str, name: str, tmp_path: Any) -> None
         if is_refused(column):
             continue
         for domain in DOMAINS:
-            lenient, strict = before[domain]
+            lenient, strict = expected[domain]
             assert encode_domain_lenient(domain, column).tolist()[: len(texts)] == lenient, (domain, odd)
             after = domain.parse(column)
             for was, now in ((strict.missing, after.missing), (strict.outside_mask, after.outside_mask)):

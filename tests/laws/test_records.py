@@ -54,14 +54,14 @@ SIZES = [(2,), (2, 2), (2, 63, 3), (64, 65), (3, 300, 2, 5), (61, 62, 63, 64, 65
 def channels() -> dict[str, Hidden]:
     out: dict[str, Hidden] = {}
     for sizes in SIZES:
-        d, said = len(sizes), f"{sizes[:6]}x{len(sizes)}"
+        d, name = len(sizes), f"{sizes[:6]}x{len(sizes)}"
         for protocol in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r"):
-            out[f"{protocol} {said}"] = mu.RSFD(schema(sizes), 2.0, oracle=protocol).channel
+            out[f"{protocol} {name}"] = mu.RSFD(schema(sizes), 2.0, oracle=protocol).channel
         mixed = tuple(itertools.islice(itertools.cycle(["GRR", "OUE-z", "OUE-r"]), d))
-        out[f"mixed {said}"] = mu.RSFD(schema(sizes), 2.0, oracle=mixed, weights=[1 + i % 3 for i in range(d)]).channel
+        out[f"mixed {name}"] = mu.RSFD(schema(sizes), 2.0, oracle=mixed, weights=[1 + i % 3 for i in range(d)]).channel
         priors = [prior(k) for k in sizes]
-        out[f"priors, codes {said}"] = mu.RSRFD(schema(sizes), 1.0, priors, weights="balanced").channel
-        out[f"priors, bits {said}"] = mu.RSRFD(schema(sizes), 1.0, priors, oracle="SUE-r").channel
+        out[f"priors, codes {name}"] = mu.RSRFD(schema(sizes), 1.0, priors, weights="balanced").channel
+        out[f"priors, bits {name}"] = mu.RSRFD(schema(sizes), 1.0, priors, oracle="SUE-r").channel
     out["saturated"] = mu.RSFD(schema((2, 3)), 700.0).channel
     out["rare chance"] = mu.RSFD(schema((2, 3)), 1.0, weights=(1e-12, 1e12)).channel
     return out
@@ -80,7 +80,7 @@ def people(sizes: Sequence[int], n: int) -> list[Any]:
     return out
 
 
-def same(one: Any, two: Any) -> bool:
+def equal(one: Any, two: Any) -> bool:
     parts = zip(one.parts, two.parts, strict=True)
     if not all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in parts):
         return False
@@ -102,7 +102,7 @@ def test_records_are_the_same(use: Use, monkeypatch: pytest.MonkeyPatch, name: s
             for count in (1, 2):
                 use(how)
                 monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
-                assert same(expected, channel.sample(x, Random.seeded(n))), (how, count, n)
+                assert equal(expected, channel.sample(x, Random.seeded(n))), (how, count, n)
 
 
 def test_two_threads_share_many_people(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_two_threads_share_many_people(use: Use, monkeypatch: pytest.MonkeyPatch
     use("compiled")
     for count in (1, 2):
         monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
-        assert same(expected, channel.sample(x, Random.seeded(5)))
+        assert equal(expected, channel.sample(x, Random.seeded(5)))
 
 
 @pytest.mark.parametrize("form", ["uint8", "int8", "int16", "uint64", ">i4", "read-only", "strided", "reversed"])
@@ -127,22 +127,22 @@ def test_the_form_of_the_codes_does_not_matter(use: Use, form: str) -> None:
     shaped = []
     for column in x:
         if form == "read-only":
-            held = column.astype(np.uint8)
-            held.flags.writeable = False
+            shape = column.astype(np.uint8)
+            shape.flags.writeable = False
         elif form == "strided":
-            held = np.repeat(column, 2)[::2]
+            shape = np.repeat(column, 2)[::2]
         elif form == "reversed":
-            held = column[::-1].copy()[::-1]
+            shape = column[::-1].copy()[::-1]
         else:
-            held = column.astype(form)
-        shaped.append(held)
-    before = [column.copy() for column in shaped]
+            shape = column.astype(form)
+        shaped.append(shape)
+    original = [column.copy() for column in shaped]
     for how in ("reference", "compiled"):
         use(how)
         actual = mechanism.channel.sample(shaped, Random.seeded(9))
-        assert same(expected, actual), how
+        assert equal(expected, actual), how
         assert (mechanism.tally(actual) == mechanism.tally(expected)).all()
-    assert all(np.array_equal(a, b) for a, b in zip(before, shaped, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(original, shaped, strict=True))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 70, 300])
@@ -158,7 +158,7 @@ def test_draws_are_the_same(use: Use, d: int, m: int) -> None:
         expected = channel.sample(x, Random.seeded(d))
         assert sum(map(len, expected.rows or ())) == 2003 * m
         use("compiled")
-        assert same(expected, channel.sample(x, Random.seeded(d)))
+        assert equal(expected, channel.sample(x, Random.seeded(d)))
 
 
 # ---- plain integers
@@ -178,30 +178,30 @@ def by_hand(channel: Hidden, x: Sequence[int], words: Sequence[Sequence[int]], c
     """One record from its words, as the module describes it. coins: the string of unary bits, already compared."""
     real, out, at = run_of(channel.chances, words[0][0]), [], 0
     ranges = iter(words[1:])
-    held_words = [next(ranges) if part.words else [] for part in channel.parts]
+    part_words = [next(ranges) if part.words else [] for part in channel.parts]
     coin = next(ranges, [0])  # of whichever zeros are real
     for i, part in enumerate(channel.parts):
-        own = held_words[i]
+        numbers = part_words[i]
         if isinstance(part, FakeCode):
             law = part.real
             if i != real:
-                out.append(run_of(part.fake, own[0]))
-            elif own[0] < law.body:
+                out.append(run_of(part.fake, numbers[0]))
+            elif numbers[0] < law.body:
                 out.append(x[i])
             else:
                 others = [v for v in range(law.outputs) if v != x[i]]
-                out.append(others[(own[0] - law.body) // law.outside])
+                out.append(others[(numbers[0] - law.body) // law.outside])
             continue
         k = part.real.inputs
-        held = list(coins[at : at + k])
+        bits = list(coins[at : at + k])
         at += k
         if isinstance(part, FakeZeros):
             if i == real:
-                held[x[i]] = coin[0] < part.real.yes_true
+                bits[x[i]] = coin[0] < part.real.yes_true
         else:
             assert isinstance(part, FakeValue)
-            held[x[i] if i == real else run_of(part.fake, own[1])] = own[0] < part.real.yes_true
-        out.append(held)
+            bits[x[i] if i == real else run_of(part.fake, numbers[1])] = numbers[0] < part.real.yes_true
+        out.append(bits)
     return out
 
 
@@ -262,8 +262,8 @@ def test_records_by_hand(use: Use, name: str, how: str, equal: int) -> None:
         truth = (drawn < np.uint64(q)).reshape(n, -1)
     reports = channel.draw(x, words)
     for person in range(n):
-        held = [[int(w) for w in block[person]] for block in main]
-        wanted = by_hand(channel, [int(column[person]) for column in x], held, truth[person].tolist())
+        words = [[int(w) for w in block[person]] for block in main]
+        wanted = by_hand(channel, [int(column[person]) for column in x], words, truth[person].tolist())
         for i, part in enumerate(channel.parts):
             got = reports[i][person]
             if not isinstance(part, FakeCode):
@@ -345,7 +345,7 @@ def test_a_persons_record_does_not_depend_on_the_others() -> None:
             column[:250] = 0
             column[251:] = 0
         a, b = (mechanism.randomise(x, Random.seeded(4)) for x in (one, two))
-        rows = [tuple(None if v is None else np.asarray(v).tolist() for v in held.row(250)) for held in (a, b)]
+        rows = [tuple(None if v is None else np.asarray(v).tolist() for v in drawn.row(250)) for drawn in (a, b)]
         assert rows[0] == rows[1]
 
 
@@ -355,9 +355,9 @@ def test_columns_never_share_words() -> None:
 
     class Spy(Random):
         def reserve(self, n: int, width: int, depth: int = 0) -> Any:
-            held = super().reserve(n, width, depth)
-            taken.append((held._main, held._main + n * width))
-            return held
+            range_ = super().reserve(n, width, depth)
+            taken.append((range_._main, range_._main + n * width))
+            return range_
 
     for mechanism in (
         mu.SPL(schema((2, 63, 3)), 1.0),

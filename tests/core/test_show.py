@@ -25,20 +25,20 @@ def release(seeded: bool = True) -> mu.Release:
 def test_a_release_as_json_holds_figures_guarantees_and_digest() -> None:
     """to_json is what may be published: every figure with its interval, every observer with the five parts."""
     shown = release()
-    held = json.loads(shown.to_json())
+    fields = json.loads(shown.to_json())
 
-    assert held["plan"] == shown.plan and held["seeded"] is True and held["people"] == 1000
-    assert [f["label"] for f in held["figures"]] == ["never", "once", "often"]
-    assert [[f["low"], f["high"]] for f in held["figures"]] == shown.estimate.interval().tolist()
-    assert held["guarantees"]["reader"] | {"epsilon": 1.0} == held["guarantees"]["collector"]
-    assert set(held["guarantees"]["reader"]) == {
+    assert fields["plan"] == shown.plan and fields["seeded"] is True and fields["people"] == 1000
+    assert [f["label"] for f in fields["figures"]] == ["never", "once", "often"]
+    assert [[f["low"], f["high"]] for f in fields["figures"]] == shown.estimate.interval().tolist()
+    assert fields["guarantees"]["reader"] | {"epsilon": 1.0} == fields["guarantees"]["collector"]
+    assert set(fields["guarantees"]["reader"]) == {
         *("epsilon", "delta", "relation", "unit", "public", "method", "assumption")
     }
     clear = json.loads(mu.run(mu.Plan(mu.Histogram(ANSWERS)), PEOPLE).to_json())
     assert clear["guarantees"]["reader"]["epsilon"] == "inf"
 
 
-def test_the_witness_is_said_in_words() -> None:
+def test_the_witness_has_words() -> None:
     """Every mechanism's certificate names the report and the two answers in the words of the question."""
     certificate = mu.certify(mu.GRR(ANSWERS, 1.0))
     unary = mu.certify(mu.OUE(ANSWERS, 1.0))
@@ -55,7 +55,7 @@ def test_many_reports_are_not_one_ratio() -> None:
     assert "best" in str(mu.certify(mu.GRR(ANSWERS, 1.0), reports=3))
 
 
-def test_seeded_is_said_first_and_secure_not_at_all() -> None:
+def test_seeded_comes_first_and_secure_is_not_mentioned() -> None:
     """In a notebook the warning stands above the figures."""
     html = release()._repr_html_()
 
@@ -98,9 +98,9 @@ def test_public_columns_are_not_counted_as_randomised() -> None:
 
 
 def test_a_missing_extra_is_installed_in_two_ways() -> None:
-    said = str(mu.core.errors.MissingExtra("reading tables", "pyarrow", "tables"))
+    message = str(mu.core.errors.MissingExtra("reading tables", "pyarrow", "tables"))
 
-    assert "pip install 'murmure[tables]' (in a clone: script/setup tables)" in said
+    assert "pip install 'murmure[tables]' (in a clone: script/setup tables)" in message
 
 
 def test_a_mean_alone_has_no_bar() -> None:
@@ -146,7 +146,7 @@ def test_reports_are_shown_by_number_and_plan() -> None:
     assert "seeded" in repr(plan.report(PEOPLE, mu.Random.seeded(1)))
 
 
-def test_nothing_said_about_randomness_is_secure() -> None:
+def test_randomness_is_secure_by_default() -> None:
     """Plan.report chooses security when nothing is said, and refuses what is no generator."""
     plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
 
@@ -173,7 +173,7 @@ def test_a_near_miss_of_a_column_is_named() -> None:
         mu.run(mu.Plan(mu.Mean(schema["age"])), pd.DataFrame({"Age": [3], "x": [1]}))
 
 
-def test_nobody_s_rows_stand_in_a_message() -> None:
+def test_no_rows_appear_in_a_message() -> None:
     """Arguments the wrong way round: the message names the type, not the data."""
     import pandas as pd
 
@@ -221,7 +221,7 @@ def of_records(mechanism: object) -> mu.Release:
     return mu.run(mu.Plan(mu.Marginals(SCHEMA), person=mechanism), rows, rng=mu.Random.seeded(5))
 
 
-def test_columns_are_aligned_and_what_they_share_is_said_once() -> None:
+def test_columns_are_aligned_and_shared_notes_appear_once() -> None:
     """One table under the other; people, methods, remarks and public knowledge once; nothing wider than a page."""
     text = repr(of_records(mu.SMP(SCHEMA, 3.0, draw="round-robin")))
     words = " ".join(text.split())
@@ -261,7 +261,7 @@ def test_columns_without_figures_say_why() -> None:
     assert "No figure" in shown.estimate["age"]._repr_html_()
 
 
-def test_public_knowledge_stands_once_in_a_notebook() -> None:
+def test_public_knowledge_appears_once_in_a_notebook() -> None:
     assert of_records(mu.SPL(SCHEMA, 4.0))._repr_html_().count("Public") == 1
     assert release()._repr_html_().count("Public") == 1
 
@@ -476,17 +476,17 @@ def test_before_fit_there_is_nothing_to_sum_up() -> None:
 
 def test_large_sums_and_whole_numbers_are_written_out() -> None:
     """No exponent below 10**15, thousands in groups, no decimals where every figure is whole."""
-    for value, said in ((11_630_712.4, "11 630 712"), (-12345.678, "-12 345.7"), (28.5, "28.5000"), (2e15, "2e+15")):
-        assert _figure(value, "value") == said
+    for value, text in ((11_630_712.4, "11 630 712"), (-12345.678, "-12 345.7"), (28.5, "28.5000"), (2e15, "2e+15")):
+        assert _figure(value, "value") == text
     assert [_figure(v, "count") for v in (4999.0, -0.3, 999.0, 1e14)] == ["4 999", "0", "999", "100 000 000 000 000"]
     assert _figure(float("nan"), "value") == "too noisy" and _figure(1.0) == "1.0000"
     age = mu.Integers(18, 60, column="age")
-    held = {"age": [20, 29, 30] * 400}
+    table = {"age": [20, 29, 30] * 400}
     for statistic, lines in (
         (mu.Quantile(age, (0.25, 0.5)), ["quantile 0.25        20        20        20", "median               29"]),
         (mu.Sum(mu.Integers(0, 10**5, column="age")), ["sum      31 600    31 600    31 600"]),
     ):
-        shown = mu.run(mu.Plan(statistic), held).estimate
+        shown = mu.run(mu.Plan(statistic), table).estimate
         assert all(line in repr(shown) for line in lines), repr(shown)
         assert ".0000" not in shown._repr_html_() and "e+" not in shown._repr_html_()
     halves = Estimate(["a", "b"], np.array([20.0, 28.5]), 9, "value", reason="none")
@@ -497,10 +497,10 @@ def test_json_says_whether_the_number_of_people_is_noisy() -> None:
     """Under a curator's noise n is about so many; a choice says no number; in the clear it is exact."""
     noisy = mu.run(mu.Plan(mu.Histogram(ANSWERS), curator=mu.DiscreteLaplace(epsilon=1.0)), PEOPLE)
     chosen = mu.run(mu.Plan(mu.Mode(ANSWERS), curator=mu.PermuteAndFlip(epsilon=1.0)), PEOPLE)
-    held = [json.loads(r.to_json()) for r in (noisy, chosen, release())]
+    releases = [json.loads(r.to_json()) for r in (noisy, chosen, release())]
 
-    assert [h["people_noisy"] for h in held] == [True, False, False]
-    assert held[1]["people"] is None
+    assert [h["people_noisy"] for h in releases] == [True, False, False]
+    assert releases[1]["people"] is None
 
 
 def test_a_choice_has_nothing_to_plot_and_says_so() -> None:

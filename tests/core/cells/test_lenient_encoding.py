@@ -270,8 +270,8 @@ def test_a_schema_says_what_missing_means() -> None:
 
     assert codes == [[1, 2, 3, 2], [2, 3, 4, 0], [0, 1, 2, 1], [7, 40, 99, 40], [5, 10, 9, 0]]
     assert encode_column_lenient(schema, "age", batch["age"]).tolist() == codes[3]
-    for held in (pa.table({k: pa.array(map(str, v)) for k, v in batch.items()}), pd.DataFrame(batch)):
-        assert [len(column) for column in encode_schema_lenient(schema, held)] == [4] * 5
+    for table in (pa.table({k: pa.array(map(str, v)) for k, v in batch.items()}), pd.DataFrame(batch)):
+        assert [len(column) for column in encode_schema_lenient(schema, table)] == [4] * 5
 
 
 @given(st.data())

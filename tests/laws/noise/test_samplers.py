@@ -192,10 +192,10 @@ def test_escapes_go_on_where_the_table_ends(folded: bool) -> None:
     z = short.draw_noise(n, Random.seeded(8))
     with without_kernels():
         assert (short.draw_noise(n, Random.seeded(8)) == z).all()
-    seen = np.bincount(np.abs(z), minlength=40)[:40]
+    observed = np.bincount(np.abs(z), minlength=40)[:40]
     expected = np.array([float(short.prob(m)) * (1 if m == 0 else 2) for m in range(40)]) * n
 
-    assert chi_squared(seen, expected) > FAILURE
+    assert chi_squared(observed, expected) > FAILURE
     assert math.isclose(short.variance, 0.5 / math.sinh(0.25) ** 2, rel_tol=1e-9)
 
 

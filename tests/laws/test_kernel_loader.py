@@ -26,7 +26,7 @@ import os, sys, time
 import numpy as np
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
-from murmure.laws.kernel_loader import kept
+from murmure.laws.kernel_loader import cached_kernel
 
 how, types = sys.argv[1], sys.argv[2:]
 write = IndexDataCacheFile._save_index
@@ -35,7 +35,7 @@ def slowly(self, overloads):
     write(self, overloads)
 IndexDataCacheFile._save_index = slowly
 
-@(kept if how == "kept" else lambda kernel: kernel)
+@(cached_kernel if how == "kept" else lambda kernel: kernel)
 @njit(cache=True)
 def more(x):
     return x + x.dtype.type(1)

@@ -113,8 +113,8 @@ def bins(mean: Fraction) -> tuple[Any, Any]:
 def fit(mean: Fraction, drawn: Any) -> float:
     edges, below = bins(mean)
     expected = np.diff(np.concatenate([[0.0], below, [1.0]])) * len(drawn)
-    seen = np.bincount(np.searchsorted(edges, drawn, side="left"), minlength=len(expected))
-    return chi_squared(seen, np.maximum(expected, 1e-9))
+    observed = np.bincount(np.searchsorted(edges, drawn, side="left"), minlength=len(expected))
+    return chi_squared(observed, np.maximum(expected, 1e-9))
 
 
 WIDE = [Fraction(TABULATED + 1), Fraction(10**6 * 3 + 1, 3), Fraction(10**13), Fraction(HUGE)]
@@ -132,7 +132,7 @@ def test_draws_follow_the_law(mean: Fraction) -> None:
 
 
 @pytest.mark.parametrize("mean", [Fraction(7, 2), Fraction(1000), Fraction(TABULATED + 1), Fraction(HUGE)])
-def test_draws_of_another_law_are_seen(mean: Fraction) -> None:
+def test_draws_of_another_law_are_detected(mean: Fraction) -> None:
     """The test of fit refuses means a twentieth of a deviation too large, and variances a tenth too large."""
     aside = PoissonLaw(mean + Fraction(math.isqrt(math.floor(mean * 10**6)), 20_000)) if mean < HUGE else None
     if aside is not None:

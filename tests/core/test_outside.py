@@ -25,8 +25,8 @@ from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.schema import Schema
 from murmure.learn import LinearRegression
 
-PIMA = Path(__file__).parents[2] / "shared" / "data" / "diabetes.csv"
-OURS = Path(__file__).parents[1] / "bench" / "pima" / "schema.toml"
+PIMA = Path(__file__).parents[3] / "shared" / "data" / "diabetes.csv"
+OURS = Path(__file__).parents[2] / "bench" / "pima" / "schema.toml"
 POLICIES = ("refuse", "clamp", "drop")
 
 # Every column: a domain, values that it holds, values that it does not, and the nearest that it does.
@@ -89,22 +89,22 @@ def test_every_door_and_holder(policy: str, holder: str, tmp_path: Path) -> None
     """In the clear, at the person, between parties and in a sanitised table: what corrected rows would have given."""
     schema, strict = Schema(columns(policy)), Schema(columns("refuse"))
     raw, right = tables(policy)
-    held = holders(raw, tmp_path, "raw")[holder]
+    table = holders(raw, tmp_path, "raw")[holder]
 
     for ask in (lambda s: mu.Marginals(s), lambda s: mu.Pair(s, "age", "smoker")):
-        found, wanted = mu.run(mu.Plan(ask(schema)), held).estimate, mu.run(mu.Plan(ask(strict)), right).estimate
+        found, wanted = mu.run(mu.Plan(ask(schema)), table).estimate, mu.run(mu.Plan(ask(strict)), right).estimate
         assert repr(found) == repr(wanted)
     _, inside, outside = NUMBERS["income"]  # a question about one column leaves out its own rows alone
     kept = [dict(outside).get(v, v) for v in raw["income"] if policy == "clamp" or v in inside]
-    alone = mu.run(mu.Plan(mu.Mean(schema["income"])), held).estimate
+    alone = mu.run(mu.Plan(mu.Mean(schema["income"])), table).estimate
     assert repr(alone) == repr(mu.run(mu.Plan(mu.Mean(strict["income"])), {"income": kept}).estimate)
     person = {s: mu.Plan(mu.Marginals(s), person=mu.SPL(s, 4.0)) for s in (schema, strict)}
     released = [
-        mu.run(person[s], rows, rng=mu.Random.seeded(5)).estimate for s, rows in ((schema, held), (strict, right))
+        mu.run(person[s], rows, rng=mu.Random.seeded(5)).estimate for s, rows in ((schema, table), (strict, right))
     ]
     assert repr(released[0]) == repr(released[1])
     sanitised = [
-        mu.sanitise(rows, mu.SPL(s, 4.0), rng=mu.Random.seeded(5)) for s, rows in ((schema, held), (strict, right))
+        mu.sanitise(rows, mu.SPL(s, 4.0), rng=mu.Random.seeded(5)) for s, rows in ((schema, table), (strict, right))
     ]
     assert sanitised[0].to_pydict() == sanitised[1].to_pydict()
 
@@ -119,8 +119,8 @@ def test_models_and_parties(policy: str) -> None:
     parts = [{name: values[i::3] for name, values in raw.items()} for i in range(3)]
 
     assert econometrics.ols(formula, raw, schema=schema).params.tolist() == wanted.params.tolist()
-    between = econometrics.ols(formula, parts, schema=schema, privacy=mu.Secure(dropouts=0, rows_are_public=True))
-    assert between.params.tolist() == wanted.params.tolist() and between.nobs == wanted.nobs
+    masked = econometrics.ols(formula, parts, schema=schema, privacy=mu.Secure(dropouts=0, rows_are_public=True))
+    assert masked.params.tolist() == wanted.params.tolist() and masked.nobs == wanted.nobs
     fits = [
         LinearRegression(s, target="weight", privacy=mu.Clear()).fit(pd.DataFrame(rows))
         for s, rows in ((schema, raw), (strict, right))
@@ -157,12 +157,12 @@ def test_missing_is_another_matter() -> None:
     """The policy is about values; a missing one is refused, or what the schema says, under each of them."""
     for policy in POLICIES:
         bare = Schema({"age": mu.Column(mu.Integers(0, 9), outside=policy)})
-        said = Schema({"age": mu.Column(mu.Integers(0, 9), missing="constant", missing_value=4, outside=policy)})
+        schema = Schema({"age": mu.Column(mu.Integers(0, 9), missing="constant", missing_value=4, outside=policy)})
         with pytest.raises(OutsideDomain, match="missing"):
             bare.encode({"age": [1, None]})
 
-        assert said.encode({"age": [1, None, float("nan")]})[0].tolist() == [1, 4, 4]
-        assert said["age"].encode([1, None]).tolist() == [1, 4]
+        assert schema.encode({"age": [1, None, float("nan")]})[0].tolist() == [1, 4, 4]
+        assert schema["age"].encode([1, None]).tolist() == [1, 4]
 
 
 def test_what_is_not_a_number_cannot_be_moved() -> None:
@@ -250,21 +250,21 @@ def test_bad_policies_and_constants(make: Any, says: str) -> None:
         make()
 
 
-def test_a_certificate_says_that_dropped_rows_are_seen_to_be_missing() -> None:
+def test_a_certificate_says_that_the_absence_of_dropped_rows_is_visible() -> None:
     for policy in POLICIES:
         schema = Schema({"age": mu.Column(mu.Integers(0, 9), outside=policy), "smoker": mu.Categories(LABELS)})
-        said = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 1.0)).guarantees()["reader"].assumption
+        assumption = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 1.0)).guarantees()["reader"].assumption
 
-        assert ("left out shows" in (said or "")) == (policy == "drop")
+        assert ("left out shows" in (assumption or "")) == (policy == "drop")
 
 
 def test_plans_of_earlier_releases_are_refused() -> None:
     """A curator's plan from before 0.6 meant the middle of the range by a missing number."""
-    held = json.loads(mu.Plan(mu.Mean(mu.Integers(0, 9)), curator=mu.DiscreteLaplace(1.0)).to_json())
-    del held["missing"]
+    fields = json.loads(mu.Plan(mu.Mean(mu.Integers(0, 9)), curator=mu.DiscreteLaplace(1.0)).to_json())
+    del fields["missing"]
 
     with pytest.raises(PlanRefused, match="missing numbers are left out"):
-        mu.Plan.from_json(json.dumps(held))
+        mu.Plan.from_json(json.dumps(fields))
 
 
 def invoke(*arguments: Any) -> Any:
@@ -324,7 +324,7 @@ def test_the_page_carries_the_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not PIMA.exists(), reason="the Pima table is not part of the repository")
-def test_our_own_schema_works_on_raw_pima(tmp_path: Path) -> None:
+def test_our_schema_works_on_raw_pima(tmp_path: Path) -> None:
     """Zeros for "not measured" lie outside the public bounds, and so do a few high values."""
     out = tmp_path / "out.parquet"
     done = json.loads(invoke("sanitize", PIMA, "--schema", OURS, "--epsilon", 4, "-o", out, "--json").output)
@@ -373,10 +373,10 @@ def test_one_row_that_lacks_a_number_adds_nothing_to_whole_rows(name: str, outer
     ask = mu.Where(inner, region, is_in=("n",)) if outer == "where" else mu.GroupBy(inner, region)
     plan = mu.Plan(ask, **CURATOR)
     rows: dict[str, list[Any]] = {"x": [1, 7], "y": [2, 3], "c": ["a", "b"], "r": ["n", "n"]}
-    before = sums(plan, rows)
+    without = sums(plan, rows)
     for odd in (None, "abc", float("nan")):
         more = {key: [*values, values[0]] for key, values in rows.items()} | {"x": [1, 7, odd]}
-        assert (sums(plan, more) == before).all()
+        assert (sums(plan, more) == without).all()
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -389,13 +389,21 @@ def test_no_type_decides_who_is_dropped(domain: Any, kind: Any) -> None:
 
     plan = mu.Plan(mu.Count(replace(domain, outside="drop")), **CURATOR)
     cells = [kind(0.1)] * 50 + [kind(2)] * 50
-    for held in (cells, np.array(cells), pd.Series(np.array(cells)), pa.array(np.array(cells)), {"x": np.array(cells)}):
-        alone = sums(plan, held)
+    for column in (
+        cells,
+        np.array(cells),
+        pd.Series(np.array(cells)),
+        pa.array(np.array(cells)),
+        {"x": np.array(cells)},
+    ):
+        alone = sums(plan, column)
         for odd in (None, "x", "1e400", 10**30):
             mixed = (
-                [*cells, odd] if not isinstance(held, pd.Series) else pd.concat([held, pd.Series([odd], dtype=object)])
+                [*cells, odd]
+                if not isinstance(column, pd.Series)
+                else pd.concat([column, pd.Series([odd], dtype=object)])
             )
-            mixed = {"x": mixed} if isinstance(held, dict) else mixed
+            mixed = {"x": mixed} if isinstance(column, dict) else mixed
             assert abs(int(sums(plan, mixed)[0]) - int(alone[0])) <= 1
 
 

@@ -449,7 +449,7 @@ def test_cells_with_few_reports_are_inverted_exactly_among_many_people() -> None
     assert method == intervals.MIXED and share_intervals(o[:3], N, p, q, 0.95, "fixed")[1] == "exact inversion"
 
 
-def test_each_cell_may_have_coins_of_its_own() -> None:
+def test_each_cell_may_have_different_coins() -> None:
     """p and q by cell: what one cell after another gives."""
     o, p, q = [3, 40, 3, 700], np.array([0.5, 0.7, 0.5, 0.9]), np.array([0.1, 0.2, 0.01, 0.5])
     for target in ("fixed", "superpopulation"):

@@ -70,13 +70,13 @@ def test_points_come_as_often_as_they_should(law: PolyaLaw) -> None:
     n, stream = 200_000, Stream(Random.seeded(2), 10)
     octave = (stream.take(n) % np.uint64(law.octaves + 1)).astype(np.int64)
     k, kept = law._points(octave, stream)
-    seen = np.bincount(np.minimum(k[kept], 60), minlength=61)
+    observed = np.bincount(np.minimum(k[kept], 60), minlength=61)
     at = np.arange(1, 60)
     each = np.exp(-float(law.rate) * at) / at / (law.octaves + 1)
     rest = -math.log(-math.expm1(-float(law.rate))) / (law.octaves + 1) - each.sum()
     expected = np.array([0.0, *each, max(rest, 0.0), 1 - each.sum() - max(rest, 0.0)]) * n
 
-    assert chi_squared(np.append(seen, n - kept.sum()), np.maximum(expected, 1e-9)) > FAILURE
+    assert chi_squared(np.append(observed, n - kept.sum()), np.maximum(expected, 1e-9)) > FAILURE
 
 
 def test_coins() -> None:
