@@ -51,11 +51,10 @@ class ADP(RecordMechanism):
             adaptive = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
             object.__setattr__(adaptive, "by", self.by)
             return RSFD(self.domain, self.epsilon, adaptive.names, self.calibrate)
-        make, each = (SMP, self.epsilon)
-        if self.solution == "spl":
-            make, each = SPL, SPL(self.domain, self.epsilon).epsilons[0]
+        each = self.epsilon if self.solution == "smp" else SPL(self.domain, self.epsilon).epsilons[0]
         parts = build_parts(self.domain, [each] * len(self.columns), "adaptive", "Hybrid", self.by)
-        return make(self.domain, self.epsilon, tuple(type(part).__name__ for part in parts))
+        names = tuple(type(part).__name__ for part in parts)
+        return (SMP if self.solution == "smp" else SPL)(self.domain, self.epsilon, names)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class BoundedLaplace(BiasedNumeric):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         check_cells(self, self.domain.size)
 
     @cached_property

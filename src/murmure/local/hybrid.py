@@ -39,7 +39,7 @@ class Hybrid(NumericOracle):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         room_for_table(type(self).__name__, self.domain.size)
 
     @cached_property

@@ -24,9 +24,6 @@ class Window(BiasedNumeric):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    def __post_init__(self) -> None:
-        self._check_numeric()
-
     @cached_property
     def channel(self) -> WindowLaw:
         K = self.domain.size

@@ -1,8 +1,8 @@
 """A table written batch by batch, all of it or nothing.
 
 Rows go to a hidden file in the same folder (".NAME.XXXX.part"), which is flushed to the disk and only then gets its
-name. Any failure in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and nobody can
-mistake it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
+name. Any failure in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and nobody
+can mistake it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
 """
 
 from __future__ import annotations
