@@ -126,6 +126,7 @@ class Spark:
                     dict(plain.dtypes)[who], "read it from the source as text or as whole numbers", unit
                 )
             named = F.col(who).isNotNull()
+            # By a hash of the content, so that the kept rows are not the smallest ones; the content breaks ties.
             order = Window.partitionBy(who).orderBy(F.xxhash64(*plain.columns), *plain.columns)
             kept = plain.where(named).withColumn("number", F.row_number().over(order)).where(F.col("number") <= rows)
             return kept.drop("number").toDF(*frame.columns)
@@ -148,7 +149,8 @@ class Spark:
 
     def _parts(self, step: SparkStep, source: Any, rng: Random, columns: Sequence[str] | None) -> Iterator[Total]:
         spark = source.sparkSession if _is_frame(source) else self._started()
-        if isinstance(source, str) and "://" in source:  # a file system that Spark knows, and Arrow perhaps not
+        # An address with "://" is of a file system that Spark knows, and that Arrow perhaps does not.
+        if isinstance(source, str) and "://" in source:
             source = spark.read.parquet(source)
         if _is_frame(source):
             frame = _select(source, columns)
@@ -449,7 +451,7 @@ def _partition_id() -> int:
 
 def _numbered_tasks(batches: Iterator[Any], rng: Random, names: list[str]) -> Iterator[LocatedTask]:
     part, rows_before = _partition_id(), 0
-    # batches of ROWS rows, however they came: a seeded run must not depend on Spark's settings
+    # In batches of ROWS rows, however they came: a seeded run must not depend on Spark's settings.
     for i, batch in enumerate(rebatched(batches, ROWS)):
         yield LocatedTask(Task(batch.rename_columns(names), rng.child(part, i)), rows_before, f"partition {part}")
         rows_before += batch.num_rows

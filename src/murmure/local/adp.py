@@ -49,6 +49,7 @@ class ADP(RecordMechanism):
         """The solution with the chosen protocols written out."""
         if self.solution == "rsfd":
             adaptive = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
+            # `by` is not a field of RSFD: its JSON names the oracles that were chosen.
             object.__setattr__(adaptive, "by", self.by)
             return RSFD(self.domain, self.epsilon, adaptive.names, self.calibrate)
         each = self.epsilon if self.solution == "smp" else SPL(self.domain, self.epsilon).epsilons[0]

@@ -28,6 +28,7 @@ MAX_BINS = 1 << 14
 
 def best_bins(epsilon: float) -> int:
     """g = u + 1 for the least integer u with E <= sqrt(u (u+1))."""
+    # Beyond 20 the best number of bins is far above MAX_BINS.
     E = exp_float(min(epsilon, 20.0))
     u = max(1, math.ceil((math.sqrt(1 + 4 * E * E) - 1) / 2))
     return min(u + 1, MAX_BINS)

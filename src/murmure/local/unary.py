@@ -1,4 +1,4 @@
-"""Unary encoding: one bit per value, each flipped on its own.
+"""Unary encoding: one bit per value, each flipped independently.
 
     P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
     SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p.
@@ -81,6 +81,7 @@ class OUE(UnaryEncoding):
     @cached_property
     @exactly
     def channel(self) -> BitsChannel:
+        # The loss falls as q grows: q is rounded up, so that it stays at or below epsilon.
         return BitsChannel(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
 
 

@@ -104,6 +104,7 @@ class Coordinator:
         self._masking_digest = b""  # what parties sign with their vectors
         self._masking_signatures: dict[int, bytes] = {}
         self._alive: AliveBody | None = None
+        # Vectors are added as they come and not kept: a coordinator holds one vector, however many parties there are.
         self._sum = np.zeros(session.encoder.words, np.uint64)
         self._revealed: dict[int, RevealBody] = {}
         self._result: list[int] | None = None
@@ -346,9 +347,9 @@ class Coordinator:
         self._advance("opened", sealed)
         present = set(sealed)
         for place in sealed:
-            near = tuple(other for other in self._joined.neighbours(place) if other in present)
-            boxes = [self._sealed[other][place] for other in near]
-            self._send(place, Kind.DELIVERY, SealedBody(near, boxes, sealed).pack(delivery=True))
+            peers = tuple(other for other in self._joined.neighbours(place) if other in present)
+            boxes = [self._sealed[other][place] for other in peers]
+            self._send(place, Kind.DELIVERY, SealedBody(peers, boxes, sealed).pack(delivery=True))
         self._sealed = {}
 
     def _disputed(self) -> dict[int, tuple[int, ...]]:

@@ -191,6 +191,7 @@ class Party:
         if message.sender != FROM_COORDINATOR:
             raise BadMessage("a party hears the coordinator only.")
         message.check(self.session.digest, self.session.coordinator)
+        # A network may deliver twice: the same bytes are ignored, but a second version is a lie.
         if message.kind in self._received:
             if hmac.compare_digest(self._received[message.kind], raw):
                 return None
@@ -264,6 +265,7 @@ class Party:
         if not present <= set(joined.members) or self.index not in present:
             raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
         check_minimum(self.session, len(present), "sealed their shares")
+        # A coordinator that withholds a box must also admit that its sender is out.
         if sealed.places != tuple(other for other in peers if other in present):
             raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
         self._check_holders(present)
@@ -271,6 +273,7 @@ class Party:
             shares = self._open_box(other, box)
             if shares is not None:
                 self._peer_shares[other] = shares
+        # On the complete graph a party holds a share of its own secrets too; nobody has to seal that one.
         if self.index in joined.holders(self.index):
             self._peer_shares[self.index] = self._split_secrets(joined)[self.index]
         self._sealed, self._unopened = sealed.members, frozenset(sealed.places) - set(self._peer_shares)

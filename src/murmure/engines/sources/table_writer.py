@@ -103,7 +103,8 @@ class TableWriter:
                 f"cannot write {path.name!r}: wanted a name ending in {', '.join(FORMAT_OF_ENDING)}."
             )
         self.path, self.overwrite, self.metadata = path, overwrite, metadata
-        self.target = Path(os.path.realpath(path))  # a link stays a link
+        # The file behind a link is replaced, and the link stays.
+        self.target = Path(os.path.realpath(path))
         self.metadata_path = path.with_name(path.name + "-metadata.json") if self.kind == "csv" else None
         self.schema = schema.with_metadata({METADATA_MARK: "1", **metadata} if metadata else None)
         self.rows = 0

@@ -149,6 +149,7 @@ class ReportColumnCodec:
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
         if hasattr(self._real.channel, "value_bits"):
             return np.ascontiguousarray(raw).view(np.uint16)
+        # Cells have whole bytes; packed reports have whole words of 64 bits.
         padded = np.zeros((len(raw), 8 * packed_words(self._real.domain.size)), np.uint8)
         padded[:, : self.width] = raw
         return padded.view(np.uint64)
