@@ -22,6 +22,7 @@ from murmure.core.counts import MAX_CELLS, check_counts
 from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch
 from murmure.core.types import NoAffine, Total
 from murmure.laws.records import Records
+from murmure.local.base.randomisers import NumericRandomiser
 
 BAD = [
     0, -1, 0.0, -0.5, math.nan, math.inf, -math.inf, 5e-324, 1e-300, 1e-12, 1e300, 10**400, 10**5000, -(10**400),
@@ -44,7 +45,7 @@ def build(name: str, size: int, epsilon: Any, once: float | None = None) -> Any:
         if name == "RSRFD":
             return kind(schema, epsilon, [[1 / size] * size, [0.5, 0.5]])
         return kind(schema, epsilon)
-    return kind(mu.Integers(0, size - 1) if hasattr(kind, "_check_numeric") else mu.Categories(size), epsilon)
+    return kind(mu.Integers(0, size - 1) if issubclass(kind, NumericRandomiser) else mu.Categories(size), epsilon)
 
 
 def drawn(mechanism: Any, n: int, spread: bool = True) -> Any:
@@ -161,7 +162,7 @@ def large(name: str, sizes: list[int], epsilons: list[float]) -> tuple[list[str]
     return out, grown
 
 
-NUMERIC = tuple(name for name in MECHANISMS if hasattr(load(name), "_check_numeric"))
+NUMERIC = tuple(name for name in MECHANISMS if issubclass(load(name), NumericRandomiser))
 
 
 @pytest.mark.parametrize("name", [*COUNTING, *NUMERIC])

@@ -24,6 +24,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
         raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
+    # By what an object has, not by its class: plans are in a package above, and a sharing would load cryptography.
     if hasattr(mechanism, "threshold") and hasattr(mechanism, "honest"):
         return _certify_sharing(mechanism)
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
@@ -43,6 +44,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         loss, epsilon, method = _kept(once, max_loss(kept), reports, getattr(mechanism, "values", 1))
     x, other, y = loss.witness
     label = mechanism.domain.label
+    # The ratio of the witness is that of one report; several, or kept bits, have another one.
     one_report = loss is once and (reports or 1) == 1
     return Certificate(
         epsilon=epsilon,

@@ -125,8 +125,9 @@ def _(channel: TableChannel) -> Loss:
     w = channel.weights
     high, low = w.max(axis=0), w.min(axis=0)
     rough = high.astype(np.float64) / low.astype(np.float64)
-    near = np.nonzero(rough >= rough.max() * (1 - 1e-12))[0]  # floats choose the candidates, integers the winner
-    y = max(near, key=lambda j: Fraction(int(high[j]), int(low[j])))
+    # Floats choose the candidates, exact fractions the winner: fractions of a whole table would be slow.
+    candidates = np.nonzero(rough >= rough.max() * (1 - 1e-12))[0]
+    y = max(candidates, key=lambda j: Fraction(int(high[j]), int(low[j])))
     witness = (int(w[:, y].argmax()), int(w[:, y].argmin()), int(y))
     return Loss(Fraction(int(high[y]), int(low[y])), witness, "enumerated")
 

@@ -93,7 +93,8 @@ def _(channel: Joint, unit: Unit) -> Loss:
 def _(channel: Sampled, unit: Unit) -> Loss:
     losses = [max_loss(part) for part in channel.parts]
     worst = _by_loss(losses)[0]
-    if channel.draw.in_turn:  # only some sets have a turn
+    # Round-robin draws only some of the sets, and the costliest attributes may never be shown together.
+    if channel.draw.in_turn:
         turns = channel.draw.turns()
         costliest = max(turns, key=lambda s: _cost(losses, s))
         with_worst = next(turn for turn in turns if worst in turn)

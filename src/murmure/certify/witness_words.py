@@ -70,7 +70,7 @@ def record_witness_in_words(
     reports, differ = [], []
     for i, name in enumerate(mechanism.columns):
         part = mechanism.parts[i]
-        part = getattr(part, "real", part)  # among fakes
+        part = getattr(part, "real", part)  # the mechanism inside a HiddenOracle
         if y[i] is not None:
             reports.append(f"{name}: {report_in_words(part, y[i])}")
         if x[i] != other[i]:

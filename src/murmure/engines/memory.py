@@ -40,6 +40,7 @@ class Memory:
     def each(self, work: Callable[[Any], T], source: Iterable[Any]) -> Iterator[T]:
         """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people."""
         count, batches = self.threads or threads(), iter(source)
+        # Two batches are taken to see whether there is more than one.
         head = deque(islice(batches, 2))
         several, all_batches = len(head) > 1, chain(_drain(head), batches)
         if count == 1 or not several:  # a single batch may use all cores inside its kernels

@@ -33,7 +33,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Total
 from murmure.engines.base.java import java_home
 from murmure.engines.base.task import Task, rows_in
-from murmure.engines.sources.arrow_cells import inexact_names
+from murmure.engines.sources.arrow_cells import inexact_names, plain_type
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.row_groups import LocatedTask, RowGroup, read_groups, row_groups, scanned_files
 from murmure.engines.sources.table_reader import TableReader, rebatched
@@ -126,6 +126,7 @@ class Spark:
                     dict(plain.dtypes)[who], "read it from the source as text or as whole numbers", unit
                 )
             named = F.col(who).isNotNull()
+            # By a hash of the content, so that the kept rows are not the smallest ones; the content breaks ties.
             order = Window.partitionBy(who).orderBy(F.xxhash64(*plain.columns), *plain.columns)
             kept = plain.where(named).withColumn("number", F.row_number().over(order)).where(F.col("number") <= rows)
             return kept.drop("number").toDF(*frame.columns)
@@ -148,7 +149,8 @@ class Spark:
 
     def _parts(self, step: SparkStep, source: Any, rng: Random, columns: Sequence[str] | None) -> Iterator[Total]:
         spark = source.sparkSession if _is_frame(source) else self._started()
-        if isinstance(source, str) and "://" in source:  # a file system that Spark knows, and Arrow perhaps not
+        # An address with "://" is of a file system that Spark knows, and that Arrow perhaps does not.
+        if isinstance(source, str) and "://" in source:
             source = spark.read.parquet(source)
         if _is_frame(source):
             frame = _select(source, columns)
@@ -403,42 +405,34 @@ def _pickle_step(step: Any) -> bytes:
     return packed
 
 
-def _over_frame(step: SparkStep, rng: Random, names: list[str]) -> OnPartition:
+def _on_partition(step: Any, run: Callable[[Any, Iterator[Any]], Iterator[Any]]) -> OnPartition:
+    """run(step, batches) for the batches of a partition, the step pickled once for all of them."""
     pickled = _pickle_step(step)
 
     def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _add(_load_step(pickled), _numbered_tasks(batches, rng, names))
+        yield from run(_load_step(pickled), batches)
 
     return on_partition
+
+
+def _over_frame(step: SparkStep, rng: Random, names: list[str]) -> OnPartition:
+    return _on_partition(step, lambda loaded, batches: _add(loaded, _numbered_tasks(batches, rng, names)))
 
 
 def _over_groups(step: SparkStep, rng: Random, shares: list[list[RowGroup]], schema: Any) -> OnPartition:
-    pickled = _pickle_step(step)
-
-    def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
+    def run(loaded: Any, batches: Iterator[Any]) -> Iterator[Any]:
         mine = [group for batch in batches for share in batch.column(0).to_pylist() for group in shares[share]]
-        loaded = _load_step(pickled)
-        yield from _add(loaded, read_groups(mine, schema, rng, getattr(loaded, "lenient", False)))
+        return _add(loaded, read_groups(mine, schema, rng, getattr(loaded, "lenient", False)))
 
-    return on_partition
+    return _on_partition(step, run)
 
 
 def _over_sent(step: SparkStep) -> OnPartition:
-    pickled = _pickle_step(step)
-
-    def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _add(_load_step(pickled), _received_tasks(batches))
-
-    return on_partition
+    return _on_partition(step, lambda loaded, batches: _add(loaded, _received_tasks(batches)))
 
 
 def _mapper(function: Callable[[Task], Any], rng: Random, plain: Any, names: list[str]) -> OnPartition:
-    pickled = _pickle_step(function)
-
-    def on_partition(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _map(_load_step(pickled), plain, _numbered_tasks(batches, rng, names))
-
-    return on_partition
+    return _on_partition(function, lambda loaded, batches: _map(loaded, plain, _numbered_tasks(batches, rng, names)))
 
 
 def _received_tasks(batches: Iterator[Any]) -> Iterator[LocatedTask]:
@@ -457,7 +451,7 @@ def _partition_id() -> int:
 
 def _numbered_tasks(batches: Iterator[Any], rng: Random, names: list[str]) -> Iterator[LocatedTask]:
     part, rows_before = _partition_id(), 0
-    # batches of ROWS rows, however they came: a seeded run must not depend on Spark's settings
+    # In batches of ROWS rows, however they came: a seeded run must not depend on Spark's settings.
     for i, batch in enumerate(rebatched(batches, ROWS)):
         yield LocatedTask(Task(batch.rename_columns(names), rng.child(part, i)), rows_before, f"partition {part}")
         rows_before += batch.num_rows
@@ -525,7 +519,7 @@ def _spark_schema(schema: Any) -> Any:
     wider = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
     fields = []
     for f in schema:
-        kind = f.type.value_type if pa.types.is_dictionary(f.type) else f.type
+        kind = plain_type(f.type)
         kind = pa.binary() if pa.types.is_fixed_size_binary(kind) else wider.get(kind, kind)
         fields.append(pa.field(f.name, kind))
     return pa.schema(fields)

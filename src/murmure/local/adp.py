@@ -49,14 +49,13 @@ class ADP(RecordMechanism):
         """The solution with the chosen protocols written out."""
         if self.solution == "rsfd":
             adaptive = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
+            # `by` is not a field of RSFD: its JSON names the oracles that were chosen.
             object.__setattr__(adaptive, "by", self.by)
             return RSFD(self.domain, self.epsilon, adaptive.names, self.calibrate)
-        make: Any = SMP
-        each = self.epsilon
-        if self.solution == "spl":
-            make, each = SPL, SPL(self.domain, self.epsilon).epsilons[0]
+        each = self.epsilon if self.solution == "smp" else SPL(self.domain, self.epsilon).epsilons[0]
         parts = build_parts(self.domain, [each] * len(self.columns), "adaptive", "Hybrid", self.by)
-        return make(self.domain, self.epsilon, tuple(type(part).__name__ for part in parts))
+        names = tuple(type(part).__name__ for part in parts)
+        return (SMP if self.solution == "smp" else SPL)(self.domain, self.epsilon, names)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ MAX_GRID_CELLS = 4096  # the table has cells**2 entries
 
 def table_slack(epsilon: float, K: int) -> float:
     """How much a table's rounding can add to a loss: units of 2**-64 against the smallest and the largest entry."""
+    # Beyond 44, e^epsilon exceeds 2**63: the smallest entry of the table is then one unit, whatever epsilon is.
     E = exp_float(min(epsilon, 44.0))
     return min((4 * K * E + 4 * K * K) / WORD + 1e-13 * max(1.0, epsilon), epsilon / 2)
 
@@ -56,7 +57,7 @@ class BoundedLaplace(BiasedNumeric):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         check_cells(self, self.domain.size)
 
     @cached_property

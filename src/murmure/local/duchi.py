@@ -48,7 +48,7 @@ class Duchi(NumericOracle):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         room_for_table(type(self).__name__, self.domain.size)
 
     @property

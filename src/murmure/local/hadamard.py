@@ -15,13 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.fixed import exactly, exp, floor_share
 from murmure.core.types import Array, Ints
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.tallies import histogram, walsh_hadamard
-from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.local.base.randomisers import FrequencyOracle, Supports
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,6 @@ class HadamardResponse(FrequencyOracle):
 
     domain: Domain
     epsilon: float
-
-    def __post_init__(self) -> None:
-        check_domain(self, self.domain)
-        room_for_cells(type(self).__name__, self.domain.size)
-        check_epsilon(self)
-        check_slope(self)
 
     @cached_property
     @exactly

@@ -15,20 +15,20 @@ from functools import cached_property
 
 import numpy as np
 
-from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exp_float
 from murmure.core.types import Array, Ints
 from murmure.laws.hashed import Hashed
 from murmure.laws.window import WindowChannel
-from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.local.base.randomisers import FrequencyOracle, Supports
 
 MAX_BINS = 1 << 14
 
 
 def best_bins(epsilon: float) -> int:
     """g = u + 1 for the least integer u with E <= sqrt(u (u+1))."""
+    # Beyond 20 the best number of bins is far above MAX_BINS.
     E = exp_float(min(epsilon, 20.0))
     u = max(1, math.ceil((math.sqrt(1 + 4 * E * E) - 1) / 2))
     return min(u + 1, MAX_BINS)
@@ -42,12 +42,6 @@ class LocalHashing(FrequencyOracle):
     @property
     def g(self) -> int:
         raise NotImplementedError
-
-    def __post_init__(self) -> None:
-        check_domain(self, self.domain)
-        room_for_cells(type(self).__name__, self.domain.size)
-        check_epsilon(self)
-        check_slope(self)
 
     @property
     def is_informative(self) -> bool:

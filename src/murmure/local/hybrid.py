@@ -39,7 +39,7 @@ class Hybrid(NumericOracle):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         room_for_table(type(self).__name__, self.domain.size)
 
     @cached_property
@@ -67,7 +67,7 @@ class Hybrid(NumericOracle):
             return np.array(self.readout, float), None
         moments, alpha, duchi = self._parts
         y = np.arange(self.outputs - 2, dtype=float)
-        # Duchi's reports say nothing of the square; the others stand for all
+        # Duchi's two reports say nothing about the square; dividing by alpha makes up for those who send one.
         square = np.append(moments.square_readout(y) / float(alpha), [0.0, 0.0])
         return np.append(moments.readout(y), np.array(duchi, float)), square
 
@@ -85,7 +85,7 @@ class Hybrid(NumericOracle):
             return duchi_variance(self.channel)
         moments, alpha, _ = self._parts
         pairs = zip(moments.variance_polynomial(), duchi_variance(self.channel.second), strict=True)
-        a, b, c = (float(alpha) * one + float(1 - alpha) * two for one, two in pairs)
+        a, b, c = (float(alpha) * piecewise + float(1 - alpha) * duchi for piecewise, duchi in pairs)
         return a, b, c
 
 

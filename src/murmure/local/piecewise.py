@@ -124,9 +124,6 @@ class Piecewise(SlidingOracle):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    def __post_init__(self) -> None:
-        self._check_numeric()
-
     @cached_property
     def channel(self) -> WindowChannel:
         return piecewise_window(self.epsilon, self.domain.size)

@@ -72,6 +72,7 @@ class RAPPOR(PackedOracle):
         # s = (p - (1-p1)) / (2 p1 - 1), rounded down: less s, less loss
         s = (once / (once + 1) - _decimal(1 - p1)) / _decimal(2 * p1 - 1)
         stay = int((s * WORD).to_integral_value(decimal.ROUND_FLOOR))
+        # Above one half, or reports would say nothing about the kept bit; below one, or they would be the kept bit.
         stay = min(max(stay, WORD // 2 + 1), WORD - 1)
         return ChainedBits(self.kept, stay, WORD - stay)
 
@@ -95,6 +96,7 @@ class RAPPOR(PackedOracle):
 
         values: how many distinct values it may report on over time; `seen` is client.seen of the last session.
         """
+        # Its kept bits protect a person for years: a client whose draws can be predicted must not exist.
         rng = (Random.secure() if rng is None else rng).require_secure("MemoisedClient")
         codes = set(seen)
         if len(codes) > check_values(values) or not all(0 <= code < self.domain.size for code in codes):

@@ -8,7 +8,7 @@ Fakes are uniform codes (GRR), bits of nobody (SUE-z, OUE-z) or bits of a unifor
 The papers run P_j at epsilon' = ln(d (e^epsilon - 1) + 1) and claim epsilon. The certifier finds epsilon' when the
 whole record may differ, and epsilon when one attribute may, but only for -z and for equal domains. So `calibrate` says
 what epsilon means here: "record" (epsilon' = epsilon), "attribute" (epsilon' solved so that one attribute costs
-epsilon), or "paper" (the published epsilon', which states no epsilon of its own).
+epsilon), or "paper" (the published epsilon', for which no epsilon is stated).
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ class FakeData(RecordMechanism):
     by: Criterion = "variance"
 
     def _choose_oracle(self, i: int) -> str:
+        # The inner epsilon of "attribute" depends on the oracles, which are chosen here: the published one decides.
         inner = self.epsilon if self.calibrate == "record" else self._published_epsilon
         chance = self._chances(inner).prob(i)
         candidates = {name: HiddenOracle(*self._part(i, name, inner), chance) for name in ADAPTIVE}

@@ -91,6 +91,7 @@ class SMP(RecordMechanism):
         out = []
         for part, f, chance in zip(self.parts, shares, self.chances, strict=True):
             f, shown = np.asarray(f, float), n * chance
+            # Drawing people without replacement adds the variance of the values / shown, times (n - shown) / (n - 1).
             spread = f * (1 - f)
             if hasattr(part, "variance_polynomial"):  # a mean
                 values = part.domain.numbers()

@@ -34,9 +34,6 @@ class SquareWave(SlidingOracle):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    def __post_init__(self) -> None:
-        self._check_numeric()
-
     @cached_property
     def channel(self) -> WindowChannel:
         return sliding_window(self.epsilon, self.domain.size, 2 * half_width(self.epsilon))

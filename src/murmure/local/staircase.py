@@ -89,7 +89,7 @@ class BoundedStaircase(BiasedNumeric):
     gamma: Gamma = "absolute"
 
     def __post_init__(self) -> None:
-        self._check_numeric()
+        super().__post_init__()
         check_cells(self, self.domain.size)
         if self.gamma not in ("absolute", "variance"):
             raise InvalidParameter(

@@ -28,6 +28,7 @@ from murmure.local.unary import PackedOracle
 
 def best_size(k: int, epsilon: float) -> int:
     """The integer w that minimises [(w-1)E + k-w][wE + k-w-1] / (w (k-w)) (both sides of the usual rule)."""
+    # Beyond 300 the exponential approaches the limit of floats, and the best w is 1 long before.
     E = float(exp(min(epsilon, 300.0)))
     centre = k / (E + 1)
     w = np.arange(max(1, int(centre / 2) - 2), min(k - 1, int(centre * 2) + 3) + 1, dtype=float)
@@ -74,6 +75,7 @@ class SubsetSelection(PackedOracle):
 
     def tally(self, reports: Array) -> Ints:
         total = super().tally(reports)
+        # A report with another number of values would bias every share, and the column sums would not show it.
         sizes = np.zeros(len(reports), np.uint32)
         for w in range(reports.shape[1]):
             sizes += np.bitwise_count(reports[:, w])

@@ -1,4 +1,4 @@
-"""Unary encoding: one bit per value, each flipped on its own.
+"""Unary encoding: one bit per value, each flipped independently.
 
     P[bit v = 1 | x] = p if v = x, q otherwise;     p (1 - q) / ((1 - p) q) = e^eps.
     SUE: p = e^(eps/2) / (1 + e^(eps/2)), q = 1 - p.
@@ -15,14 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
-from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
 from murmure.core.types import Array, Ints
 from murmure.laws.bits import BitsChannel, last_word_mask, packed_words
 from murmure.laws.tallies import column_sums
-from murmure.local.base.randomisers import FrequencyOracle, Supports, check_domain, check_epsilon, check_slope
+from murmure.local.base.randomisers import FrequencyOracle, Supports
 
 
 class PackedOracle(FrequencyOracle):
@@ -55,12 +54,6 @@ class UnaryEncoding(PackedOracle):
     def channel(self) -> BitsChannel:
         raise NotImplementedError
 
-    def __post_init__(self) -> None:
-        check_domain(self, self.domain)
-        room_for_cells(type(self).__name__, self.domain.size)
-        check_epsilon(self)
-        check_slope(self)
-
     @cached_property
     def supports(self) -> Supports:
         return Supports(self.channel.p, self.channel.q)
@@ -88,6 +81,7 @@ class OUE(UnaryEncoding):
     @cached_property
     @exactly
     def channel(self) -> BitsChannel:
+        # The loss falls as q grows: q is rounded up, so that it stays at or below epsilon.
         return BitsChannel(self.domain.size, WORD // 2, ceil_share(1, exp(self.epsilon) + 1))
 
 

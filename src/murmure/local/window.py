@@ -24,12 +24,10 @@ class Window(BiasedNumeric):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    def __post_init__(self) -> None:
-        self._check_numeric()
-
     @cached_property
     def channel(self) -> WindowLaw:
         K = self.domain.size
+        # Beyond 100 the window is one cell long; cutting there keeps the exponential a float.
         length = min(max(1, round(K / (1 + exp_float(min(self.epsilon, 100.0) / 2)))), K - 1)
         return WindowLaw.calibrated(self.epsilon, K, K, length, step=1, shift=length // 2)
 

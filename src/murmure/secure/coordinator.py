@@ -97,13 +97,14 @@ class Coordinator:
         self._dismissed: set[int] = set()  # who was sent an END message
         self._end_messages: dict[str, bytes] = {}  # by reason
         self._keys: set[bytes] = set()
-        self._joined: JoinedParties | None = None
+        self._roster: JoinedParties | None = None
         self._sealed: dict[int, dict[int, bytes]] = {}
         self._unopened: dict[int, tuple[int, ...]] = {}  # by complaining party: whose boxes it could not open
         self._shared: tuple[int, ...] = ()
         self._masking_digest = b""  # what parties sign with their vectors
         self._masking_signatures: dict[int, bytes] = {}
-        self._lists: AliveBody | None = None
+        self._alive: AliveBody | None = None
+        # Vectors are added as they come and not kept: a coordinator holds one vector, however many parties there are.
         self._sum = np.zeros(session.encoder.words, np.uint64)
         self._revealed: dict[int, RevealBody] = {}
         self._result: list[int] | None = None
@@ -148,13 +149,23 @@ class Coordinator:
     @property
     def cohort(self) -> tuple[int, ...]:
         """Over whom the sum runs; frozen when the vectors were closed."""
-        if self._lists is None:
+        if self._alive is None:
             raise OutOfOrder(f"the cohort is not frozen at stage {self.stage!r}.")
-        return self._lists.alive
+        return self._alive.alive
 
     def inbox(self, place: int) -> list[bytes]:
         """All messages to this party so far, in order."""
         return list(self._inbox[place])
+
+    @property
+    def _joined(self) -> JoinedParties:
+        assert self._roster is not None, "the keys are not closed yet"
+        return self._roster
+
+    @property
+    def _lists(self) -> AliveBody:
+        assert self._alive is not None, "the vectors are not closed yet"
+        return self._alive
 
     # -- receiving ----------------------------------------------------------------------------------------------------
 
@@ -215,19 +226,16 @@ class Coordinator:
                 self._keys |= {keys.mask, keys.box}
                 self._stage_messages[place] = message
             case Kind.SHARES:
-                assert self._joined is not None
                 sealed = SealedBody.parse(message)
                 if sealed.places != self._joined.neighbours(place):
                     raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
             case Kind.OPENED:
-                assert self._joined is not None
                 unopened = parse_parties(message)
                 if not set(unopened) <= set(self._joined.neighbours(place)) & self.expected:
                     raise RosterDiffers(f"{self._name(place)} complains of shares that were not sealed for it.")
                 self._unopened[place] = unopened
             case Kind.MASKED:
-                assert self._joined is not None
                 if len(message.body) != 8 * self.session.encoder.words + SIGNATURE_BYTES:
                     raise BadMessage(
                         f"the vector of {self._name(place)} does not have {self.session.encoder.words} words."
@@ -239,7 +247,6 @@ class Coordinator:
                 self._masking_signatures[place] = masked.signature
                 self.session.encoder.ring.add(self._sum, masked.words)
             case Kind.AGREE:
-                assert self._joined is not None and self._lists is not None
                 if message.body != self._joined.agreement_digest(self._shared, self._lists):
                     raise RosterDiffers(f"{self._name(place)} signed other lists than those it was sent.")
                 self._stage_messages[place] = message
@@ -249,7 +256,6 @@ class Coordinator:
                 self._revealed[place] = reveal
 
     def _check_reveal(self, place: int, reveal: RevealBody) -> None:
-        assert self._joined is not None and self._lists is not None
         shared, alive = set(self._shared), set(self._lists.alive)
         wanted = [other for other in self._joined.holders(place) if other in shared]  # holding is mutual
         kinds = [SHARE_OF_SELF_MASK if other in alive else SHARE_OF_KEY for other in wanted]
@@ -300,7 +306,7 @@ class Coordinator:
             present = self.received - self.refused - set(self._disputed())
             check_minimum(self.session, len(present), DEED_OF_STAGE[self.stage])
             return
-        if self._joined is None:
+        if self._roster is None:
             raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
         if self.refused & self.expected:
             # Its vector is in the sum, and the others could unmask it without its help: only this check makes the
@@ -332,19 +338,18 @@ class Coordinator:
     def _close_keys(self) -> None:
         # A party that joined and then refused is left out before anything depends on its keys.
         present = sorted(self.received - self.refused)
-        self._joined = JoinedParties(self.session, {place: self._stage_messages[place] for place in present})
+        self._roster = JoinedParties(self.session, {place: self._stage_messages[place] for place in present})
         self._advance("shares", present)
         self._send_all(Kind.ROSTER, self._joined.pack())
 
     def _close_shares(self) -> None:
-        assert self._joined is not None
         sealed = tuple(sorted(self.received - self.refused))
         self._advance("opened", sealed)
         present = set(sealed)
         for place in sealed:
-            near = tuple(other for other in self._joined.neighbours(place) if other in present)
-            boxes = [self._sealed[other][place] for other in near]
-            self._send(place, Kind.DELIVERY, SealedBody(near, boxes, sealed).pack(delivery=True))
+            peers = tuple(other for other in self._joined.neighbours(place) if other in present)
+            boxes = [self._sealed[other][place] for other in peers]
+            self._send(place, Kind.DELIVERY, SealedBody(peers, boxes, sealed).pack(delivery=True))
         self._sealed = {}
 
     def _disputed(self) -> dict[int, tuple[int, ...]]:
@@ -361,18 +366,16 @@ class Coordinator:
 
     def _close_opened(self) -> None:
         """Nobody has masked a vector yet, so nobody's masks involve a party that is left out now."""
-        assert self._joined is not None
         self._shared = tuple(sorted(self.received - self.refused - set(self._disputed())))
         self._masking_digest = self._joined.masking_digest(self._shared)
         self._advance("vectors", self._shared)
         self._send_all(Kind.SHARED, pack_parties(self._shared))
 
     def _close_vectors(self) -> None:
-        assert self._joined is not None
         alive = tuple(sorted(self.received))  # a vector that came counts, even if its sender refuses later
         self._joined.check_connected(alive)
         dropped = tuple(sorted(set(self._shared) - set(alive)))
-        self._lists = AliveBody(alive, dropped, tuple(self._masking_signatures[place] for place in alive))
+        self._alive = AliveBody(alive, dropped, tuple(self._masking_signatures[place] for place in alive))
         self._advance("agree", alive)
         self._send_all(Kind.ALIVE, self._lists.pack())
 
@@ -385,7 +388,6 @@ class Coordinator:
         )
 
     def _close_reveal(self) -> None:
-        assert self._joined is not None and self._lists is not None
         unmasking = Unmasking(self.session, self._joined, self._shared, self._lists, self._revealed)
         words = unmasking.unmask(self._sum)
         misfits: dict[int, list[int]] = {}

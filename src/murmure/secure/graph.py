@@ -40,11 +40,11 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     if q > n - dropouts:
         left = max_dropouts(n, colluders)
         bad = pluralise(colluders, "colluder", "colluders")
-        most = f"at most {pluralise(left, 'dropout', 'dropouts')} with {bad}; or "
+        allowed = f"at most {pluralise(left, 'dropout', 'dropouts')} with {bad}; or "
         raise InvalidParameter(
             f"of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
             f"lists; when {dropouts} vanish {n - dropouts} are left.",
-            hint=(most if left >= 0 else "") + "fewer colluders, or more parties",
+            hint=(allowed if left >= 0 else "") + "fewer colluders, or more parties",
         )
     return q
 

@@ -118,5 +118,6 @@ class Identity:
     def __repr__(self) -> str:
         return f"Identity({Card('x', self.public).fingerprint})"
 
+    # A pickle would carry the private key to disks and other processes.
     def __reduce__(self) -> Any:
         raise TypeError("an identity does not travel")

@@ -123,8 +123,7 @@ class JoinedParties:
 
 def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
     """The same terms for those who joined. The others count as dropouts; the colluders are taken to have joined."""
-    assert sharing.dropouts is not None
-    left = sharing.dropouts - (sharing.parties - joined)
+    left = joined - sharing.minimum  # the minimum stays as agreed: who did not join uses up a dropout
     try:
         return replace(sharing, parties=joined, dropouts=left)
     except InvalidParameter:  # too few for a sparse graph

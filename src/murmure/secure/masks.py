@@ -69,7 +69,8 @@ def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
         raise InvalidParameter("add_mask adds to one row of words (uint64).")
     apply = ring.add if sign == 1 else ring.subtract
     stream = Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor()
-    step = _BUFFER_WORDS // ring.limbs * ring.limbs  # whole elements: a carry stays within one
+    # A piece holds whole elements, since a carry goes from word to word of one.
+    step = _BUFFER_WORDS // ring.limbs * ring.limbs
     size = min(step, len(out))
     buffer = np.empty(size + 2, "<u8")  # update_into wants room for one more block of the cipher
     raw = buffer.view(np.uint8).data

@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 import itertools
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -151,6 +152,14 @@ class Cursor:
             raise BadMessage(f"a {self._kind.name} message lists parties twice, or out of order.")
 
 
+@contextmanager
+def reading_body(message: Message) -> Iterator[Cursor]:
+    """A cursor over the body; an error if the block leaves a part of it unread."""
+    cursor = Cursor(message.body, message.kind)
+    yield cursor
+    cursor.end()
+
+
 def pack_parties(places: Iterable[int]) -> bytes:
     listed = np.array(sorted(places), "<u4")
     return len(listed).to_bytes(4, "little") + listed.tobytes()
@@ -177,9 +186,8 @@ class KeysBody:
 
     @classmethod
     def parse(cls, message: Message) -> KeysBody:
-        c = Cursor(message.body, message.kind)
-        out = cls(c.take(SECRET_BYTES), c.take(SECRET_BYTES), c.take(SECRET_BYTES))
-        c.end()
+        with reading_body(message) as c:
+            out = cls(c.take(SECRET_BYTES), c.take(SECRET_BYTES), c.take(SECRET_BYTES))
         # X25519 ignores the last bit. If it could be set, one key would have two spellings, and a copy would pass.
         if out.mask[-1] >> 7 or out.box[-1] >> 7:
             raise BadMessage("a session key has a bit that keys do not have.")
@@ -196,25 +204,24 @@ def pack_envelopes(messages: Sequence[bytes]) -> bytes:
 
 def parse_envelopes(message: Message, kind: Kind, size: int) -> dict[int, Message]:
     """The envelopes that a ROSTER message carries, by sender; their signatures are not checked yet."""
-    c = Cursor(message.body, message.kind)
     out: dict[int, Message] = {}
     last = -1
-    for _ in range(c.count()):
-        inner = parse_message(c.take(size))
-        if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
-            raise BadMessage(f"a {message.kind.name} message holds something else than {kind.name} messages in order.")
-        last = inner.sender
-        out[last] = inner
-    c.end()
+    with reading_body(message) as c:
+        for _ in range(c.count()):
+            inner = parse_message(c.take(size))
+            if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
+                raise BadMessage(
+                    f"a {message.kind.name} message holds something else than {kind.name} messages in order."
+                )
+            last = inner.sender
+            out[last] = inner
     return out
 
 
 def parse_parties(message: Message) -> tuple[int, ...]:
     """OPENED, SHARED: a list of parties and nothing else."""
-    c = Cursor(message.body, message.kind)
-    out = c.parties()
-    c.end()
-    return out
+    with reading_body(message) as c:
+        return c.parties()
 
 
 @dataclass(frozen=True)
@@ -231,11 +238,9 @@ class SealedBody:
 
     @classmethod
     def parse(cls, message: Message) -> SealedBody:
-        c = Cursor(message.body, message.kind)
-        members = c.parties() if message.kind is Kind.DELIVERY else ()
-        places, boxes = c.records(SEALED_BYTES)
-        c.end()
-        return cls(places, boxes, members)
+        with reading_body(message) as c:
+            members = c.parties() if message.kind is Kind.DELIVERY else ()
+            return cls(*c.records(SEALED_BYTES), members)
 
 
 @dataclass(frozen=True)
@@ -250,10 +255,8 @@ class MaskedBody:
 
     @classmethod
     def parse(cls, message: Message, words: int) -> MaskedBody:
-        c = Cursor(message.body, message.kind)
-        out = cls(_words_from(c.take(8 * words)), c.take(SIGNATURE_BYTES))
-        c.end()
-        return out
+        with reading_body(message) as c:
+            return cls(_words_from(c.take(8 * words)), c.take(SIGNATURE_BYTES))
 
 
 @dataclass(frozen=True)
@@ -273,11 +276,9 @@ class AliveBody:
 
     @classmethod
     def parse(cls, message: Message) -> AliveBody:
-        c = Cursor(message.body, message.kind)
-        alive, signatures = c.records(SIGNATURE_BYTES)
-        out = cls(alive, c.parties(), tuple(signatures))
-        c.end()
-        return out
+        with reading_body(message) as c:
+            alive, signatures = c.records(SIGNATURE_BYTES)
+            return cls(alive, c.parties(), tuple(signatures))
 
 
 def pack_signatures(signatures: Mapping[int, bytes]) -> bytes:
@@ -286,10 +287,8 @@ def pack_signatures(signatures: Mapping[int, bytes]) -> bytes:
 
 
 def parse_signatures(message: Message) -> dict[int, bytes]:
-    c = Cursor(message.body, message.kind)
-    places, signatures = c.records(SIGNATURE_BYTES)
-    c.end()
-    return dict(zip(places, signatures, strict=True))
+    with reading_body(message) as c:
+        return dict(zip(*c.records(SIGNATURE_BYTES), strict=True))
 
 
 @dataclass(frozen=True)
@@ -305,9 +304,8 @@ class RevealBody:
 
     @classmethod
     def parse(cls, message: Message) -> RevealBody:
-        c = Cursor(message.body, message.kind)
-        places, records = c.records(1 + SHARE_BYTES)
-        c.end()
+        with reading_body(message) as c:
+            places, records = c.records(1 + SHARE_BYTES)
         if any(record[0] not in (SHARE_OF_SELF_MASK, SHARE_OF_KEY) for record in records):
             raise BadMessage("a REVEAL message holds a share of something unknown.")
         return cls(places, [(record[0], record[1:]) for record in records])
@@ -325,10 +323,8 @@ class ResultBody:
 
     @classmethod
     def parse(cls, message: Message, words: int) -> ResultBody:
-        c = Cursor(message.body, message.kind)
-        out = cls(c.parties(), _words_from(c.take(8 * words)))
-        c.end()
-        return out
+        with reading_body(message) as c:
+            return cls(c.parties(), _words_from(c.take(8 * words)))
 
 
 def _words_from(raw: bytes) -> Words64:

@@ -77,13 +77,13 @@ class Party:
         self._box_key = X25519PrivateKey.from_private_bytes(derive(seed, "box key", session.digest))
         self._b = derive(seed, "self mask", session.digest)  # b_u of the papers
         self._received: dict[Kind, bytes] = {}
-        self._joined: JoinedParties | None = None
+        self._roster: JoinedParties | None = None
         self._pair_keys: dict[int, bytes] = {}
         self._peer_shares: dict[int, tuple[bytes, bytes]] = {}  # by owner: a share of its self-mask, and of its key
         self._sealed: tuple[int, ...] = ()  # who sealed shares for others
         self._unopened: frozenset[int] = frozenset()  # those whose box does not open here
         self._shared: tuple[int, ...] = ()
-        self._lists: AliveBody | None = None
+        self._alive: AliveBody | None = None
         self.result: list[int] | None = None
         self.ended: str | None = None
 
@@ -103,14 +103,24 @@ class Party:
     @property
     def cohort(self) -> tuple[int, ...]:
         """Over whom the sum will run; known once the coordinator has frozen it."""
-        if self._lists is None:
+        if self._alive is None:
             raise OutOfOrder("the coordinator has not said yet whose vectors came.")
-        return self._lists.alive
+        return self._alive.alive
 
     @property
     def shared(self) -> tuple[int, ...]:
         """Who dealt out shares: the sum will run over some of these. Empty until the coordinator froze the list."""
         return self._shared
+
+    @property
+    def _joined(self) -> JoinedParties:
+        assert self._roster is not None, "the keys are not closed yet"
+        return self._roster
+
+    @property
+    def _lists(self) -> AliveBody:
+        assert self._alive is not None, "the vectors are not closed yet"
+        return self._alive
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -125,7 +135,6 @@ class Party:
     def mask(self, values: Sequence[int] | Ints | Any, noisy: bool = False) -> bytes:
         """The masked vector. Store it before it leaves: the difference to a second one under its masks has no mask."""
         self._require_stage("vector")
-        assert self._joined is not None
         try:
             encoded = self.session.encoder.encode(values, wrap=noisy)
         except ProtocolRefused:
@@ -153,7 +162,6 @@ class Party:
     def reveal(self) -> bytes:
         """One share for each neighbour: of its self-mask if its vector came, otherwise of its key."""
         self._require_stage("reveal")
-        assert self._joined is not None and self._lists is not None
         alive = set(self._lists.alive)
         places = sorted(self._peer_shares)
         kinds = [SHARE_OF_SELF_MASK if place in alive else SHARE_OF_KEY for place in places]
@@ -183,6 +191,7 @@ class Party:
         if message.sender != FROM_COORDINATOR:
             raise BadMessage("a party hears the coordinator only.")
         message.check(self.session.digest, self.session.coordinator)
+        # A network may deliver twice: the same bytes are ignored, but a second version is a lie.
         if message.kind in self._received:
             if hmac.compare_digest(self._received[message.kind], raw):
                 return None
@@ -235,7 +244,7 @@ class Party:
         holders = len(joined.holders(self.index))
         if holders < joined.threshold:
             raise TooFewParties(f"{holders} hold shares of this party's secrets, and {joined.threshold} must.")
-        self._joined = joined
+        self._roster = joined
         self._pair_keys = {other: self._pair_key(other) for other in peers}  # bad keys are found before any is needed
         shares = self._split_secrets(joined)
         boxes = [
@@ -250,13 +259,13 @@ class Party:
         return self._sign(Kind.SHARES, SealedBody(peers, boxes).pack())
 
     def _on_delivery(self, message: Message) -> bytes:
-        assert self._joined is not None
         sealed = SealedBody.parse(message)
         joined, peers = self._joined, self._joined.neighbours(self.index)
         present = set(sealed.members)
         if not present <= set(joined.members) or self.index not in present:
             raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
         check_minimum(self.session, len(present), "sealed their shares")
+        # A coordinator that withholds a box must also admit that its sender is out.
         if sealed.places != tuple(other for other in peers if other in present):
             raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
         self._check_holders(present)
@@ -264,6 +273,7 @@ class Party:
             shares = self._open_box(other, box)
             if shares is not None:
                 self._peer_shares[other] = shares
+        # On the complete graph a party holds a share of its own secrets too; nobody has to seal that one.
         if self.index in joined.holders(self.index):
             self._peer_shares[self.index] = self._split_secrets(joined)[self.index]
         self._sealed, self._unopened = sealed.members, frozenset(sealed.places) - set(self._peer_shares)
@@ -272,7 +282,6 @@ class Party:
 
     def _open_box(self, other: int, box: bytes) -> tuple[bytes, bytes] | None:
         """The two shares in the box; None if it does not open, or does not hold shares."""
-        assert self._joined is not None
         key = box_key(self._box_secret(other), self._joined.digest, other, self.index)
         try:
             opened = box_open(key, box, self._joined.digest)
@@ -301,7 +310,6 @@ class Party:
         return None
 
     def _on_alive(self, message: Message) -> bytes | None:
-        assert self._joined is not None
         lists = AliveBody.parse(message)
         alive, dropped = set(lists.alive), set(lists.dropped)
         if alive & dropped:
@@ -316,12 +324,11 @@ class Party:
         self._check_holders(alive)
         self._joined.check_connected(alive)
         self._check_masking(lists)
-        self._lists = lists
+        self._alive = lists
         self._stage = "agree"
         return self._sign(Kind.AGREE, self._joined.agreement_digest(self._shared, lists))
 
     def _check_holders(self, present: set[int]) -> None:
-        assert self._joined is not None
         left = sum(holder in present for holder in self._joined.holders(self.index))
         if left < self._joined.threshold:
             raise TooFewParties(
@@ -334,7 +341,6 @@ class Party:
         Otherwise the coordinator could have sent one of them a shorter list: its vector would have no masks with those
         left out, and the sum over a few would come out although everybody agrees on the lists now.
         """
-        assert self._joined is not None
         masking = self._joined.masking_digest(self._shared)
         for place, signature in zip(lists.alive, lists.signatures, strict=True):
             if place == self.index or place not in self._peer_shares:
@@ -347,7 +353,6 @@ class Party:
                 )
 
     def _on_agreed(self, message: Message) -> bytes | None:
-        assert self._joined is not None and self._lists is not None
         signatures = parse_signatures(message)
         # A quorum of all who were invited, not of those whom this coordinator lists: two lists cannot both have one.
         quorum = self.session.sharing.quorum
@@ -366,7 +371,6 @@ class Party:
         return None
 
     def _on_result(self, message: Message) -> bytes | None:
-        assert self._lists is not None
         result = ResultBody.parse(message, self.session.encoder.words)
         if result.cohort != self._lists.alive:
             raise RosterDiffers("the result is of other parties than those who were said to be alive.")
@@ -377,12 +381,10 @@ class Party:
     # -- secrets ------------------------------------------------------------------------------------------------------
 
     def _pair_key(self, other: int) -> bytes:
-        assert self._joined is not None
         secret = shared_secret(self._mask_key, self._joined.keys[other].mask, self.session.roster[other].name)
         return pair_key(secret, self._joined.digest, min(self.index, other), max(self.index, other))
 
     def _box_secret(self, other: int) -> bytes:
-        assert self._joined is not None
         return shared_secret(self._box_key, self._joined.keys[other].box, self.session.roster[other].name)
 
     def _split_secrets(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:

@@ -111,10 +111,9 @@ class RingEncoder:
         return self.parties * self.bound < 1 << (WORD_BITS * limbs - 1)
 
     def _check_headroom(self) -> None:
-        assert self.limbs is not None
-        if self._fits(self.limbs):
+        if self._fits(self._limbs):
             return
-        needed, available = (self.parties * self.bound).bit_length() + 1, WORD_BITS * self.limbs
+        needed, available = (self.parties * self.bound).bit_length() + 1, WORD_BITS * self._limbs
         raise NoHeadroom(
             f"Encoder: {self.parties:_} parties with entries up to {shorten(self.bound)} in {self.limbs} word(s) each: "
             f"the sum needs {needed} bits with its sign, {available} are available.",
@@ -123,15 +122,18 @@ class RingEncoder:
         )
 
     @property
+    def _limbs(self) -> int:
+        assert self.limbs is not None  # __post_init__ replaces None
+        return self.limbs
+
+    @property
     def ring(self) -> Ring:
-        assert self.limbs is not None
-        return Ring(limbs=self.limbs)
+        return Ring(limbs=self._limbs)
 
     @property
     def words(self) -> int:
         """The length of what a party sends."""
-        assert self.limbs is not None
-        return self.entries * self.limbs
+        return self.entries * self._limbs
 
     def encode(self, values: Sequence[int] | np.ndarray[Any, Any], *, wrap: bool = False) -> Words64:
         """The words of one party's sums; a sum beyond its bound is an error, never clipped.
@@ -142,9 +144,8 @@ class RingEncoder:
         integers = self._integers(values)
         if not wrap:
             self._check_bound(integers)
-        assert self.limbs is not None
-        out = np.empty((self.entries, self.limbs), np.uint64)
-        for k in range(self.limbs):
+        out = np.empty((self.entries, self._limbs), np.uint64)
+        for k in range(self._limbs):
             word = _shifted(integers, WORD_BITS * k)
             # "& _WORD" on Python's integers is two's complement as well
             out[:, k] = word & _WORD if word.dtype == object else word.view(np.uint64)
@@ -158,12 +159,11 @@ class RingEncoder:
             )
         if not isinstance(total, np.ndarray) or total.dtype != np.uint64 or total.shape != (self.words,):
             raise InvalidParameter(f"Encoder.decode takes {self.words:_} words (uint64).")
-        assert self.limbs is not None
-        digits = total.reshape(self.entries, self.limbs)
+        digits = total.reshape(self.entries, self._limbs)
         sums: Any = np.ascontiguousarray(digits[:, -1]).view(np.int64)  # the sign is in the highest word
-        if self.limbs > 1:
+        if self._limbs > 1:
             sums = sums.astype(object)
-            for k in range(self.limbs - 2, -1, -1):
+            for k in range(self._limbs - 2, -1, -1):
                 sums = (sums << WORD_BITS) + digits[:, k].astype(object)
         decoded: list[int] = sums.tolist()
         if max(max(decoded), -min(decoded)) > survivors * self.bound:
@@ -175,8 +175,7 @@ class RingEncoder:
 
     def digest_fields(self) -> tuple[int, ...]:
         """What every party must agree on, for the digest of a session."""
-        assert self.limbs is not None
-        return (self.entries, self.bound, self.parties, self.limbs, WORD_BITS)
+        return (self.entries, self.bound, self.parties, self._limbs, WORD_BITS)
 
     def _integers(self, values: Sequence[int] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """int64 where the values fit in it, Python's integers where they do not."""

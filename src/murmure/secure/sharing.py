@@ -55,7 +55,6 @@ class PairwiseMasks:
         if self.dropouts is None:
             object.__setattr__(self, "dropouts", self._default_dropouts())
         self._check_whole("dropouts", 0, None)
-        assert self.dropouts is not None
         if self.minimum < MIN_PARTIES:
             raise InvalidParameter(
                 f"PairwiseMasks: {self.parties} parties of which {self.dropouts} may vanish leave {self.minimum}; a "
@@ -104,11 +103,9 @@ class PairwiseMasks:
     def _graph(self) -> tuple[int, int] | None:
         if self.graph == "complete" or (self.graph == "auto" and self.parties <= MAX_COMPLETE):
             return None
-        assert self.dropouts is not None
         try:
-            degree, threshold = graph_parameters(
-                self.parties, self.colluders, self.dropouts, True, SECURITY_AGAINST_TRIES
-            )
+            dropouts = self.parties - self.minimum
+            degree, threshold = graph_parameters(self.parties, self.colluders, dropouts, True, SECURITY_AGAINST_TRIES)
         except InvalidParameter:
             if self.graph == "sparse":
                 raise
@@ -118,8 +115,7 @@ class PairwiseMasks:
     @cached_property
     def quorum(self) -> int:
         """How many of all parties sign the same lists before anybody reveals a share."""
-        assert self.dropouts is not None
-        return quorum(self.parties, self.colluders, self.dropouts)
+        return quorum(self.parties, self.colluders, self.parties - self.minimum)
 
     @property
     def threshold(self) -> int:

@@ -80,6 +80,7 @@ class Choice:
                 "ways.",
                 hint="monotone=False",
             )
+        # One score can rise while another falls, unless all move the same way: the difference moves by twice as much.
         moves = (1 if self.monotone else 2) * sensitivity * rows
         rate = at_rate(Fraction(self.epsilon) / moves).rate  # one that can be drawn exactly, rounded down
         spent = rate * moves

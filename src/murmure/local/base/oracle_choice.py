@@ -76,6 +76,7 @@ def build_parts(
         if isinstance(oracle, tuple):
             name = oracle[i]
         else:
+            # A number with few values is estimated by its shares, which also give the mean.
             number = by_mean(domain) or (numbers and hasattr(domain, "scale"))
             name = numeric if number else oracle
         out.append(_build_part(domain, epsilon, name, numeric, by))

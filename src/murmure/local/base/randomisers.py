@@ -123,6 +123,12 @@ class Supports:
 class FrequencyOracle(Randomiser):
     """Shares from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017: pure protocols)."""
 
+    def __post_init__(self) -> None:
+        check_domain(self, self.domain)
+        room_for_cells(type(self).__name__, self.domain.size)
+        check_epsilon(self)
+        check_slope(self)
+
     @property
     def supports(self) -> Supports:
         raise NotImplementedError
@@ -185,7 +191,7 @@ class NumericRandomiser(Randomiser):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    def _check_numeric(self) -> None:
+    def __post_init__(self) -> None:
         if not isinstance(self.domain, Integers | Interval | Decimals):
             raise InvalidParameter(
                 f"{type(self).__name__}.domain must be Integers, Interval or Decimals, got {shorten(self.domain)}.",

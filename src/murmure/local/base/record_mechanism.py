@@ -143,6 +143,7 @@ class RecordMechanism:
             )
         if (records.rows is not None) != self.shows_some_columns or not records.fit():
             raise InvalidParameter(f"{type(self).__name__}.tally: these records were not made by this mechanism.")
+        # The shape fits; another law can have the same shape, and only the digest shows it.
         self.refuse_others(records)
         out = []
         for i, part in enumerate(self.parts):
@@ -181,7 +182,7 @@ class RecordMechanism:
     def _estimate_column(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
         affine = part.affine()
         if isinstance(affine, NoAffine):
-            if shown != 0:
+            if shown != 0:  # without a figure the counts are still checked: a damaged file should not pass
                 check_counts(type(part).__name__, tally, n if shown is None else shown, tally_width(part), 1)
             return no_estimate(["(no figure)"], affine.reason)
         if shown is None:

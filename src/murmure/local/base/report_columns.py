@@ -85,11 +85,12 @@ class ReportColumnCodec:
             indices = self._placed(reports.astype(np.int32), n, rows, pa.int32())
             return pa.DictionaryArray.from_arrays(indices, self.values, safe=False)  # codes were drawn, not read
         cells = self._table[reports]
-        if rows is None or cells.dtype == bool:
-            spread = np.zeros(n, cells.dtype) if rows is not None else cells
-            if rows is not None:
-                spread[rows] = cells
-            return pa.array(spread, self.type, mask=None if rows is None else ~_shown_mask(n, rows))
+        if rows is None:
+            return pa.array(cells, self.type)
+        if cells.dtype == bool:  # Arrow packs booleans into bits, so their bytes cannot be used as they are
+            spread = np.zeros(n, bool)
+            spread[rows] = cells
+            return pa.array(spread, self.type, mask=~_shown_mask(n, rows))
         return self._placed(cells, n, rows, self.type)
 
     @cached_property
@@ -148,6 +149,7 @@ class ReportColumnCodec:
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
         if hasattr(self._real.channel, "value_bits"):
             return np.ascontiguousarray(raw).view(np.uint16)
+        # Cells have whole bytes; packed reports have whole words of 64 bits.
         padded = np.zeros((len(raw), 8 * packed_words(self._real.domain.size)), np.uint8)
         padded[:, : self.width] = raw
         return padded.view(np.uint64)
