@@ -203,7 +203,7 @@ def test_labels_of_rows_are_there_in_the_clear_only():
 
 @pytest.mark.parametrize("how, asked", [({"split": "best"}, 5), ({"iterations": 4}, 5), ({"n_public": 40}, 2)])
 def test_the_start_and_the_number_of_steps_look_at_no_data(how, asked):
-    """Without any of these, the number of steps follows from a first noisy answer (test_room.py)."""
+    """Without any of these, the number of steps follows from a first noisy answer (test_affordable_sums.py)."""
     questions = []
     for rows in (blobs(3000, 1), blobs(40, 2), {"x": [], "y": []}):
         gate = Gate(Random.seeded(1))

@@ -1,6 +1,6 @@
 """What the noise leaves room for: how much a classifier asks, by numbers that are public once they are released.
 
-The class counts come first and cost a small share of the budget. From then on their noisy sum stands for the number of
+The class counts come first and cost a small share of the budget. From then on their noisy sum serves as the number of
 people, and the deviation that noise would have in a class sum, or in a sum of squares, follows from the schema and the
 budget: people for every deviation is all that decides. Two tables that give the same noisy counts are asked the same.
 The thresholds were found on made-up tables and on Pima (docs/explanation-accuracy.md).
@@ -31,7 +31,7 @@ COUNTS_SHARE = 0.3  # over the largest |v|_1, at most a tenth: the share of the 
 
 @dataclass(frozen=True)
 class OpeningCounts:
-    """Class counts, how many people they tell of with some certainty, and the noise that was not used yet."""
+    """Class counts, how many people there are with some certainty, and the noise that is left to use."""
 
     question: ClassCounts
     counted: ClassCountsEstimate
@@ -90,6 +90,7 @@ def affordable_sums(people: float, sums: float, squares: float, classes: int) ->
         return AffordableSums(False)
     if people < FOR_SQUARES * squares:
         return AffordableSums(True)
+    # Gradients are asked for two classes only: with more, each class would need its own.
     if classes > 2:
         return AffordableSums(True, True)
     if people >= FOR_NEWTON * squares:

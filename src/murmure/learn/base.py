@@ -1,7 +1,7 @@
-"""What every learner shares: a constructor that stores, `fit` that returns self, and scikit-learn's manners without it.
+"""What every learner shares: a constructor that stores, `fit` that returns self, and scikit-learn's conventions.
 
-A learner is a generator of plans. `_steps` yields plans and hears what their statistics made of the sums; whether the
-sums are exact or noisy, of one table or of many that nobody pooled, it cannot tell, and need not.
+A learner is a generator of plans. `_steps` yields plans and receives what their statistics made of the sums. It
+works the same whether the sums are exact or noisy, and whether they come from one table or from many parties.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobo
 
 
 def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Generator[Plan, Any, Any]:
-    """The same generator; the plans that it asks for are kept, exact ones too."""
-    plans.clear()  # it is asked again where somebody else paid for the same answers
+    """The same generator; it also records the plans that it asks for, exact ones too."""
+    plans.clear()  # the steps run again if another process paid for the same answers meanwhile
     answer = None
     while True:
         try:
@@ -71,12 +71,12 @@ def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Gen
 
 
 def _full_text(value: Any) -> str:
-    """A parameter in full: NumPy's own text leaves the middle out."""
+    """A parameter in full: the repr of a NumPy array leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
 
 
 class NotFitted(MurmureError, ValueError, AttributeError):
-    """Asked before it learned anything."""
+    """Raised by a learner that was not fitted yet."""
 
 
 class Learner:
@@ -101,6 +101,7 @@ class Learner:
         gate: for audits, which watch every answer that leaves; by default a fresh one.
         """
         privacy, rows = self.check(X, y)
+        # What an earlier fit learned goes first: a failed fit must not leave a model of other data behind.
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
         gate = gate or Gate(random_or_secure(self.rng, type(self).__name__))
@@ -232,6 +233,7 @@ class Learner:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
         parameters = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
+        # Ledgers hold this digest, so its keys stay as they were in the first version.
         content = {"learner": type(self).__name__, "said": parameters, "schema": schema.to_dict()}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -269,6 +271,7 @@ class Learner:
 
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
+            # scikit-learn's own class too, if somebody imported it: its tools look for that one.
             known = sys.modules.get("sklearn.exceptions")
             kind = NotFitted if known is None else type("NotFitted", (NotFitted, known.NotFittedError), {})
             raise kind(f"This {type(self).__name__} instance is not fitted yet.", hint="call fit(table) first")
@@ -282,7 +285,7 @@ class Learner:
         return str(getattr(self, "post_", ""))
 
     def _why_no_errors(self) -> str | None:
-        """Why there are no standard errors; None: there are some, or nobody expects them."""
+        """Why there are no standard errors; None: there are some, or the learner never has any."""
         return None
 
     def summary(self) -> str:
@@ -296,7 +299,7 @@ class Learner:
 
         return learner_html(self)
 
-    # -- scikit-learn's manners -------------------------------------------------------------------
+    # -- scikit-learn's conventions -------------------------------------------------------------------
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -351,7 +354,7 @@ class Classifier(Learner):
         raise NotImplementedError
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of rows whose class is predicted; y may stand in the table."""
+        """The share of rows whose class is predicted; y may be a column of the table."""
         self._require_fitted()
         truth = X[self._target] if y is None else y
         return float(np.mean(self.predict(X) == np.asarray(truth)))

@@ -67,6 +67,7 @@ def means_of(counted: ClassCountsEstimate, summed: ClassSumsEstimate) -> ClassMe
     classes, d = len(sums), sums.shape[1] - 1
     doubt = v + (UNEVEN * max(counted.mean.sum(), 0.0)) ** 2
     shares, people = shares_of(combined_counts(counted, ClassCountsEstimate(counted.labels, sums[:, 0], doubt)))
+    # A noisy count may be tiny or negative: dividing by it would make means out of noise.
     floor = max(1.0, math.sqrt(v) / 2)
     rows = np.maximum(sums[:, 0], floor)
     means = np.clip(sums[:, 1:] / rows[:, None], -1.0, 1.0)

@@ -160,7 +160,9 @@ class KMeans(Learner):
         if noise is not None and self.split == "clipped":
             self._moves(rows.schema, noise.pure, np.zeros((1, len(rows.schema.private))))
             if self.iterations is not None and isinstance(self.privacy, Central):
-                _, left = self.privacy.noises([MEAN_SHARE, 1 - MEAN_SHARE])  # so little for each step is refused now
+                _, left = self.privacy.noises(
+                    [MEAN_SHARE, 1 - MEAN_SHARE]
+                )  # refuses now what would be too little for each step
                 self.privacy.noises([1.0] * int(self.iterations), left)
 
     @staticmethod
@@ -232,7 +234,7 @@ class KMeans(Learner):
             found: ClustersEstimate = yield privacy.plan(self._clusters(schema, centres), noise)
             taken += 1
             previous, centres = centres, found.centres(centres, last=taken == steps)
-            if noise_in(privacy) is None and (centres == previous).all():  # never where it would tell
+            if noise_in(privacy) is None and (centres == previous).all():  # with noise this would depend on the data
                 break
         middle, half = self._box(schema)
         return {
@@ -252,6 +254,7 @@ class KMeans(Learner):
         people = max(float(found.counts[0]), found.floor)
         doubt = found.move_noise / people**2 / corner**2
         mean = np.clip(found.offset_sums[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
+        # The number of steps may depend on the first noisy answer, which is public from now on, and on no row.
         steps = self.iterations
         if steps is None:
             known = people if self.n_public is None else float(self.n_public)

@@ -32,11 +32,11 @@ def tables_of(learner: Any) -> list[SummaryTable]:
     return tables
 
 
-# -- what is said about it --------------------------------------------------------------------------------------------
+# -- notes ------------------------------------------------------------------------------------------------------------
 
 
 def title_of(learner: Any) -> str:
-    """The learner with the parameters that are not their defaults; the schema's columns are said below."""
+    """The learner with the parameters that are not their defaults; the notes name the schema's columns."""
     return _call_text(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
 
 

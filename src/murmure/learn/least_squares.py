@@ -2,11 +2,11 @@
 
     A = sum v v',  b = sum v y,  both with noise of known variance;   w = A^-1 b.
 
-A noisy A need not be positive definite. Everything below looks at noisy sums only, so it costs nothing; what was done
-is said. Where the smallest eigenvalue stands clear of the noise nothing is done. Otherwise directions whose eigenvalue
-is not positive are left out (spectral trimming) and a ridge of sqrt(d) standard deviations of the noise is added, which
-is about what noise does to the eigenvalues of a matrix of side d. (Zhang et al., PVLDB 5(11), 2012, section 6, propose
-both, the ridge with four deviations whatever d is.)
+A noisy A need not be positive definite. Everything below looks at noisy sums only, so it costs nothing; what was
+done is reported. Where the smallest eigenvalue is well above the noise nothing is done. Otherwise directions whose
+eigenvalue is not positive are left out (spectral trimming) and a ridge of sqrt(d) standard deviations of the noise is
+added, which is about what noise does to the eigenvalues of a matrix of side d. (Zhang et al., PVLDB 5(11), 2012,
+section 6, propose both, the ridge with four deviations whatever d is.)
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def solve(
 ) -> LeastSquaresSolution:
     """min_w w'Aw - 2 b.w; `deviation` is that of the noise in a square.
 
-    ridge: "auto" as above, "adassp", or so many deviations, always. constant: the first column is the constant, which
+    ridge: "auto" as above, "adassp", or a fixed number of deviations. constant: the first column is the constant, which
     no ridge pulls to 0; it is taken out first, with a number of people of at least 1 and at least the noise.
     """
     if not constant:

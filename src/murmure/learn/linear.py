@@ -56,7 +56,7 @@ class LinearRegression(Learner):
     target: the column to predict, a number with public bounds. shape, radius: which rows count in full, public (see
     grid_design.py); rows beyond are weighed down, which leaves a linear model as it is. None: the diamond for
     Laplace, the ball for Gaussian noise, the box without noise. ridge: "auto" (only where the noisy matrix does not
-    stand clear of the noise), or so many standard deviations of the noise, always. trim: leave out directions in which
+    rise above the noise), or a fixed number of standard deviations of the noise. trim: leave out directions in which
     the noisy matrix is not positive. `post_` says what was done.
 
     coef_, intercept_: in the units of the columns; of a category, against its first label. cov_, bse_: of intercept and
@@ -70,7 +70,7 @@ class LinearRegression(Learner):
     bse_: Floats | None  # standard errors of intercept and coefficients, noise included; None after a ridge
     cov_: Floats | None  # their covariance, or None
     post_: str  # what was done to the noisy matrix, in words
-    names_: tuple[str, ...]  # what intercept and coefficients stand for
+    names_: tuple[str, ...]  # the names of intercept and coefficients
 
     def __init__(
         self,
@@ -167,6 +167,7 @@ class LinearRegression(Learner):
             rows = np.eye(d, d + 2, 1)
             rows[:, 0] = design.middles / design.units
             outcome[0] = middle / unit
+        # Through the origin, rows combine several noisy sums; the noisiest of them decides about a ridge.
         deviation = math.sqrt(max(product_variance(row, released.noise) for row in rows))
         ridge: float | str = self.ridge
         if ridge == "auto":
@@ -230,7 +231,7 @@ class LinearRegression(Learner):
         return np.asarray(x @ self.coef_ + self.intercept_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """R^2: the share of the variance of y that is predicted; y may stand in the table."""
+        """R^2: the share of the variance of y that is predicted; y may be a column of the table."""
         self._require_fitted()
         target = self._target or ""
         truth = X[target] if y is None else y

@@ -1,8 +1,8 @@
 """Learning when every row was randomised at the person: the rows as a recipient sees them, or unbiased tables.
 
 `sanitised` gives rows that look like answers: a category through generalised randomised response, a number through a
-bounded mechanism (the lecture's pair: staircase and GRR), every column at its share of epsilon. Whoever learns from
-them learns from a blurred crowd.
+bounded mechanism (the lecture's pair: staircase and GRR), every column at its share of epsilon. A model learned
+from them is a model of blurred people.
 
 `class_tables` gives what the law allows: unbiased counts of class and value together. Left to choose, a person
 reports one pair (class, attribute), drawn by chance, as one answer with the whole of epsilon (SMP of the pairs):
@@ -88,8 +88,8 @@ def row_mechanism(schema: Schema, privacy: Local) -> Plain:
 def sanitised_rows(schema: Schema, frame: Any, privacy: Local, rng: Random) -> tuple[Any, Mapping[str, Certificate]]:
     """The rows as a recipient would see them, with the columns of the schema; and what each observer learns.
 
-    Numbers of an unbiased mechanism (Piecewise, Duchi, Hybrid) may lie beyond the bounds; whoever fits them into the
-    schema again moves them to the nearest bound.
+    Numbers of an unbiased mechanism (Piecewise, Duchi, Hybrid) may lie beyond the bounds; they
+    are moved to the nearest bound.
     """
     from murmure.run.tables.sanitiser import sanitise
 
@@ -151,14 +151,15 @@ def class_tables(
     tables, noise = {}, {}
     for name in ask.attributes:
         estimate: Estimate = release.estimate[names[name]]
-        if np.isnan(estimate.mean).any():  # nobody was drawn for it: nothing is known
+        # Nobody was drawn for this pair: an even table with so much noise that it says nothing.
+        if np.isnan(estimate.mean).any():
             k = schema[name].size
             tables[name], noise[name] = np.full((C, k), n / (C * k)), np.full((C, k), float(n) ** 2)
         else:
             tables[name] = n * estimate.mean.reshape(C, -1)
             noise[name] = n * n * np.asarray(estimate.variance("fixed")).reshape(C, -1)
     guarantees = dict(release.guarantees)
-    if privacy.mechanism is None:  # a pair is no attribute of the person: nothing is said about one attribute alone
+    if privacy.mechanism is None:  # a pair is not an attribute, so no claim is made about one attribute alone
         guarantees = {who: c for who, c in guarantees.items() if c.unit == "record"}
     return summary_of_tables(ask, tables, noise), guarantees
 

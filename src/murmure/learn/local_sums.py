@@ -5,7 +5,7 @@
     a number   r and r2 are the mechanism's readouts of the code and of its square (local/piecewise.py, hybrid.py)
     a label    r_c = (1[report = c] - q) / (p - q); two labels never meet, and an indicator is its own square
 
-Duchi's single bit says nothing of a square: it cannot be used here. The variance of each sum is read off its terms.
+Duchi's single bit says nothing of a square: it cannot be used here. The variance of each sum follows from its terms.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SQUARES = ("Piecewise", "Hybrid")
 def unbiased_products(
     ask: Gram, frame: Any, privacy: Local, rng: Random
 ) -> tuple[GramEstimate, Mapping[str, Certificate]]:
-    """What `ask` would read off true rows, on average; and what each observer learns."""
+    """An unbiased estimate of what `ask` would find in the true rows; and what each observer learns."""
     from murmure.engines.sources.tables import open_table
 
     if type(frame).__module__.startswith("pyspark."):
@@ -68,7 +68,7 @@ def unbiased_products(
             at += columns[c].width
         people += len(records)
     noise = np.maximum(squares - sums**2 / max(people, 1), 0.0)  # n Var: of the reports and of the sample together
-    noise[0, 0] = 0.0
+    noise[0, 0] = 0.0  # the number of reports is known
     released = GramEstimate((*ask.design.names, ask.target), sums, noise)
     return released, Plan(Marginals(schema), person=mechanism).guarantees()
 

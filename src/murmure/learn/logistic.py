@@ -73,7 +73,7 @@ class LogisticRegression(Classifier):
     coef_: Floats  # one row for two classes, else one for each
     intercept_: Floats  # one for each row of coef_
     post_: str  # what was done to the noisy sums, in words
-    names_: tuple[str, ...]  # what intercept and coefficients stand for
+    names_: tuple[str, ...]  # the names of the coefficients
     features_: tuple[str, ...]  # the columns, in order
     n_iter_: NDArray[np.int64]  # steps taken for each row of coef_
     softmax_: bool  # of more than two classes: whether they were learned together, or each against the rest
@@ -207,6 +207,7 @@ class LogisticRegression(Classifier):
         return solve(released.design, b, deviation, self.ridge, self.trim)
 
     def _descent(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], str]]:
+        # Half of the budget for the parabola, the other half for all gradients together.
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
         released: TaylorEstimate = yield privacy.plan(ask, first)
         [w], done = self._least(released)
@@ -289,6 +290,7 @@ class LogisticRegression(Classifier):
             question = replace(_gradient(ask, w, curvature=True), bits=ask.bits - 2, centre=coarser)
             slope: GradientEstimate = yield privacy.plan(question, noise)
             assert slope.curvature is not None
+            # Noise may make the curvature negative in some direction: there the step is kept short.
             values, vectors = np.linalg.eigh(slope.curvature)
             least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
             step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
@@ -361,7 +363,7 @@ def _step(slope: GradientEstimate, z2: float, solve_for: Any) -> Floats:
 
 
 def _near(ask: Taylor, centre: Floats, bits: int) -> tuple[int, ...]:
-    """The centre on a grid of so many bits, within the columns' reach there and on all finer ones; 0 for indicators."""
+    """The centre on a grid of `bits` bits, within the columns' reach there and on all finer ones; 0 for indicators."""
     most = []
     for finer in range(bits, ask.bits + 1):
         axes = replace(ask.design, bits=finer).axes

@@ -4,7 +4,7 @@ What is written is what was released: parameters, schema, learned attributes, gu
 in the clear and names every row (labels), noisy answers (the ledger keeps them), generators and engines.
 
 A file may come from anybody. It is read within bounds, and tried on one row of its own schema; whatever does not fit is
-an InvalidParameter. Guarantees are what the file says: whoever wrote it vouches for them, and nothing here can check.
+an InvalidParameter. Guarantees are what the file says: its author vouches for them, and nothing here can check.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
     what = repr(str(path))
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(MAX_MODEL_BYTES + 1)
+            raw = file.read(MAX_MODEL_BYTES + 1)  # one byte more shows that a file is too long
         text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
@@ -145,7 +145,7 @@ def _parse_schema(document: Any) -> Schema:
 
 
 def _set_costs(learner: Any, document: dict[str, Any]) -> None:
-    """What it cost, as the file says it; observers that share a certificate share it again."""
+    """What it cost, according to the file; observers that share a certificate share it again."""
     known: dict[str, Certificate] = {}
     learner.guarantees_ = {
         observer: known.setdefault(json.dumps(c, sort_keys=True), _parse_certificate(c))
@@ -241,6 +241,7 @@ def _from_json(value: Any) -> Any:
 
 def _make_array(cells: Any, kind: Any) -> Any:
     """Within bounds before it is made: one long text would make every cell of an array as long."""
+    # As objects first: NumPy would allocate the widest text for every cell before the size could be checked.
     flat = np.array(cells, object)
     if any(isinstance(cell, list | tuple | dict) for cell in flat.flat):
         raise ValueError("ragged")

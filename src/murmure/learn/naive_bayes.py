@@ -152,6 +152,7 @@ class NaiveBayes(Classifier):
         if first.people >= FOR_MOMENTS * ask.classes * alone:
             summary: ClassSummary = yield privacy.plan(ask, first.remaining_noise)
             return self._learned(summary, ask)
+        # Not even the means can be told from noise: the rest of the budget counts the classes again.
         if first.people < FOR_MEANS * alone:
             again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
             shares, people = shares_of(combined_counts(first.counted, again))

@@ -1,4 +1,4 @@
-"""Rows to predict: numbers as they are, categories as codes. They belong to whoever asks, who is told what is wrong."""
+"""Rows to predict: numbers as they are, categories as codes. They belong to the caller, who is told what is wrong."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
     if array.dtype.kind not in "biuf":
         array = numbers_in_cells(array.tolist())[0]
     array = array.astype(np.float64)
-    about = schema.column_specs[name]
+    about = schema.about[name]
+    # As in learning: the schema's constant takes the place of a missing number.
     if about.missing == "constant":
         array[np.isnan(array)] = float(about.missing_value)
     if not np.isfinite(array).all():

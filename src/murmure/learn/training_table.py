@@ -13,7 +13,7 @@ from murmure.core.domain import Categories, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 
-READ_OFF_CELLS = 1 << 16  # of a number whose bounds are read off the data, in the clear only
+READ_OFF_CELLS = 1 << 16  # of a number whose bounds come from the data, in the clear only
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ def training_table(
         return TrainingTable(X, schema, features, True)
     if names is not None:
         frame = {name: values for name, values in columns_by_name(X).items() if name != target}
+    # Lists keep the type of each cell. An array has one type for all, so one odd cell would change the others.
     elif schema is not None and _is_plain(X):
         frame = _columns_of_rows(list(X), [name for name in schema.private if name != target])
     else:
@@ -180,7 +181,7 @@ def _conversion_warning() -> type[Warning]:
 
 
 def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, classes: bool) -> Schema:
-    """Bounds and classes as the data have them. In the clear only: whoever sees the model then sees the extremes."""
+    """Bounds and classes as the data have them. In the clear only: the model then shows the extremes."""
     columns: dict[str, Any] = {}
     for name, values in table.items():
         array = np.asarray(values)

@@ -54,8 +54,8 @@ def _stack_level() -> int:
 def steps_before(learner: Any) -> list[str]:
     """The steps of the scikit-learn pipelines that are fitting now, but for the last ones: "scale: StandardScaler".
 
-    A learner is called by a pipeline as by anybody else, and a scaler can keep the names of columns: only who called
-    tells. Where this finds nothing, a warning is missing, and nothing else depends on it.
+    A pipeline calls a learner as any other code does, and a scaler can keep the names of columns, so only the call
+    stack shows it. If this finds nothing, a warning is missing; nothing else depends on it.
     """
     known = sys.modules.get("sklearn.pipeline")
     found: list[str] = []

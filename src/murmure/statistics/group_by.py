@@ -56,7 +56,7 @@ class GroupBy(CuratorStatistic):
     by: Domain | Schema
 
     def in_words(self) -> str:
-        """The question, as a ledger says it."""
+        """The question in the words of a ledger."""
         return f"{in_words(self.statistic)} by {names_in(self.by)}"
 
     def __post_init__(self) -> None:
@@ -144,6 +144,7 @@ class GroupBy(CuratorStatistic):
             place = key.astype(np.int32) * np.int32(size) + inner.astype(np.int32)
             counts = histogram(place, (self.groups + 1) * size).reshape(self.groups + 1, size)
             return self._laid_out(self.statistic.from_counts(counts[:-1]))
+        # Sorting once makes every group a slice: no pass over all rows for each key.
         order = np.argsort(key, kind="stable")
         ends = np.searchsorted(key[order], np.arange(self.groups + 1))
         out = np.zeros((self.groups, self.statistic.width), np.int64)
@@ -152,7 +153,7 @@ class GroupBy(CuratorStatistic):
         return self._laid_out(out)
 
     def _each(self, noisy: NoisySum) -> Iterator[NoisySum]:
-        noisy = with_cached_laws(noisy)  # once for all groups
+        noisy = recalled(noisy)  # once for all groups, which share the laws
         parts = [part.reshape(self.groups, -1) for _, part, _ in noisy]
         for group in range(self.groups):
             yield NoisySum(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)

@@ -38,6 +38,7 @@ class Histogram(BaseStatistic):
         check_few_values("Histogram.domain", self.domain)
         room_for_cells("Histogram", self.domain.size)
 
+    # A row fills one cell, and a row without a value fills none.
     largest = 1
     handles_nobody = True
 

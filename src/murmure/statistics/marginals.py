@@ -41,7 +41,7 @@ class Marginals(BaseStatistic):
 
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts
-    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

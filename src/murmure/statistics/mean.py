@@ -1,7 +1,7 @@
 """The mean of a number.
 
 g(x) = (1, u, 2 u^2 - r^2)  with  u = 2 code - r in [-r, r],  r = size - 1;   finish: middle + step/2 * sum u / sum 1.
-A row without a number is left out of all three, and counted beside the others (left_out.py).
+A row without a number is left out of all three, and counted beside the others (base/left_out_rows.py).
 
 Numbers are centred on the middle of their public range, which halves what one row can add; so are the squares, which
 are for the sampling error alone (and are kept to 30 bits). Protected: noisy sum over noisy count, never over n.

@@ -29,6 +29,7 @@ class Chosen:
     index: int
     candidates: int
 
+    # What releases ask of any estimate. The number of people is not released with a choice.
     n = None
     estimator = None
     target = "fixed"
@@ -52,13 +53,13 @@ class Chosen:
         return [{"label": self.label, "index": self.index}]
 
     def interval(self, *asked: Any, **how: Any) -> Any:
-        """There is none."""
+        """A choice has none: this raises."""
         raise NoUnbiasedEstimate(
             f"a choice carries no error bar: {self.label!r} is one label, and no figure.", hint=FIGURES_HINT
         )
 
     def plot(self, *asked: Any, **how: Any) -> Any:
-        """There is nothing to draw."""
+        """A choice has nothing to draw: this raises."""
         raise NoUnbiasedEstimate(f"a choice has no figure to plot: {self.label!r} is one label.", hint=FIGURES_HINT)
 
     def __repr__(self) -> str:

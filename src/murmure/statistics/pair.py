@@ -62,7 +62,7 @@ class Pair(BaseStatistic):
 
     @property
     def places(self) -> tuple[int, int]:
-        """Where the two columns stand among the private ones."""
+        """The positions of the two columns among the private ones."""
         return self.domain.private.index(self.first), self.domain.private.index(self.second)
 
     @property

@@ -2,7 +2,7 @@
 
 g(x) = the indicator of x on every level of a tree over the grid: its leaf, the leaf's parent, and so on;
 finish: the tree made consistent, then the distribution function inverted. A row without a number is in none of them;
-where there may be such rows, the first level has one place more, which counts them (left_out.py).
+where there may be such rows, the first level has one place more, which counts them (base/left_out_rows.py).
 
 Protected: a block a level, to which a row adds 1. With h levels of branching b a prefix is made of about h b / 4 noisy
 counts with h times the noise, so h^3 (b - 1) would be made small; least squares gains from levels, and h^2.7 (b - 1)
@@ -51,7 +51,7 @@ class Quantile(CuratorStatistic):
 
     domain: Number
     q: float | tuple[float, ...] = 0.5
-    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
+    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
 
     def __post_init__(self) -> None:
         check_number("Quantile", self.domain)
@@ -176,6 +176,7 @@ class _Tree:
             below, spread = np.bincount(parent, z), np.bincount(parent, V)
             share = V / np.where(spread > 0, spread, 1.0)[parent]
             final = z + share * (final - below)[parent]
+        # Every level now adds up to the one above, so sums of leaves are sums of nodes.
         self.leaves = final
 
     @property

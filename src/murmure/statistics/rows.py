@@ -2,7 +2,7 @@
 
 g(x) = 1.
 
-The domain names a column, so that there is something to read; what stands in it does not matter.
+The domain names a column, so that there is something to read; its values do not matter.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Sums(ExactSums):
         return tuple(out)
 
     def in_words(self) -> str:
-        """The question, as a ledger and a release say it."""
+        """The question in the words of a ledger and a release."""
         if self.width < 4:
             return f"Sum{'s' * (self.width > 1)} of {', '.join(self.expressions)}"
         names = self.domain.private

@@ -42,7 +42,7 @@ MAX_CONDITION_VALUES = 1 << 24  # of a column in a condition: which of them matc
 class Where(CuratorStatistic):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
-    column: the domain of a column, or a Schema of one, which also says what stands for a missing answer.
+    column: the domain of a column, or a Schema of one, which also says what replaces a missing answer.
     is_in: values of the column. between: a number from one bound to another, both included (an Interval's by its grid).
     """
 
@@ -52,7 +52,7 @@ class Where(CuratorStatistic):
     between: tuple[float, float] | None = None
 
     def in_words(self) -> str:
-        """The question, as a ledger says it."""
+        """The question in the words of a ledger."""
         if self.is_in is not None:
             rows = f"is {shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))}"
         else:
@@ -74,6 +74,7 @@ class Where(CuratorStatistic):
         for name in ("is_in", "between"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
+        # Both are computed now, so that a bad condition is refused before any row is read.
         _ = self.domain, self._matching
 
     @property

@@ -1,1 +1,1 @@
-"""What every statistic is built on: rows as codes, rows that are left out, designs on a grid."""
+"""What statistics are built on: rows as codes, one-hot cells, moments, exact sums of terms, designs on a grid."""

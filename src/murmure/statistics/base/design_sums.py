@@ -133,6 +133,7 @@ def product_block(
         spread = b * b * S * S + more * S * S // groups
         corner = b * b * (design.box_squares + outcome**2) ** 2 + more * (sum(c**4 for c in design.caps) + outcome**4)
         l2 = min(spread, corner) // 2
+    # Replacing a row adds one vector and removes another; see the top of gram.py for both bounds.
     swap_l1 = min(2 * l1, _half_up((2 * a - b) * 2 * S + b * M * M))
     swap_l2 = min(4 * l2, 2 * l2 if more >= 0 else b * b * S * S)
     # Cauchy: |s|_1^2 <= width |s|_2^2, and |s|_1 is a whole number
@@ -147,7 +148,7 @@ def _half_up(doubled: int) -> int:
 
 
 def upper_of(side: int) -> tuple[Array, Array]:
-    """Where the products z_j z_k with j <= k stand in their matrix."""
+    """The places of the products z_j z_k with j <= k in their matrix."""
     return np.triu_indices(side)
 
 

@@ -36,7 +36,7 @@ class TermsStatistic(CuratorStatistic):
         vars(self)["terms"], vars(self)["wanted"] = terms, tuple(wanted)
 
     def _keep_columns_read(self, terms: Terms, numbers: Sequence[int]) -> None:
-        """Drop the columns that no term reads: nobody has to have them, or to show them."""
+        """Drop the columns that no term reads: a holder of rows then need not have them, or show them."""
         names = columns_in(terms, numbers) or self.domain.private[:1]
         terms.schema = Schema({name: self.domain.column_specs[name] for name in names})
         object.__setattr__(self, "domain", terms.schema)

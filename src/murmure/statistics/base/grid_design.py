@@ -10,7 +10,7 @@ The grid vector of a row is v = (g, u). Shapes bound it, and a row outside is we
     diamond   v <- v min(1, L / |v|_1), cut toward zero        L   = g (1 + radius)
 A public centre may be taken off every number first (u <- u - c): rows near it are then short, and few are weighed down.
 Least squares then weighs this row less, by a factor that depends on x alone: the model that it obeys stays the same, so
-coefficients stay consistent, which moving x alone would not leave them. A label that nobody holds: the row is nothing.
+coefficients stay consistent; moving x alone would bias them. A row with a label that is not listed adds nothing.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from murmure.core.types import Array
 Floats = NDArray[np.float64]
 
 SHAPES = ("box", "unit", "ball", "diamond")
-BLOCK = 1 << 13  # rows that stay in the cache while they are scaled and multiplied
+BLOCK = 1 << 13  # rows at a time: they stay in the cache while they are scaled and multiplied
 MAX_GRID_BITS = 16
 MAX_DESIGN_COLUMNS = 1 << 11  # of a design; products grow with the square
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One column on the grid: the largest value there, and what one grid step is in the column's own units."""
+    """One column on the grid: the largest value there, and what one grid step is in the units of the column."""
 
     domain: Domain
     g: int
-    baseline: bool = True  # whether the first of more than two labels has no indicator of its own
+    baseline: bool = True  # whether the first of more than two labels has no indicator
 
     @property
     def indicators(self) -> bool:
-        """Whether it is several indicators, of which one at most is not zero."""
+        """Whether the column is several indicators. At most one of them is not zero."""
         return isinstance(self.domain, Categories) and self.domain.size > 2
 
     @property
@@ -65,12 +65,12 @@ class Axis:
 
     @property
     def largest(self) -> int:
-        """What one row holds there, at most: attained at the ends of the range."""
+        """The largest grid value of a row. The ends of the range attain it."""
         return self.g if self.indicators or self.fine else self.g // self._steps * self._steps
 
     @property
     def middle(self) -> float:
-        """The value, in the column's own units, that stands at zero."""
+        """The value, in the units of the column, that zero on the grid means."""
         if isinstance(self.domain, Categories):
             return 0.0 if self.indicators else 0.5
         low, step, _ = self.domain.scale()  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ class Axis:
 
     @property
     def unit(self) -> float:
-        """How far one grid step is, in the column's own units."""
+        """How far one grid step is, in the units of the column."""
         if self.indicators:
             return 1 / self.g
         step = 1.0 if isinstance(self.domain, Categories) else self.domain.scale()[1]  # type: ignore[attr-defined]
@@ -195,7 +195,7 @@ class GridDesign:
 
     @cached_property
     def units(self) -> Floats:
-        """Of one half range (g grid steps), in every column's own units."""
+        """The width of one half range (g grid steps), in the units of every column."""
         return np.concatenate([np.full(axis.width, axis.unit * self.g) for axis in self.axes])
 
     # -- rows ---------------------------------------------------------------------------------------------------------
@@ -219,16 +219,18 @@ class GridDesign:
                 if missing is not None:
                     nobody = missing if nobody is None else nobody | missing
                 row += axis.width
+            # The centre comes off before the shape is applied: lengths are measured from it.
             if any(self.centre):
                 v[int(self.intercept) : self.width] -= np.array(self.centre, np.float64)[:, None]
             if weighed:
                 self.weigh(v)
             if nobody is not None:
+                # a row without a listed label is zero everywhere, the constant included
                 v *= ~nobody
             yield v
 
     def weigh(self, v: Floats) -> None:
-        """Bring rows into the shape, with all that stands below their (1, x).
+        """Bring rows into the shape, and scale what lies below their (1, x) by the same factor.
 
         Sums of whole numbers below 2**53 are exact in any order, so the factor depends on the row alone. It and the
         products are too large by less than 2**-50 of themselves, and R^2 < 2**44, so after cutting |v|_1 < L + 1 and

@@ -1,9 +1,9 @@
-"""Rows that are left out of a figure: their number is missing, or their column drops what it does not hold.
+"""Rows that are left out of a figure: their number is missing, or their column drops labels that are not listed.
 
     g(x) = (1, 0, ...) for a row that counts,   (0, 1, 0, ...) for one that is left out
 
-Both counts are one block, to which a row adds 1. So a noisy number of those who are left out costs nothing where rows
-are added or removed (parallel composition); exchanging a row may move both, by 2 in all. A domain that leaves nobody
+Both counts are one block, to which a row adds 1. So the noisy number of rows that are left out costs nothing where rows
+are added or removed (parallel composition); replacing a row may move both, by 2 in all. A domain that leaves nobody
 out, because a public constant takes the place of what is missing, has the one count; and so has every statistic outside
 a curator's plan, since others refuse such rows or drop them before they count.
 """
@@ -26,16 +26,18 @@ LABEL = "left out"
 
 
 def left_out_field() -> Any:
-    """The field of a statistic: whether it counts those who are left out. Plans set it; where it is false, their JSON
-    does not name it."""
+    """The field of a statistic: whether it counts the rows that are left out.
+
+    Plans set it. Where it is false their JSON leaves it out, so that plans keep the digests they had before it existed.
+    """
     return field(default=False, metadata={"unsaid": True})
 
 
 def with_left_out_count(statistic: Any) -> Any:
-    """The same question, as a curator answers it."""
+    """The same question for a curator, who also counts the rows that are left out."""
     if hasattr(statistic, "left_out"):
         return replace(statistic, left_out=True)
-    if hasattr(statistic, "statistic"):  # of groups, or of some rows
+    if hasattr(statistic, "statistic"):  # GroupBy or Where: the question is inside
         return replace(statistic, statistic=with_left_out_count(statistic.statistic))
     return statistic
 
@@ -46,7 +48,7 @@ def counts_left_out(statistic: Any) -> bool:
 
 
 def counts_block(both: bool, weight: float) -> Block:
-    # The count of everybody is moved by no exchange; one is the least that a block can say.
+    # Replacing a row leaves the count of all rows as it is, but 1 is the smallest bound that a block can have.
     return Block("count", 2, 1, 1, weight, 2, 2) if both else Block("count", 1, 1, 1, weight, 1, 1)
 
 

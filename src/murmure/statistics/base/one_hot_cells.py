@@ -1,4 +1,4 @@
-"""Cells of which a row fills exactly one: how far one row moves them, and their shares."""
+"""Cells where a row fills at most one: how far one row moves them, and their shares."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What statistics share: histograms of codes with nobody in them, and the columns that several questions read.
 
-A code that equals the size of its domain stands for nobody: a row that is left out (core/cells/lenient_encoding.py).
+A code that equals the size of its domain means "nobody": a row that is left out (core/cells/lenient_encoding.py).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def check_protectable(owner: str, statistic: Any) -> None:
 
 
 def in_words(statistic: Any) -> str:
-    """The question, as a ledger and a release say it: "Mean of age by region"."""
+    """The question in the words of a ledger and a release: "Mean of age by region"."""
     domain = statistic.domain
     if hasattr(statistic, "in_words"):
         return str(statistic.in_words())
@@ -92,18 +92,18 @@ def counts_of(x: Array, size: int) -> Ints:
 
 
 def counts_with_nobody(x: Array, size: int) -> Ints:
-    """The same, and nobody last."""
+    """The same; the count of nobody comes last."""
     return histogram(x, size + 1)
 
 
 def complete_rows(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The rows that lack nothing that a whole row needs."""
+    """The rows that have every number that a whole row needs."""
     lacking = lacking_rows(domain, codes)
     return codes if lacking is None else tuple(column[~lacking] for column in codes)
 
 
 def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | None:
-    """Those without a number, or with a label that their column drops; None: there are none.
+    """Rows without a number, or with a label that their column drops; None: there are none.
 
     Any other label that is not listed is for the statistic to deal with.
     """
@@ -119,14 +119,14 @@ def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | Non
 
 
 def present(codes: Any, lacking: NDArray[np.bool_]) -> Any:
-    """The same rows, with a code that there is in place of what is lacking: they are added up nowhere."""
+    """The same rows, with code 0 where a value is lacking. The caller must not add these rows up."""
     if isinstance(codes, tuple):
         return tuple(present(column, lacking) for column in codes)
     return np.where(lacking, 0, codes)
 
 
 def one_hot(x: Array, size: int) -> Ints:
-    """The indicators of 0 .. size-1; nobody has none."""
+    """The indicators of 0 .. size-1; the code of nobody has none of them."""
     return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
 
 
@@ -168,7 +168,7 @@ def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -
                 hint="take both from the same schema",
             )
         if known is None or (isinstance(known, Column) and known.missing == "refuse"):
-            out[name] = column  # the one that says what stands for a missing answer
+            out[name] = column  # the one that says what replaces a missing answer
     return Schema(out)
 
 
@@ -182,7 +182,7 @@ def codes_for(x: tuple[Array, ...], whole: Schema, domain: Domain | Schema) -> A
 
 
 def take_rows(x: Any, which: Any) -> Any:
-    """Some of the people."""
+    """The rows that `which` selects, whether x is one column or several."""
     return tuple(part[which] for part in x) if isinstance(x, tuple) else x[which]
 
 

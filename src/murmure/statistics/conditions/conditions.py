@@ -6,8 +6,8 @@ Expressions are walked term by term, so that nothing hides in arithmetic:
     what is one number on more than half of the domain          7 * max(0, 1 - abs(id - 5)) + 2:  where it is another
     a product of some of these                                  (ward == "A") * smoker:  where none of them is 0
 
-Tables, groups and places are conditions too: each of their cells is one. Weights are read off as well: how much more a
-condition makes of the same columns,  x + 10**6 * x * (ward == "A")  has weights of x whose ratio is 10**6.
+Tables, groups and places are conditions too: each of their cells is one. Weights are found as well: how much larger a
+condition makes the same columns,  x + 10**6 * x * (ward == "A")  has weights of x whose ratio is 10**6.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from murmure.statistics.conditions.weights import weights_in
 from murmure.statistics.expressions.parser import quote_name, read_expression
 from murmure.statistics.expressions.terms import COMPARISONS, ORDERS, Term, Terms, grid_of
 
-MAX_SMOOTH_POINTS = 1 << 14  # combinations at which a polynomial is looked at
+MAX_SMOOTH_POINTS = 1 << 14  # combinations of values at which a polynomial is evaluated
 MAX_EXPANDED_CELLS = 1 << 12  # cells of a table that are judged one by one; of larger ones the smallest
-MAX_WORK = 1 << 26  # numbers that are worked out for one question: a stranger wrote it
+MAX_WORK = 1 << 26  # numbers that are computed for one question. A stranger wrote it, so the work must be bounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Condition:
     region: Region | None  # None: it is known by its share alone, or not at all
     columns: frozenset[str]
     loose: frozenset[str] = frozenset()  # columns that are compared otherwise than with one threshold
-    cut: frozenset[str] = frozenset()  # columns that stand in it as cells of a table or a grid alone
+    cut: frozenset[str] = frozenset()  # columns that appear in it only as cells of a table or a grid
     nominal: Fraction | None = None  # its share, where only that is known
     question: int = 0
 
@@ -79,9 +79,9 @@ class Conditions:
 
 
 def conditions_of(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, int] | None = None) -> Conditions:
-    """What a statistic asks for. texts: further expressions of the same columns, of which later rounds may ask.
+    """What a statistic asks for. texts: further expressions of the same columns, which later rounds may ask for.
 
-    finest: a column, and how many cells of it later rounds may come to; "" for cells that are no column's.
+    finest: a column, and how many cells of it later rounds may come to; "" for cells that belong to no column.
     """
     out = _of_statistic(statistic)
     domain = statistic.domain
@@ -108,7 +108,7 @@ def _domains(domain: Any) -> dict[str, Domain]:
 
 
 def _of_text(text: str, schema: Schema) -> Conditions:
-    """Of an expression; what is none has no condition."""
+    """The conditions of an expression; a text that is not an expression has none."""
     terms = Terms(schema)
     try:
         number = read_expression(text, terms)
@@ -158,7 +158,7 @@ def _nearest(cells: int) -> Condition:
 
 
 def _of_columns(statistic: Any) -> Conditions:
-    """What learners ask: each label of each column by itself and with each of another."""
+    """What learners ask: each label of each column, alone and together with each label of another."""
     domain: Schema = statistic.domain
     named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
     pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
@@ -315,7 +315,7 @@ def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Cond
 
 
 class _Walk:
-    """Terms as conditions."""
+    """Finds the conditions among terms. Regions are kept, since many terms share their parts."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -340,7 +340,7 @@ class _Walk:
         return Condition(self._text_of(term) or text, where, term.columns, loose)
 
     def _loose(self, n: int) -> frozenset[str]:
-        """Columns that stand in anything else than a threshold."""
+        """Columns that appear in anything other than a threshold."""
         term = self.terms[n]
         if self._is_threshold(term) or term.is_constant:
             return frozenset()
@@ -398,7 +398,9 @@ class _Walk:
         cut = cut or (term.kind == "abs" and self.terms[term.of[0]].kind not in ("column", "plus"))
         cut = cut or (term.kind in ("plus", "power", "log", "sqrt") and self._folds(n) > 1)
         if cut and self._listed(n, MAX_POINTS) is None:
-            return Condition(text, None, term.columns, term.columns)  # it could be anything
+            return Condition(
+                text, None, term.columns, term.columns
+            )  # too many combinations to list: it could pick out anything
         return None
 
     def _folds(self, n: int) -> int:
@@ -417,7 +419,7 @@ class _Walk:
         if values is None:
             return None
         flat = np.sort(values.ravel())
-        usual = flat[len(flat) // 2]  # what more than half are is in the middle
+        usual = flat[len(flat) // 2]  # the value of more than half of the points is the median
         mask: Mask = np.asarray(values != usual, bool)
         if 2 * np.count_nonzero(mask) >= mask.size:
             return None

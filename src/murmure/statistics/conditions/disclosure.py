@@ -1,8 +1,8 @@
-"""How much a study lets go without noise that hides a row: sums are counted by what they can carry.
+"""How much a study releases without noise that hides a row: sums are counted by what they can carry.
 
-A sum is one number, but a long one can hold many beside one another: (age == 40) * pay + (age == 41) * pay * 1e5 + ...
-has five digits for every age, and tells as much as one sum for each. So a sum counts as often as its range over one row
-needs the digits of the columns that it reads; a column or a product of columns counts once, a square twice. A real
+A sum is one number, but a long one can hold many side by side: (age == 40) * pay + (age == 41) * pay * 1e5 + ...
+has five digits for every age, and reveals as much as one sum for each. So a sum counts as often as its range over one
+row needs the digits of the columns that it reads; a column or a product of columns counts once, a square twice. A real
 function of a row, such as the score of a logit, is released to some 60 bits: over columns of 8 bits it counts as 8.
 """
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 # Above this epsilon noise does not hide a row: a guess between two possibilities is right 399 times in 400.
 MAX_HIDING_EPSILON = 6
-WORD = 64  # bits that one count stands for at most, however wide the columns are said to be
+WORD = 64  # the most bits that one count covers, however wide the schema says that the columns are
 
 
 def disclosure_counts(statistic: Any) -> list[int]:
-    """Of every sum, how many it counts as."""
+    """For every sum, how many sums it counts as."""
     if not isinstance(statistic, ExactSums):
         counts = getattr(statistic, "trailing_counts", 0)  # of rows or parties, the last figures
         return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
@@ -34,7 +34,7 @@ def disclosure_counts(statistic: Any) -> list[int]:
 
 
 def of_reals(statistic: Any) -> bool:
-    """Whether it adds up long numbers that are no products of columns: real functions, or squares of parties' sums."""
+    """Whether it adds up long numbers that are not products of columns: real functions, or squares of parties' sums."""
     return bool(getattr(statistic, "wide", False)) and not isinstance(statistic, ExactSums)
 
 
@@ -65,7 +65,7 @@ def reader_epsilon(plan: Plan) -> float:
 
 
 def hidden_by_noise(plans: Sequence[Plan]) -> tuple[bool, ...]:
-    """Of every plan, whether its noise hides a row: by itself, and in all that do so together."""
+    """Of every plan, whether its noise hides a row: alone, and together with the others that do."""
     alone = [plan.curator is not None and reader_epsilon(plan) <= MAX_HIDING_EPSILON for plan in plans]
     together = (
         sum_up(reader_epsilon(plan) for plan, hides in zip(plans, alone, strict=True) if hides) <= MAX_HIDING_EPSILON

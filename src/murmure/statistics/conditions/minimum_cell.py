@@ -33,14 +33,14 @@ MIN_JUDGED_CELL = 2  # the least minimum_cell: at 1, a sum over one row is allow
 MAX_WEIGHT = 1000
 MAX_PAIRS = 1 << 23  # of conditions that are compared with one another
 BLOCK = 512  # conditions at a time
-MAX_LISTED = 60  # of those that are no boxes
+MAX_LISTED = 60  # of the conditions that are not boxes
 
 Kind = Literal["few", "rest", "difference", "id", "weight", "unknown", "many"]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a question is refused. rows: so many rows are expected where `minimum` are wanted, of `of` rows."""
+    """Why a question is refused. rows: how many rows are expected, of `of` rows, where `minimum` are wanted."""
 
     kind: Kind
     question: int
@@ -63,7 +63,7 @@ def first_problem(
 ) -> Problem | None:
     """What is wrong with these questions, each with its number; None: nothing.
 
-    rows: the fewest of a party. before: what earlier studies asked for, which is compared and not judged again.
+    rows: the fewest of a party. earlier: what earlier studies asked for; it is compared, and not judged again.
     """
     if minimum < MIN_JUDGED_CELL:
         return None
@@ -82,6 +82,7 @@ def first_problem(
                 return problem
             if numbered.region is not None and numbered.share not in (0, 1):
                 distinct.setdefault(numbered.region.key, numbered)
+    # Two conditions are each large enough, but the rows in which they differ may be few: subtraction shows those.
     new = list(distinct.values())
     old = _earlier_conditions(earlier, domains, distinct)
     return _check_differences(new, old, rows, minimum)
@@ -174,7 +175,7 @@ def _check_differences(new: Sequence[Condition], old: Sequence[Condition], rows:
 def _check_pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None:
     assert a.region is not None and b.region is not None
     shared = intersection_share(a.region, b.region)
-    if shared is None:  # at least so much apart, whatever they share
+    if shared is None:  # they differ at least by this share, whatever they have in common
         apart = abs(a.region.share - b.region.share)
         apart = min(apart, abs(1 - a.region.share - b.region.share))
         if apart * rows >= minimum:

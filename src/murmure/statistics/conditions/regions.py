@@ -84,7 +84,7 @@ def _share(mask: Mask) -> Fraction:
 
 
 def make_box(masks: Mapping[str, Mask]) -> Box:
-    """Without the columns of which every value is in."""
+    """Columns whose every value is in are dropped: they restrict nothing."""
     return Box({name: mask for name, mask in masks.items() if not mask.all()})
 
 
@@ -97,9 +97,10 @@ def make_region(columns: Sequence[str], mask: Mask) -> Region:
         boxed = boxed & side.reshape([-1 if j == i else 1 for j in range(mask.ndim)])
     if mask.ndim == 1 or bool((boxed == mask).all()):
         return make_box(dict(zip(columns, sides, strict=True)))
+    # Columns in alphabetical order, so that equal parts have equal keys.
     order = np.argsort(np.array(columns))
     mask, names = mask.transpose(order), [columns[i] for i in order]
-    for i in reversed(range(mask.ndim)):  # the same whatever this column holds
+    for i in reversed(range(mask.ndim)):  # a column that does not matter is dropped
         first = mask.take([0], axis=i)
         if bool((mask == first).all()):
             mask, names = first.squeeze(axis=i), [*names[:i], *names[i + 1 :]]
@@ -173,7 +174,7 @@ def translate_region(part: Region, old: Mapping[str, Domain], new: Mapping[str, 
 
 
 def _places(old: Domain, new: Domain) -> NDArray[np.intp]:
-    """Where each value of the new domain stands in the old one; beyond its last where it does not."""
+    """The code of each value of the new domain in the old one; one beyond the last where it is not there."""
     at = {value: i for i, value in enumerate(_values(old))}
     return np.array([at.get(value, len(at)) for value in _values(new)], np.intp)
 

@@ -1,11 +1,11 @@
 """How much more some conditions make of the same columns: the ratio of public weights in one sum.
 
-    x + 10**6 * x * (ward == "A")      x has the weights 1 and 10**6: the rows of ward A are read off the high digits
-    (age - 41) ** 3                    every power of age has one weight: coefficients of a polynomial are no weights
+    x + 10**6 * x * (ward == "A")      x has the weights 1 and 10**6: the high digits show the rows of ward A
+    (age - 41) ** 3                    every power of age has one weight: coefficients of a polynomial are not weights
 
-An expression is multiplied out into products of columns, each with the conditions that it stands under. Coefficients of
+An expression is multiplied out into products of columns, each with the conditions that multiply it. Coefficients of
 the same product under different conditions are its weights. e to the power of a column is a weight too, where it
-multiplies other columns, or stands beside another column in one power.
+multiplies other columns, or appears beside another column in one power.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ def _multiply_out(terms: Terms, n: int) -> Polynomial:
             out = None if out is None else _product(out, base_parts, Fraction(1))
         scale = term.unit / terms[term.of[0]].unit ** term.detail
         out = None if out is None else {key: weight * scale for key, weight in out.items()}
+    # What cannot be multiplied out counts as one column of its own, whose weight is its unit.
     if out is None or len(out) > MAX_PARTS:
         atom = (term.kind, term.of, term.times, term.detail)
         return {(frozenset(), ((atom, 1),)): term.unit}

@@ -1,4 +1,4 @@
-"""Counts of cells as they were read: an array with an axis for each column, and the noise in it if there is some."""
+"""Counts of cells: an array with an axis for each column, and the noise in it if there is some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A matrix of sums of products as it was read: exact fractions, and the noise in every entry where there is some."""
+"""A matrix of sums of products: exact fractions, and the noise in every entry where there is some."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class CrossProductsEstimate(SumsInterface):
     """sum_i w_i f_a(x_i) f_b(x_i) for all a, b. `summed` are the figures themselves, each once, with their error bars.
 
     Two entries that are one sum share one noise: figure[a][b] is the number of the sum, -1 where the entry is 0
-    whatever rows hold. Where factors were asked less a middle (centred.py), sum k is a combination of noisy figures,
-    each so often as parts[k] says; entries then share noises, and `slopes` says which.
+    whatever rows hold. Where factors were asked less a middle (centred_factors.py), sum k is the combination
+    parts[k] of noisy figures; entries then share noise, and `slopes` says which.
     """
 
     factors: tuple[str, ...]
@@ -30,7 +30,7 @@ class CrossProductsEstimate(SumsInterface):
     bits: int  # of the longest whole number among the sums
     grid: tuple[str, ...]  # columns whose numbers were rounded to a grid
     summed: SumsEstimate = field(repr=False)
-    parties: int | None = None  # that have rows, where each made something of its own sums (by_party.py)
+    parties: int | None = None  # that have rows, where each party transformed its sums (party_products.py)
     parts: tuple[Combination, ...] | None = None  # None: every sum is a figure
 
     unit = "value"
@@ -52,14 +52,14 @@ class CrossProductsEstimate(SumsInterface):
             figures, variances = sums, each
             sums = tuple(sum((c * figures[k] for k, c in part.items()), Fraction(0)) for part in parts)
             each = [sum(float(c) ** 2 * variances[k] for k, c in part.items()) for part in parts if summed.noisy]
-        sums, each = (*sums, Fraction(0)), [*each, 0.0]  # the last one is that of the entries -1
+        sums, each = (*sums, Fraction(0)), [*each, 0.0]  # the last one serves the entries numbered -1
         noise = tuple(tuple(each[k] for k in line) for line in figure) if summed.noisy else None
         bits = max(abs(v).bit_length() for v in summed.whole)
         matrix = tuple(tuple(sums[k] for k in line) for line in figure)
         return cls(factors, summed.n, matrix, noise, figure, bits, summed.grid, summed, parts=parts)
 
     def slopes(self, a: int, b: int) -> dict[int, float]:
-        """How often each noisy figure stands in this entry."""
+        """The coefficient of each noisy figure in this entry."""
         k = self.figure[a][b]
         if self.parts is None or k < 0:
             return {k: 1.0} if k >= 0 else {}

@@ -1,4 +1,4 @@
-"""Exact sums as they were read: fractions, and the noise in them where there is some."""
+"""Exact sums: fractions, and the noise in them where there is some."""
 
 from __future__ import annotations
 

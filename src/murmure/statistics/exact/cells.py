@@ -116,6 +116,7 @@ class Cells(CuratorStatistic):
                 continue
             domain: Any = self.domain[name]
             first, step = grid_of(domain)
+            # Fractions, since a cut such as 0.1 must fall on the same side of a value on every machine.
             codes = [math.floor((Fraction(cut) - first) / step) + 1 for cut in cuts]
             out.append(np.array([min(max(code, 0), domain.size) for code in codes], np.int64))
         return tuple(out)
@@ -132,7 +133,7 @@ class Cells(CuratorStatistic):
         return (one_hot_block(self.width),)
 
     def in_words(self) -> str:
-        """The question, as a ledger and a release say it."""
+        """The question in the words of a ledger and a release."""
         names = self.domain.private
         of = " and ".join(names) if len(names) < 4 else f"{len(names)} columns"
         return f"Counts of rows in {self.width} cells of {of}"

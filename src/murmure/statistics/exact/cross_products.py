@@ -5,11 +5,11 @@
 Products that are the same whatever a row holds are summed once: an indicator squared is itself, x (c x) and (c x)^2 are
 one sum; two labels of one column never meet, and their product is not summed at all.
 
-For noise (`coarse`), factors are taken less a public middle (centred.py) and rounded to 2**bits steps of their bound,
-conditions and small whole numbers apart: one row then adds at most 2**(2 bits) to a figure. Each figure is a block of
-its own: one row adds at most B = max(|low|, |high|), from interval arithmetic on public bounds; exchanging a row moves
-it by max(B, high - low). Figures of labels that never meet share a block: one row adds to one of them at most, and an
-exchange moves two by B each, or one. Squares stand in one equation of a regression and products in two, so squares get
+For noise (`coarse`), factors are taken less a public middle (centred_factors.py) and rounded to 2**bits steps of their
+bound, except conditions and small whole numbers: one row then adds at most 2**(2 bits) to a figure. Each figure is a
+block: one row adds at most B = max(|low|, |high|), from interval arithmetic on public bounds; replacing a row moves it
+by max(B, high - low). Figures of labels that never meet share a block: one row adds to one of them at most, and an
+exchange moves two by B each, or one. Squares appear in one equation of a regression and products in two, so squares get
 less of the budget.
 """
 
@@ -106,14 +106,14 @@ class CrossProducts(ExactSums):
         return [number]
 
     def coarse(self, bits: int) -> CrossProducts:
-        """The same question for noise: every factor less its middle, on so many bits."""
+        """The same question for noise: every factor less its middle, rounded to this many bits."""
         return replace(self, bits=bits, centred=True)
 
     # -- figures ------------------------------------------------------------------------------------------------------
 
     @property
     def figure(self) -> tuple[tuple[int, ...], ...]:
-        """Of every two factors the number of their sum (centred: see Laid.parts); -1: it is 0, whatever rows hold."""
+        """For every two factors the number of their sum; -1: it is always 0. Where centred, see ProductLayout.parts."""
         return self._layout.figure
 
     @property
@@ -148,7 +148,7 @@ class CrossProducts(ExactSums):
         return tuple(out)
 
     def in_words(self) -> str:
-        """The question, as a ledger and a release say it."""
+        """The question in the words of a ledger and a release."""
         few = len(self.factors) < 6
         of = ", ".join(self.factors) if few else f"{len(self.factors)} expressions of {_columns(self.domain)}"
         weighted = "" if self.weight is None else f", weighted by {self.weight}"

@@ -9,9 +9,9 @@ Nothing bounds what one row can add in a way that would be of use to noise: a cu
 parties the sums are exact, and each party evaluates the function for its own rows only.
 
 Parameters follow from the sums of earlier rounds. If a row that they make too large stopped its holder, everybody would
-see whose row it is, and whoever can steer the parameters could ask for it. So no row stops anything: what it adds is
-cut at 2**62, what is no number counts as 0, and one more figure counts such rows. Everybody reads it off the sum over
-all, and the question fails for all alike.
+see whose row it is, and someone who steers the parameters could single it out. So no row stops anything: what it adds
+is cut at 2**62, what is not a number counts as 0, and one more figure counts such rows. Everybody sees that figure in
+the sum over all parties, and the question fails for all alike.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from murmure.statistics.expressions.real_functions import floats_of
 from murmure.statistics.expressions.row_functions import RowFunction, function_of
 from murmure.statistics.expressions.terms import Terms
 
-BEYOND = 1 << 1000  # no number of a function is so large: it is a float
+BEYOND = 1 << 1000  # beyond every float
 ENTRIES = 1 << 17  # values at a time: they stay in the cache
 NUMBER = re.compile(
     r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
@@ -83,7 +83,7 @@ class FunctionSums(TermsStatistic):
 
     largest = 1 << 2 * POINT
     wide = True  # sums are Python's integers
-    trailing_counts = 1  # of the figures, the last so many are small whole numbers
+    trailing_counts = 1  # how many of the last figures are small whole numbers
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -141,7 +141,7 @@ class FunctionSums(TermsStatistic):
         return (*(UNIT,) * len(self.labels), Fraction(1))
 
     def in_words(self) -> str:
-        """The question, as a ledger and a release say it."""
+        """The question in the words of a ledger and a release."""
         return f"Sums of {self.words()[0]}"
 
     def words(self) -> tuple[str, str]:
@@ -155,6 +155,7 @@ class FunctionSums(TermsStatistic):
         terms, numbers = self.terms, self.wanted
         order, at = terms.dependencies(numbers), tuple(float(Fraction(text)) for text in self.at)
         names, rows = self.domain.private, len(x[0])
+        # Few enough rows at a time that all their values stay in the cache, and that their sums are exact.
         step = min(ROWS, max(1 << 8, ENTRIES // self.width))
         for a in range(0, rows, step):
             codes = {name: np.asarray(column[a : a + step]) for name, column in zip(names, x, strict=True)}
@@ -169,7 +170,7 @@ class FunctionSums(TermsStatistic):
             if getattr(self._function, "pairs", False):
                 low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
-            with np.errstate(all="ignore"):  # what is no number is found below
+            with np.errstate(all="ignore"):  # NaN and infinity are handled by kept_within
                 found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
             wanted = (n, len(self.labels))
             assert found.shape == wanted, f"{self.function}: {found.shape}, not {wanted}"
@@ -214,7 +215,7 @@ class FunctionSums(TermsStatistic):
 
 
 def check_beyond(statistic: FunctionSums, rows: int) -> None:
-    """Of a sum over everybody: no row was cut. Whose it was, nobody is told."""
+    """Refuse a sum over everybody if a row was cut. Nobody learns whose row it was."""
     if rows:
         many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
         raise OutsideDomain(

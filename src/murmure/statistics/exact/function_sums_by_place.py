@@ -3,7 +3,7 @@
     sum_i [place of row i = t] f_k(row i)      for every place t and figure k; then figures that are summed over all
 
 A row adds to one place only, so what it adds elsewhere is never written down: a thousand places cost no more time than
-one. Values are put on the grid of 2**-62 as in `Evaluated`, and their sums are exact. No row stops anything here
+one. Values are put on the grid of 2**-62 as in function_sums.py, and their sums are exact. No row stops anything here
 either: one that lies at no place adds nothing there, and is counted with those that were cut.
 """
 

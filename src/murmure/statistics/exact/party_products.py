@@ -1,7 +1,7 @@
 """What a party makes of its own sums before they are masked: products less its own means, and squares of its scores.
 
-    Within      W_ab = sum_i (f_a - m_a)(f_b - m_b) = S_ab - s_a s_b / n      over the rows of one party, m its means
-    Scattered   U_ab = u_a u_b,   u = the party's own sum of a function of rows
+    WithinPartyProducts   W_ab = sum_i (f_a - m_a)(f_b - m_b) = S_ab - s_a s_b / n   over the rows of one party, means m
+    PartyOuterProducts    U_ab = u_a u_b,   u = the party's own sum of a function of rows
 
 A party adds up its rows (`tally`: raw sums, raw_width of them), turns them into what is added up between parties
 (`party_contribution`: width of them), and masks that.
@@ -40,7 +40,7 @@ from murmure.statistics.exact.function_sums import FunctionSums, check_beyond
 from murmure.statistics.expressions import fixed_point
 from murmure.statistics.expressions.factors import check_factors, rounded_columns
 
-POINT = 32  # bits behind the point of a product less the means: s_a s_b / n is no whole number of units
+POINT = 32  # bits behind the point of a product less the means: s_a s_b / n is not a whole number of units
 MAX_POINT = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
 MAX_PARTY_ROWS = 1 << 40
 PARTIES = "parties that have rows"  # the last figure: 1 of each
@@ -50,9 +50,9 @@ PARTIES = "parties that have rows"  # the last figure: 1 of each
 class WithinPartyProducts(CuratorStatistic):
     """`Within(schema, ("age", "stay"))`: sums of products of two factors, each less its mean over the party's own rows.
 
-    Rounded to 2**-32 of the unit of the product, at each party: the last digits would tell n, of which they are
-    fractions. largest: a party of n rows adds at most n B_a B_b, since sum (f - m)^2 <= sum f^2 <= n B^2, and products
-    by Cauchy's inequality.
+    Rounded to 2**-32 of the unit of the product, at each party: the last digits would reveal n, since they are
+    fractions of it. largest: a party of n rows adds at most n B_a B_b, since sum (f - m)^2 <= sum f^2 <= n B^2, and
+    products by Cauchy's inequality.
     """
 
     domain: Schema
@@ -128,7 +128,7 @@ class WithinPartyProducts(CuratorStatistic):
         return f"{self.width} sums of products of two of {of}, each less its mean at the party"
 
     def rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
-        """How far the rounding at so many parties moves b'Wb, at most, of the combination b of the first factors."""
+        """The most that rounding at this many parties moves b'Wb, of the combination b of the first factors."""
         size = sum((abs(b) * unit for b, unit in zip(combination, self.factor_units, strict=False)), Fraction(0))
         return Fraction(parties, 1 << POINT + 1) * size**2
 
@@ -140,6 +140,7 @@ class WithinPartyProducts(CuratorStatistic):
 
     def party_contribution(self, total: Total) -> Total:
         """S - s s' / n of one party, from its raw sums."""
+        # A party without rows has no means: it adds zeros, and does not count as a party.
         if total.n == 0:
             return Total(0, np.zeros(self.width, object))
         m = self.raw.interpret_exact(total.sum, total.n).matrix
@@ -166,7 +167,7 @@ class PartyOuterProducts(CuratorStatistic):
     """u u' of every party, u its own sum of a function of its rows: clusters that are parties.
 
     u is a whole number of 2**-62; u u' is rounded to 2**-point (halves up). rows: the most rows of a party; it adds at
-    most (rows 2**62)^2. The last figure counts rows of which something was cut (evaluated.py).
+    most (rows 2**62)^2. The last figure counts rows that were cut (function_sums.py).
     """
 
     of: FunctionSums
@@ -277,7 +278,7 @@ def symmetric_estimate(
 
 
 def _nearest(v: Fraction) -> int:
-    """Halves up, on every machine."""
+    """Halves go up, on every machine: round() would send them to even numbers."""
     return (2 * v.numerator + v.denominator) // (2 * v.denominator)
 
 

@@ -1,4 +1,4 @@
-"""Factors less a public middle, for noise: products then have a fraction of the bounds, and raw ones are read off them.
+"""Factors less a public middle, for noise: products then have a fraction of the bounds, and give the raw ones back.
 
     f_a = g_a + sum_k c_ak f_k      with f_k other factors ("1", or what f_a is made of) and c public, so that
     R_ab = G_ab + sum_k c_ak R_kb + sum_l c_bl R_al - sum_kl c_ak c_bl R_kl        R: sums of f_a f_b, G: of g_a g_b
@@ -6,7 +6,7 @@
 and every raw sum is an exact combination of as many noisy ones. age in [18, 77] has products up to 77^2, less its
 middle up to 29.5^2. x ** 2 beside x is (x - m)^2 less its own middle, and c x beside c is c (x - m). A square lies in
 [0, h^2], and its sum is taken less h^2 / 2 for each row, which R_11 gives back. A condition becomes -1/2 or 1/2, but
-for labels of one column beside one another: a row has one of them at most, so the sums of all that go with the same
+for several labels of one column: a row has one of them at most, so the sums of all that go with the same
 numbers share one block, and together cost what one of them does.
 
 A row whose label is not listed adds nothing to a raw sum that reads the label: its condition is 0, hence -1/2 here;
@@ -29,14 +29,14 @@ from murmure.statistics.expressions.terms import Terms
 
 @dataclass(frozen=True)
 class Centring:
-    """Factors as terms, and which of them is which: products of the same numbers are one, however they are written."""
+    """Factors as terms. Products of the same numbers are one term, however they are written."""
 
     terms: Terms
     numbers: Sequence[int]
     bits: int
 
     def factor(self, a: int) -> CentredFactor:
-        """g_a on so many bits, and the c_ak."""
+        """g_a rounded to `bits` bits, and the c_ak."""
         terms, number = self.terms, self.numbers[a]
         if terms[number].is_constant:
             return CentredFactor(number, {})
@@ -61,7 +61,7 @@ class Centring:
     def _spread(
         self, conditions: Sequence[int], others: Sequence[tuple[int, int]]
     ) -> tuple[int, dict[int, Fraction]] | None:
-        """prod (b - m_b)^e, and what it lacks; None where some product that it lacks is no factor."""
+        """prod (b - m_b)^e, and what it lacks; None where some product that it lacks is not a factor."""
         terms, lower = self.terms, dict[int, Fraction]()
         if sum(e for _, e in others) == 1:
             return None
@@ -158,7 +158,7 @@ def centred_layout(
 def _simplest(raw: ProductLayout, middles: Sequence[CentredFactor]) -> list[tuple[int, int]]:
     """Of every raw sum, two factors whose product it is: a constant and another first, then those that lack the least.
 
-    So R_ab is read off sums of fewer factors: see `_read_off`.
+    So R_ab follows from sums of fewer factors: see `_read_off`.
     """
     constant = [raw.terms[number].is_constant for number in raw.numbers]
     simplest: dict[int, tuple[bool, int, int, int]] = {}

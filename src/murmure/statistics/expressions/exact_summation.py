@@ -24,7 +24,7 @@ from murmure.statistics.expressions.terms import Terms
 BITS = 20  # of a digit
 ROWS = 1 << 13  # at a time: they stay in the cache, and 2**20 * 2**20 * 2**13 = 2**53
 FLUSH = 1 << 9  # times that numbers up to 2**53 are added in int64
-DENSE = 64  # of the pairs among m factors, so many times fewer may be wanted before each is multiplied alone
+DENSE = 64  # a full matrix product is worth it while at least one in 64 of its pairs is wanted
 TILE, SLICE = 32, 1 << 8  # lines and rows of one product: below what BLAS gives to threads that wait for one another
 LIMB = 3  # digits of a number beyond int64 that are cut off at a time
 
@@ -43,7 +43,7 @@ class ExactSummation:
 
     @cached_property
     def pairs(self) -> Sequence[tuple[int, int] | None]:
-        """Of every figure the two terms whose product it is; None: it is added up as it stands."""
+        """Of every figure the two terms whose product it is; None: the term itself is added up."""
         if self.given is not None:
             return self.given
         out: list[tuple[int, int] | None] = []
@@ -72,7 +72,7 @@ class ExactSummation:
 
     @cached_property
     def digits(self) -> list[tuple[int, int]]:
-        """(term, i): which digit of which factor stands in each line of the matrix."""
+        """(term, i): which digit of which factor is in each line of the matrix."""
         return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].max_abs.bit_length()) // BITS))]
 
     @cached_property
@@ -91,6 +91,7 @@ class ExactSummation:
         partial = np.zeros((lines, lines), np.int64)
         rows = min(ROWS, len(codes[0]))
         d, word = np.zeros((lines, -(-rows // SLICE) * SLICE)), np.empty(rows, np.int64)
+        # int64 holds FLUSH blocks of sums below 2**53; Python's integers take over from there.
         for k, (n, block) in enumerate(blocks_of(self.terms.schema, codes)):
             values, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
             for a in self.alone:

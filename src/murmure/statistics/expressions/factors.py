@@ -16,12 +16,12 @@ from murmure.statistics.expressions.terms import Terms
 
 MAX_FACTORS = 2048
 
-Combination = Mapping[int, Fraction]  # of a combination of sums: how often each
+Combination = Mapping[int, Fraction]  # a combination of sums: the coefficient of each
 
 
 @dataclass(frozen=True)
 class CentredFactor:
-    """A factor less public multiples of others (centred.py): its term, and how often each of the others."""
+    """A factor less public multiples of others (centred_factors.py): its term, and the multiple of each other."""
 
     number: int
     less: Combination
@@ -31,14 +31,14 @@ class CentredFactor:
 class ProductLayout:
     """Which sums there are: the term of each, two terms whose product it is, and the first two factors that gave it.
 
-    With middles (centred.py) the sums are those of factors less their middles, and less so often others as `less` says:
+    With middles (centred_factors.py) the sums are those of factors less their middles, and less the combination `less`:
     the raw sum of number k is that of parts[k]; and widths says how many share a block, one after the other.
     """
 
     terms: Terms
     numbers: tuple[int, ...]
     wanted: tuple[int, ...]
-    pairs: tuple[tuple[int, int] | None, ...]  # None: it is added up as it stands
+    pairs: tuple[tuple[int, int] | None, ...]  # None: the term itself is added up
     first: tuple[tuple[int, int], ...]
     figure: tuple[tuple[int, ...], ...]
     middles: tuple[CentredFactor, ...] | None = None

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 POINT = 62  # bits behind the point, and before it
 UNIT = Fraction(1, 1 << POINT)
 MIDDLE = 40  # bits that are added up at a time
-PARTS = (0, POINT - MIDDLE, POINT, POINT + MIDDLE)  # where the parts of a number stand
+PARTS = (0, POINT - MIDDLE, POINT, POINT + MIDDLE)  # the bit at which each part of a number begins
 FIRST, SECOND = 1.5 * 2.0 ** (52 - POINT), 1.5 * 2.0 ** (52 - MIDDLE)
 ROWS = 1 << 13  # at a time, at most: 2**13 whole numbers below 2**40 add up within 2**53
 
 
 def kept_within(v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """v cut at -2**62 and 2**62, what is no number as 0; and the rows of which something was cut."""
+    """v cut at -2**62 and 2**62, with 0 for what is not a number; and which rows were cut."""
     most = 2.0**POINT
-    if not v.size or (v.min() > -most and v.max() < most):  # a NaN passes neither
+    if not v.size or (v.min() > -most and v.max() < most):  # NaN fails both comparisons
         return v, np.zeros(len(v), bool)
     beyond = np.asarray((~(np.abs(v) < most)).any(axis=1))
     return np.where(np.isnan(v), 0.0, np.clip(v, -most, most)), beyond

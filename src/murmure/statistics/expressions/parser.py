@@ -1,7 +1,7 @@
 """Expressions of columns, as people write them: "age * stay", "18 <= age < 65 and smoker == 'yes'".
 
     numbers      12  0.5  1e-3           decimals are exact fractions
-    columns      age  `length of stay`   quoted by back quotes where a name is no single word
+    columns      age  `length of stay`   in back quotes where a name is not a single word
     arithmetic   + - *  ** 2             a power is a whole number up to 16; / divides by a number, never by a column
     conditions   < <= > >= == !=         1 or 0; a column of labels is compared with a label, smoker == "yes"
                  and or not              of conditions
@@ -60,6 +60,7 @@ class _Reader:
             tree, self.source, self.quoted = parsed(self.text)
             return self.number(tree, 0)
         except MurmureError as error:
+            # Errors of terms do not know the expression: its text is put before their message, once.
             if str(error).startswith("expression "):
                 raise
             message = str(error).removesuffix(f"\n  Hint: {error.hint}")
@@ -250,7 +251,7 @@ class _Reader:
 
 
 def _is_label(known: Any, label: Fraction | str | bool) -> bool:
-    """Whether a label of a domain is the one that was written: True is no 1, and 0.1 is a tenth."""
+    """Whether a label of a domain is the one that was written: True is not 1, and 0.1 is a tenth."""
     if isinstance(known, bool) or isinstance(label, bool):
         return isinstance(known, bool) and known is label
     if isinstance(known, str) or isinstance(label, str):

@@ -25,7 +25,7 @@ from murmure.statistics.expressions.double_double import EXACT, two_product
 
 FUNCTIONS: dict[str, Any] = {"log": np.log, "exp": np.exp, "sqrt": np.sqrt}
 DIGITS = 60
-BITS = 58  # of the largest value; three digits of exact_sums.py
+BITS = 58  # of the largest value; three digits of exact_summation.py
 KEPT, ENOUGH = 50, 44  # of the smallest value of exp; and where more would not fit into a word
 WORD = 61
 MAX_EXPONENT = 700  # exp of more is beyond floats

@@ -1,7 +1,7 @@
-"""Functions of a row that are no exact arithmetic: residuals, scores of likelihoods. Evaluated adds them up.
+"""Functions of a row beyond exact arithmetic: residuals, scores of likelihoods. function_sums.py adds them up.
 
 FUNCTIONS says where each name is found, as "module:attribute": it is loaded when a question first names it, so that
-what stands above (econometrics) can list its own here without being imported by statistics.
+econometrics can list its functions here without being imported by statistics.
 
 A function is evaluated by the holder of the rows, in floats; its value is put on a public grid before it is added up.
 """

@@ -24,7 +24,9 @@ from murmure.core.types import Array
 from murmure.statistics.expressions.real_functions import FUNCTIONS, grid_of_function, on_grid
 
 ROOM = 1 << 62  # int64 holds what stays below, and the difference of two such numbers
-MAX_TERM_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
+MAX_TERM_BITS = (
+    8192  # of a bound or of a unit: products of tenth powers fit. Beyond that an expression is a mistake or an attack
+)
 ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 EQUALS = {"==": np.equal, "!=": np.not_equal}
 COMPARISONS: dict[str, Any] = {**ORDERS, **EQUALS}
@@ -59,7 +61,7 @@ class Term:
 
 
 def common_unit(units: Sequence[Fraction]) -> Fraction:
-    """The largest of which all are whole multiples."""
+    """The largest unit that divides all of these."""
     over = math.lcm(*(unit.denominator for unit in units))
     return Fraction(math.gcd(*(int(unit * over) for unit in units)), over)
 
@@ -91,12 +93,13 @@ class Terms:
 
     def _keep(self, term: Term) -> int:
         if term.low == term.high and not term.is_constant:
-            return self.constant(term.unit * term.low)  # whatever a row holds
+            return self.constant(term.unit * term.low)  # the same for every row
         bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
         if max(size.bit_length() for size in bits) > MAX_TERM_BITS:
             raise InvalidParameter(
                 f"one row could add more than 2**{MAX_TERM_BITS}, or needs as many digits.", hint="use smaller powers"
             )
+        # Equal terms have one number: products that are the same are then summed once.
         if term not in self._number:
             self._number[term] = len(self.steps)
             self.steps.append(term)
@@ -163,7 +166,7 @@ class Terms:
     def product(self, of: Sequence[int]) -> int:
         """The product of all of these, however it is written: (c x) (c x) and x (c x) are one term, c x^2.
 
-        Powers are gathered, conditions stand once, and labels of one column that never meet give 0.
+        Powers are gathered, conditions appear once, and labels of one column that never meet give 0.
         """
         exponents: dict[int, int] = {}
         for a in of:
@@ -213,7 +216,7 @@ class Terms:
     def _scale(self, a: int, factor: Fraction) -> int:
         if factor == 0 or self[a].is_constant:
             return self.constant(factor * self[a].unit * self[a].low)
-        if self[a].kind in FUNCTIONS:  # its whole numbers are those of its own unit: a step of its own changes it
+        if self[a].kind in FUNCTIONS:  # the grid of a function is tied to its unit: a further term has the new unit
             a = self._derive("plus", (a,), (1,), self[a].unit, self[a].low, self[a].high)
         signed = self[a] if factor > 0 else self[self.minus(a)]
         return self._keep(replace(signed, unit=signed.unit * abs(factor)))

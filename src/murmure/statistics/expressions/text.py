@@ -14,7 +14,7 @@ QUOTED = re.compile(r"(`[^`]*`|'[^'\\]*'|\"[^\"\\]*\")")
 
 
 def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
-    """The tree, the source that its places count in, and which words of it stand for which quoted names."""
+    """The tree, the source that its positions refer to, and which words of it replace which quoted names."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidParameter("wanted text that says what is added up.", hint='"age", or "age * stay"')
     if len(text) > MAX_LETTERS:
@@ -26,7 +26,7 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
     source, names = without_quotes(text.strip())
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what Python itself finds doubtful is refused
+            warnings.simplefilter("error")  # what Python warns about is refused
             return ast.parse(source, mode="eval").body, source, names
     except (SyntaxError, ValueError, MemoryError, RecursionError, Warning) as error:
         why = getattr(error, "msg", None) or "it is nested too deeply"
@@ -34,7 +34,8 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
 
 
 def without_quotes(text: str) -> tuple[str, dict[str, str]]:
-    """Quoted names replaced by words of their own that occur nowhere else, and which they stand for."""
+    """The text with placeholders that occur nowhere else for quoted names, and the name of each placeholder."""
+    # Python's parser knows no back quotes, so each quoted name becomes a word that the text does not contain.
     word = "quoted"
     while word in text:
         word += "_"

@@ -216,6 +216,7 @@ class ClassMoments(CuratorStatistic):
         for name in self.categories:
             table = noisy[f"{name}: values"].reshape(self.classes, -1)
             counts.append((table.sum(axis=1).astype(float), noisy.variance(f"{name}: values") * table.shape[1]))
+        # One exact count is enough; otherwise counts are averaged by their precision.
         exact = next((count for count, noise in counts if noise == 0), None)
         if exact is not None:
             return exact, 0.0
@@ -325,14 +326,14 @@ class MomentCoding:
 @lru_cache(maxsize=256)
 def _reach(moments: MomentCoding, rows: tuple[int, ...]) -> tuple[int, int]:
     sizes = np.abs(moments.table()[list(rows)])
-    # Squares may pass 2**63: floats, right to 1e-15, find who may have the largest; Python's integers square them.
+    # Squares may pass 2**63. Floats, right to 1e-15, find candidates for the largest; Python's integers square them.
     approximate = (sizes.astype(float) ** 2).sum(axis=0)
     candidates = sizes[:, approximate >= approximate.max() * (1 - 1e-9)].T.tolist()
     return max(1, int(sizes.sum(axis=0).max())), max(1, *(sum(v * v for v in row) for row in candidates))
 
 
 def _table(class_codes: Array, codes: Array, classes: int, size: int) -> Ints:
-    """How often class and value meet; the class that is none is left out."""
+    """How often each class has each value. Rows without a listed class are left out."""
     narrow = np.int32 if (classes + 1) * size < 1 << 31 else np.int64
     place = np.multiply(class_codes, size, dtype=narrow)
     np.add(place, codes, out=place, casting="unsafe")
@@ -340,7 +341,7 @@ def _table(class_codes: Array, codes: Array, classes: int, size: int) -> Ints:
 
 
 def _grid(domain: Domain) -> tuple[float, float, float]:
-    """The middle of a number's range, half its width, and the least variance that its grid can tell."""
+    """The middle of a number's range, half its width, and the smallest variance that its grid resolves."""
     low, step, _ = domain.scale()  # type: ignore[attr-defined]
     half = step * (domain.size - 1) / 2
     return low + half, half, step * step / 12
@@ -429,7 +430,7 @@ class ClassSummary:
 def summary_of_tables(ask: ClassMoments, tables: dict[str, Floats], noise: dict[str, Floats]) -> ClassSummary:
     """The same from counts of class and value, unbiased and noisy; numbers are cut into bins of equal width.
 
-    noise: the variance of every count. A bin's people stand at its middle, spread over its width.
+    noise: the variance of every count. The people of a bin are taken to be spread evenly over its width.
     """
     names, C = ask.attributes, ask.classes
     every = np.stack([tables[name].sum(axis=1) for name in names])

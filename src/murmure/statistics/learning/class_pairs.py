@@ -1,8 +1,8 @@
-"""How often each class meets each value of every attribute: the tables of naive Bayes, from randomised records.
+"""How often each class has each value of every attribute: the tables of naive Bayes, from randomised records.
 
 g(x) = the indicators of (class, x_j) for every attribute j,   finish: counts.
 
-Each attribute is read together with the class, each through its own channel (attribute_pairs.py): unbiased counts.
+Each attribute is read together with the class, each through its own channel, which gives unbiased counts.
 Everybody reports once, whatever the number of attributes.
 """
 
@@ -36,7 +36,7 @@ class ClassPairs(BaseStatistic):
             raise InvalidParameter(f"ClassPairs.domain must be a Schema, got {shorten(self.domain)}.")
         if not self.attributes:
             raise InvalidParameter(f"ClassPairs: the schema has no attribute beside the target {self.target!r}.")
-        _ = self.pairs  # refuses a target that is no column, and too many combinations
+        _ = self.pairs  # refuses a target that is not a column, and too many combinations
 
     largest = 1
 

@@ -3,9 +3,10 @@
     ClassCounts   g(row) = [class = c]                       one row adds 1
     ClassSums     g(row) = [class = c] v,   v = (1, x)       one row adds |v|_1 (l1), |v|_2^2 (l2)
 
-v is on the grid of design.py, in its shape. A row has one class, so however many there are they cost what one costs
-(parallel composition). Beside a matrix of products, which a row moves by |v|_1^2, these are cheap: at small epsilon the
-means of classes are what can be told. (Linear discriminants from noisy means: Fisher, Ann. Eugenics 7, 1936.)
+v is on the grid of grid_design.py, in its shape. A row has one class, so however many there are they cost what one
+costs (parallel composition). Beside a matrix of products, which a row moves by |v|_1^2, these are cheap: at small
+epsilon the means of classes are what can be told. (Linear discriminants from noisy means: Fisher, Ann. Eugenics 7,
+1936.)
 """
 
 from __future__ import annotations

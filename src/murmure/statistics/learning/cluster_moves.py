@@ -134,6 +134,7 @@ class ClusterMoves(CuratorStatistic):
         counts, out = np.zeros(k, np.int64), np.zeros((k, d), np.int64)
         for a in range(0, len(x[0]), ROWS):
             r, nearest = self._offsets(x, a)
+            # Compiled kernels and NumPy add the same whole numbers below 2**53, so both give the same sums.
             kernels = kernels_for(len(nearest))
             if kernels is not None:
                 sums = np.zeros((k, d))

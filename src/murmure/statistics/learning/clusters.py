@@ -209,6 +209,7 @@ class ClustersEstimate:
         """
         enough = self.counts >= self.floor
         means = np.clip(self.sums / np.maximum(self.counts, self.floor)[:, None], -1.0, 1.0)
+        # After the last step no further step could find rows near a centre that moved.
         if not last and enough.any():
             previous = previous + NEARER * (means[np.argmax(self.counts)] - previous)
         return np.where(enough[:, None], means, previous)

@@ -5,7 +5,7 @@
 All in whole numbers: w = at / 2**16, z is an exact sum rounded to steps of 2**-11, sigma is a table of whole
 numbers out of Q = 2**14. The largest |z| of any row is public, Z = max |w.v| over the box, so |r| <= R = sigma(Z) (from
 Q/2 at w = 0 up to Q), and one row moves the gradient by at most R |v|_1 (l1) or R^2 |v|_2^2 (l2), with v in its shape
-(design.py; a row outside counts less, its z does not change).
+(grid_design.py; a row outside counts less, its z does not change).
 
 Noisy gradients: Song, Chaudhuri, Sarwate, GlobalSIP 2013; Bassily, Smith, Thakurta, FOCS 2014.
 """

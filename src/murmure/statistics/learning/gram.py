@@ -1,6 +1,6 @@
 """The functional mechanism's sums: all products of (1, x, y), from which a linear regression is solved.
 
-    z = (1, x, y) on the grid of design.py;   g(row) = (a z_j^2,  b z_j z_k for j < k),   one row moves it by
+    z = (1, x, y) on the grid of grid_design.py;   g(row) = (a z_j^2,  b z_j z_k for j < k),   one row moves it by
     l1 = (a - b/2) |z|_2^2 + b/2 |z|_1^2          for Laplace: a = 1, b = 2: the coefficients of sum (y - v.w)^2, and
                                                   l1 = (2g + L)^2 with L the largest |x|_1: (2 + d)^2 on the unit box
     l2 = (a^2 - b^2/2) sum z_j^4 + b^2/2 |z|_2^4  for Gaussian: a = 5, b = 7, close to 1 : sqrt 2 from below, so that
@@ -51,7 +51,7 @@ class GramEstimate:
 class Gram(ProductSums):
     """All products of the constant, the columns and the target.
 
-    shape, radius: which rows count in full (design.py); both are public. bits: of the grid. norm: of the noise.
+    shape, radius: which rows count in full (grid_design.py); both are public. bits: of the grid. norm: of the noise.
     """
 
     domain: Schema
@@ -64,6 +64,7 @@ class Gram(ProductSums):
 
     def __post_init__(self) -> None:
         check_target("Gram", self.domain, self.target)
+        # Two labels are -1 and 1 on the grid. More would need an indicator each, which is what Taylor has.
         if isinstance(self.domain[self.target], Categories) and self.domain[self.target].size != 2:
             raise InvalidParameter(
                 f"Gram.target must be a number, or one of two labels; column {self.target!r} is "

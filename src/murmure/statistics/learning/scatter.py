@@ -1,6 +1,6 @@
 """How columns vary together about a public point: sums of products of what is left when the point is taken off.
 
-    g(row) = (a u_j^2,  b u_j u_k for j < k),   u = x - centre on the grid of design.py, in its shape, no constant
+    g(row) = (a u_j^2,  b u_j u_k for j < k),   u = x - centre on the grid of grid_design.py, in its shape, no constant
 
 One row moves it by what product_block says of |u|_1 (l1: |u|_1^2) or |u|_2 (l2). The point comes from earlier noisy
 sums, or from nowhere: it decides how good the answer is, never what it costs. Without the constant, and about a point

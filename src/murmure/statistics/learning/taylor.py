@@ -1,7 +1,7 @@
 """The functional mechanism's sums for logistic regression, whose loss is replaced by a parabola:
 
     log(1 + e^z) ~ log 2 + z/2 + z^2/8;   loss(w) ~ const + sum (v.w)^2 / 8 - sum y (v.w) / 2,   y = -1 or 1
-    v = (1, x) on the grid of design.py;  g(row) = (v_j^2, 2 v_j v_k for j < k | v_j y_c)
+    v = (1, x) on the grid of grid_design.py;  g(row) = (v_j^2, 2 v_j v_k for j < k | v_j y_c)
 
 One row moves the first part by L^2 and the second by L g, with L the largest |v|_1; both are attained at once. They
 share the budget as their coefficients 1/8 and 1/2 do in the loss. With more than two classes y_c is the indicator of
