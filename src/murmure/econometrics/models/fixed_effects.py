@@ -56,9 +56,7 @@ class FixedEffects(OneQuestion):
     design: Design
 
     def __post_init__(self) -> None:
-        if not self.slopes.names:
-            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
-        _ = self._asks
+        _ = self._asks  # refuses now a design without a slope
 
     @property
     def slopes(self) -> Design:

@@ -146,7 +146,7 @@ class IV(OneQuestion):
         for j in X:
             residual[j] -= beta[j]
         rss = quadratic(residual, M)
-        one = factors.index("1") if self.design.has_intercept else None
+        one = self.design.intercept
         tss = M[y][y] if one is None else M[y][y] - (M[one][y] ** 2 / M[one][one] if M[one][one] else 0)
         result = Regression(
             model="2SLS",
@@ -164,7 +164,7 @@ class IV(OneQuestion):
             remarks=(f"Instruments: {', '.join(self.instruments.names)}.",),
         )
         if noisy:
-            return self._with_noise(result, crossed, P, H, residual, rss, tss, X, W)
+            return self._with_noise(result, crossed, P, H, residual, rss, X, W)
         n = crossed.n
         assert n is not None
         if tss == 0:
@@ -217,7 +217,6 @@ class IV(OneQuestion):
         H: Matrix,
         residual: Sequence[Fraction],
         rss: Fraction,
-        tss: Fraction,
         X: list[int],
         W: list[int],
     ) -> Regression:

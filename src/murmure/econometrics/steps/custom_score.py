@@ -184,7 +184,7 @@ class MLE:
         return iterate if _is_symmetric(A, B) else replace(iterate, spread=B)
 
     def step(self, iterate: Iterate) -> Vector:
-        """Newton's step, or that of Berndt and others, with no parameter moving by more than MAX_MOVE times its size."""
+        """Newton's step, or that of Berndt and others, no parameter moves by more than MAX_MOVE times its size."""
         newton = iterate.spread is not None or is_positive_definite(iterate.information)
         step = newton_step(iterate if newton else replace(iterate, information=self._products(iterate)))
         times_too_far = max(

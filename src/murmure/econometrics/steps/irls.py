@@ -367,7 +367,7 @@ class LinkedModel:
         gram: Matrix,
         null: dict[str, Fraction],
         meat: tuple[Matrix, Fraction] | None,
-    ) -> Regression:
+    ) -> LinkedRegression:
         p, scale = len(self.design.terms), self._dispersion(iterate)
         if meat is None:
             covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(iterate, gram))
@@ -388,7 +388,7 @@ class LinkedModel:
                 "likelihood ratio nor a pseudo R-squared compares them"
             )
         remarks += [text for text in (self._about_likelihood, lost_digits(iterate.information)) if text]
-        return LinkedRegression(
+        return self._result_type(
             model=type(self).__name__,
             formula=self.design.formula,
             outcome=self.design.outcome_name,
@@ -411,6 +411,7 @@ class LinkedModel:
             offset=self._offset,
         )
 
+    _result_type: ClassVar[type[LinkedRegression]] = LinkedRegression
     _more_names: ClassVar[tuple[str, ...]] = ()
     _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first comes from the information alone
 
