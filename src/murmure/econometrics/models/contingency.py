@@ -82,6 +82,7 @@ class Contingency(OneRound):
         noise = None if counted.noise is None else math.sqrt(counted.noise)
         counts = [[Fraction(v) for v in line] for line in np.asarray(counted.counts).tolist()]
         dropped: list[str] = []
+        # Exact counts show which labels no row has. Noisy ones do not, so with noise all labels stay.
         if noise is None:
             filled = [i for i, line in enumerate(counts) if any(line)]
             across = [j for j in range(len(columns)) if any(line[j] for line in counts)]

@@ -71,7 +71,8 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
     C = tuple(tuple(cross(n, S[0][a], S[0][b], S[a][b]) / (n - 1) for b in over) for a in over)
     if crossed.noise is None:
         return ColumnMoments(columns, n, means, C)
-    spread = [float(v) for v in crossed.variance()]  # of every sum
+    # The same formulas again with traced numbers, whose derivatives give the noise in each covariance.
+    spread = [float(v) for v in crossed.variance()]
 
     def entry(a: int, b: int) -> Traced:
         return Traced(float(S[a][b]), crossed.slopes(a, b))

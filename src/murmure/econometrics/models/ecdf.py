@@ -133,15 +133,14 @@ class ECDFResult(CumulativeResult):
             low, high = self.band(alpha)
             x = np.concatenate([[float(self.distribution.cells[0].low)], self.points])
             F, low, high = (np.concatenate([[0.0], v]) for v in (self.shares, low, high))
-            label = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
-            if all(
-                cell.low == cell.high for cell in self.distribution.cells
-            ):  # single values: nothing happens between them
-                ax.fill_between(x, low, high, step="post", **label)
+            style = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
+            if all(cell.low == cell.high for cell in self.distribution.cells):
+                # single values: F is constant between them
+                ax.fill_between(x, low, high, step="post", **style)
                 ax.step(x, F, where="post", color=BLUE, lw=1.6, label="share of rows")
             else:  # between two points of the grid, F lies between its values there
                 ends = np.repeat(x, 2)[1:-1]
-                ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **label)
+                ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **style)
                 ax.plot(x, F, "-" if len(x) > 40 else "o-", color=BLUE, lw=1.6, ms=4, label="share of rows")
             ax.set_ylim(-0.02, 1.02)
             ax.set_xlabel(self.column, parse_math=False)

@@ -106,6 +106,7 @@ class FixedEffects(OneQuestion):
         inverted = inverse(A)
         beta = times(inverted, c)
         rss = yy - dot(beta, c)
+        # Parties round their means, so a perfect fit leaves a small sum of squares.
         if rss <= 2 * self._rounding((*(-b for b in beta), Fraction(1)), parties):
             rss = Fraction(0)
         freedom = n - p - parties

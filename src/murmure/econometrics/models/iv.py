@@ -141,7 +141,8 @@ class IV(OneQuestion):
         except Singular:
             raise self._not_identified(noisy, M, X, W) from None
         beta = times(inverted, g)
-        residual = [Fraction(0)] * len(factors)  # y - X beta, as a combination of all factors
+        # y - X beta as a combination of all factors: its sums of products then follow from M.
+        residual = [Fraction(0)] * len(factors)
         residual[y] = Fraction(1)
         for j in X:
             residual[j] -= beta[j]

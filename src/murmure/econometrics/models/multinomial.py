@@ -69,7 +69,7 @@ class Multinomial(NamedFamily):
                 f"from 2 to {MAX_OUTCOME_LABELS} are compared."
             )
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
-        self._check()
+        self._check()  # not super().__post_init__(), since this design has no outcome
         if self.start:
             start_values(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
             if len(self.start) != len(self.parameters):

@@ -106,6 +106,7 @@ class PCAResult(ColumnMomentsResult):
             size = np.abs(vectors[:, k])
             if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
                 vectors[:, k] *= -1
+        # + 0.0 turns -0.0 into 0.0
         return cls(scatter=scatter, scaled=scaled, eigenvalues=values, loadings=vectors + 0.0, noisy=noisy)
 
     @property

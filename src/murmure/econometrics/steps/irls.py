@@ -182,6 +182,7 @@ class LinkedModel:
     def _with_coordinates(self, coordinates: Coordinates) -> Any:
         """The same model in these coordinates."""
         model = copy(self)
+        # The dataclass is frozen, and coordinates are not part of the model: they follow from its sums.
         vars(model)["_coordinates"] = coordinates
         return model
 
@@ -294,6 +295,8 @@ class LinkedModel:
             self._check_rows(answer.n, null)
             better = model._coordinates.improved(gram, answer.n)
             candidate = None if better is None else self._with_coordinates(better)
+        # Weighted least squares of the first guess: one step of iteratively reweighted least squares from public
+        # weights.
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:

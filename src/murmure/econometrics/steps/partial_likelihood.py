@@ -268,6 +268,7 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
             parts = [([d * a - k * b for a, b in zip(risk, D, strict=True)], d * unit) for k in range(d)]
             times = 1
         for (s0, *more), of in parts:
+            # Totals come from a coordinator, which may lie: without this check the division would fail unexplained.
             if s0 <= 0:
                 raise FitFailed(
                     "these totals are none that rows can have: nobody is at risk at a time with events.",
