@@ -15,14 +15,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.random import Random
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.local.rsfd import RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
+from murmure.run.tables.estimator import estimate
 from murmure.run.tables.sanitiser import sanitise
-from murmure.run.tables.table_format import estimate
 
 SCHEMA = Schema(
     {

@@ -17,8 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.ledger.ledger import Ledger
 
 SCHEMA = Schema(

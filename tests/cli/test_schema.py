@@ -19,8 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 
 commands = importlib.import_module("murmure.cli.schema")  # murmure.cli.schema itself is the command
 N = 400
@@ -69,7 +70,7 @@ def test_a_draft(name: str, tmp_path: Path) -> None:
     schema = Schema.load(out)
     drafted = {"from_data": True}
     labels = {"missing": "value", "missing_value": "missing", **drafted}
-    assert schema.about == {
+    assert schema.column_specs == {
         "age": Column(Integers(18, 97), **drafted),
         "smoker": Column(Categories(['a, b\n"c"', "no", "yes"]), **labels),
         "income": Column(Interval(1000.5, 1000.5 + N - 1), **drafted),
@@ -177,7 +178,7 @@ def drafted(values: Any, tmp_path: Path, suffix: str = ".parquet") -> Column | s
     said = json.loads(call("init", data, "-o", tmp_path / "s.toml", "--force", "--json").stdout)
     if "x" in said["left_out"]:
         return said["left_out"]["x"]
-    return Schema.load(tmp_path / "s.toml").about["x"]
+    return Schema.load(tmp_path / "s.toml").column_specs["x"]
 
 
 COLUMNS: dict[str, tuple[Any, Any]] = {
@@ -226,7 +227,7 @@ def test_what_is_drafted(what: str, tmp_path: Path) -> None:
 )
 def test_gaps(values: list[Any], expected: Column, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels get one for missing answers, under a name that is free; whole numbers with gaps stay whole numbers."""
-    monkeypatch.setattr(commands, "AGAIN", 10)
+    monkeypatch.setattr(commands, "MIN_REPEATS", 10)
 
     assert drafted(values, tmp_path) == expected
 
@@ -261,7 +262,7 @@ def test_batches_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     real = tables.open_table
     monkeypatch.setattr(tables, "open_table", lambda *args, **how: real(*args, **{**how, "rows": 2}))
-    monkeypatch.setattr(commands, "MOST_LABELS", 3)
+    monkeypatch.setattr(commands, "MAX_LABELS", 3)
     rows: dict[str, list[Any]] = {
         "turns real": ["1", "2", "3", "", "4.5", "6"],
         "turns text": ["1", "2", "3", "3", "x", "x"],
@@ -274,10 +275,10 @@ def test_batches_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     said = json.loads(call("init", data, "-o", tmp_path / "s.toml", "--json").stdout)
     schema = Schema.load(tmp_path / "s.toml")
 
-    assert schema.about["turns real"].domain == Interval(1, 6)
+    assert schema.column_specs["turns real"].domain == Interval(1, 6)
     assert "turns text" in said["left_out"] and "more than 3" in said["left_out"]["turns text"]
-    assert schema.about["was boolean"].domain == Categories(["2", "false", "true"])
-    assert schema.about["late"].domain == Integers(5, 60)
+    assert schema.column_specs["was boolean"].domain == Categories(["2", "false", "true"])
+    assert schema.column_specs["late"].domain == Integers(5, 60)
     assert "more than 3" in said["left_out"]["four"]
 
 

@@ -131,7 +131,7 @@ def test_what_is_written_predicts_as_the_learner_does(model: str) -> None:
     table = people(200)
     names = MODELS[model][-1].split(",")
     target = MODELS[model][1] if model != "kmeans" else None
-    schema = Schema({n: SCHEMA.about[n] for n in [*names, *([target] if target else [])]})
+    schema = Schema({n: SCHEMA.column_specs[n] for n in [*names, *([target] if target else [])]})
     given = {"n_clusters": 3} if target is None else {"target": target}
     own = kind[model](schema=schema, privacy=mu.Central(8.0), rng=mu.Random.seeded(5), **given).fit("people.parquet")
     rows = {name: table.column(name).to_numpy(zero_copy_only=False) for name in names}
@@ -326,7 +326,7 @@ def test_a_model_that_is_paid_and_not_written_is_there_at_no_cost(monkeypatch: p
         raise OSError(errno.ENOSPC, "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(model_file, "model_to_dict", full)
+        patch.setattr(model_file, "learner_to_dict", full)
         result = call("linear", *MODELS["linear"], "--epsilon", 1, "--budget", 1)
 
     assert result.exit_code == 2 and "cannot write" in result.output

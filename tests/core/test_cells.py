@@ -231,7 +231,7 @@ def test_one_row_changes_no_other(reader: str, name: str, tmp_path: Any) -> None
             lenient, strict = before[domain]
             assert encode_domain_lenient(domain, column).tolist()[: len(texts)] == lenient, (domain, odd)
             after = domain.parse(column)
-            for was, now in ((strict.missing, after.missing), (strict.beyond, after.beyond)):
+            for was, now in ((strict.missing, after.missing), (strict.outside_mask, after.outside_mask)):
                 assert masked(now, len(texts) + 1)[: len(texts)] == masked(was, len(texts)), (domain, odd)
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import murmure as mu
 from murmure import Column, Decimals, Schema
 from murmure.core.cells.lenient_encoding import encode_domain_lenient, encode_schema_lenient
+from murmure.core.column import kind_of
 from murmure.core.errors import InvalidParameter, OutsideDomain
-from murmure.core.schema import kind_of
 from murmure.engines.sources.tables import open_table
 
 TENTHS = Decimals(-100, 100, places=1)
@@ -387,7 +387,7 @@ def test_standing_agrees_with_what_is_accepted(values: list[float | Decimal]) ->
     codes = encode_domain_lenient(TENTHS, values)
     read = TENTHS.parse(values)
     for i, code in enumerate(codes):
-        if read.beyond is None or not read.beyond[i]:
+        if read.outside_mask is None or not read.outside_mask[i]:
             assert code == read.codes[i]
         alone = encode_domain_lenient(TENTHS, [values[i]])
         assert alone[0] == code

@@ -362,10 +362,11 @@ def test_every_container_says_the_same_of_text(items: list[Any], cut: int, start
         np.array([*items, None], object)[:-1],
     ]
     held = np.zeros(len(items), bool)
-    bad = [held if m is None else m for m in (expected.missing, expected.beyond)]
+    bad = [held if m is None else m for m in (expected.missing, expected.outside_mask)]
     for form in forms:
         read = LABELS.parse(form)
-        assert [(held if m is None else m).tolist() for m in (read.missing, read.beyond)] == [m.tolist() for m in bad]
+        masks = [held if m is None else m for m in (read.missing, read.outside_mask)]
+        assert [mask.tolist() for mask in masks] == [mask.tolist() for mask in bad]
         good = ~(bad[0] | bad[1])
         assert read.codes[good].tolist() == expected.codes[good].tolist()
 

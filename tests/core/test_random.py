@@ -160,7 +160,7 @@ def test_a_forked_child_gets_other_words() -> None:
             os.write(write, rng.words(4).tobytes())
             os._exit(0)
         os.close(write)
-        drawn.append(os.parse(read, 32))
+        drawn.append(os.read(read, 32))
         os.close(read)
         assert os.waitpid(child, 0)[1] == 0
     drawn.append(rng.words(4).tobytes())

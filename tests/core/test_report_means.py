@@ -12,8 +12,7 @@ from scipy import special, stats  # type: ignore[import-untyped, unused-ignore]
 import murmure as mu
 from murmure.core.estimates.intervals import clopper_pearson
 from murmure.core.estimates.report_means import dirichlet_below, gaffke
-from murmure.core.estimates.sampling_limits import garwood, mover
-from murmure.core.estimates.two_moments import two_moments
+from murmure.core.estimates.sampling_limits import garwood, mover, two_moments
 
 UNIT = mu.Interval(0.0, 1.0, cells=41)
 MECHANISMS = [m(UNIT, e) for m in (mu.Piecewise, mu.Hybrid, mu.SquareWave) for e in (1.0, 8.0)]

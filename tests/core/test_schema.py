@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 import murmure as mu
 from murmure.core.cells.meaning import meaning, rounded
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 
 SMOKER = Categories(["no", "yes"])
 SCHEMA = Schema(
@@ -49,7 +50,7 @@ def test_a_schema_knows_its_parts() -> None:
     """Domains know their column; a label of its own for missing answers is one more; public ones stand apart."""
     assert SCHEMA["smoker"] == Categories(["no", "yes", "missing"], column="smoker", absent="missing")
     assert SCHEMA["age"] == Integers(18, 99, column="age", absent=40)
-    assert SCHEMA.about["smoker"].domain == SMOKER and SCHEMA.about["smoker"].missing_value == "missing"
+    assert SCHEMA.column_specs["smoker"].domain == SMOKER and SCHEMA.column_specs["smoker"].missing_value == "missing"
     assert SCHEMA.private == ("age", "smoker", "weight") and SCHEMA.open == ("region",)
     assert list(SCHEMA) == list(SCHEMA.columns) == [*SCHEMA.private, *SCHEMA.open]
     assert SCHEMA.kinds == {"age": "integer", "smoker": "text", "weight": "real", "region": "text"}
@@ -123,7 +124,7 @@ def test_a_bad_column_is_refused(make: Any, words: str) -> None:
 
 def test_schemas_are_compared_by_content() -> None:
     """Bounds, order, missing policy, note, and True is not 1."""
-    same = Schema(dict(SCHEMA.about))
+    same = Schema(dict(SCHEMA.column_specs))
     again = Schema({"age": Integers(0, 9, column="elsewhere")})
 
     assert same == SCHEMA and hash(same) == hash(SCHEMA) and len({same, SCHEMA}) == 1
@@ -148,7 +149,7 @@ def test_a_schema_travels_and_does_not_change() -> None:
     """To another process, as it is."""
     assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA
     with pytest.raises(AttributeError, match="does not change"):
-        SCHEMA.about = {}
+        SCHEMA.column_specs = {}
 
 
 def test_a_draft_is_refused() -> None:

@@ -23,9 +23,10 @@ from murmure.core.cells.lenient_encoding import (
     encode_schema_lenient,
 )
 from murmure.core.cells.meaning import numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 
 DOMAINS: tuple[Domain, ...] = (
     Interval(-1.5, 3.0, cells=7),

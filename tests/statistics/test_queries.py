@@ -13,7 +13,8 @@ import murmure as mu
 import murmure.statistics
 from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter
-from murmure.core.estimates.noisy_estimators import TOO_FEW, TOO_NOISY, reach, z_of
+from murmure.core.estimates.intervals import normal_quantile
+from murmure.core.estimates.noisy_estimators import TOO_FEW, TOO_NOISY, reach
 from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.statistics.quantile import _Tree, branching
 
@@ -399,4 +400,4 @@ def test_bad_questions_are_refused(make: Any, said: str) -> None:
 
 
 def test_the_normal_quantile() -> None:
-    assert z_of(0.95) == pytest.approx(1.959964, abs=1e-6)
+    assert normal_quantile(0.95) == pytest.approx(1.959964, abs=1e-6)

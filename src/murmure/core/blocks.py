@@ -1,4 +1,4 @@
-"""What one person can do to a sum, and what a release of it costs: the words between statistics, noise and ledger.
+"""What one person can do to a sum, and what a release of it costs: the data that statistics, noise and ledger share.
 
 A summed vector is cut into blocks. The entries of a block share one noise scale, and its bounds say how far one row
 moves the block's sum: exact integers, on the grid, after rounding.
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
-from murmure.core.types import Ints, Relation
+from murmure.core.types import Floats, Ints, Relation
 
 Norm = Literal["l1", "l2"]
 
@@ -26,8 +25,8 @@ class Block:
     """Consecutive entries of a summed vector that share one noise scale.
 
     l1: the largest sum of absolute values that one row adds to the block. l2: the largest sum of squares.
-    weight: its part of the budget, relative to the other blocks; public. replace_l1, replace_l2: how far exchanging one
-    row for another moves the sum, where that is known to be less than twice as far (squared: four times).
+    weight: its share of the budget, relative to the other blocks; public. replace_l1, replace_l2: how far exchanging
+    one row for another moves the sum, where that is known to be less than twice as far (squared: four times).
     """
 
     name: str
@@ -90,7 +89,7 @@ class NoiseLaw(Protocol):
 
     @property
     def variance(self) -> float: ...
-    def log_prob(self, z: Any) -> NDArray[np.float64]: ...
+    def log_prob(self, z: Any) -> Floats: ...
     def quantile(self, tail: float) -> int: ...  # the least t with P[|Z| > t] <= tail
     def integers(self) -> dict[str, Any]: ...  # for the JSON of a plan
     def draw_noise(self, n: int, rng: Random) -> Ints: ...  # called by the gate, and by nobody else
@@ -113,10 +112,10 @@ class NoisySum:
         assert len(self.laws) == len(self.blocks)
 
     def __iter__(self) -> Iterator[tuple[Block, Ints, NoiseLaw | None]]:
-        at = 0
+        start = 0
         for block, law in zip(self.blocks, self.laws, strict=True):
-            yield block, self.sum[at : at + block.width], law
-            at += block.width
+            yield block, self.sum[start : start + block.width], law
+            start += block.width
 
     def __getitem__(self, name: str) -> Ints:
         """The sum of the block of this name."""
@@ -131,6 +130,6 @@ class NoisySum:
         return 0.0 if law is None else law.variance
 
     @property
-    def variances(self) -> NDArray[np.float64]:
+    def variances(self) -> Floats:
         """Of the noise on every entry, one after the other."""
         return np.concatenate([np.full(b.width, 0.0 if law is None else law.variance) for b, _, law in self])

@@ -1,4 +1,4 @@
-"""What counts must fulfil, whatever people said: wrong counts would give figures that look as good as right ones."""
+"""Checks of counts before they are allocated or estimated: wrong counts would give figures that look right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.types import Ints
 
-MAX_TABLE = 1 << 20
+MAX_TABLE = 1 << 20  # rows of a law
 MAX_CELLS = 1 << 22  # figures at once: a label, a count, an estimate and two bounds of each are about a gigabyte
 
 
@@ -24,7 +24,7 @@ def room_for_cells(owner: str, cells: int) -> None:
 
 
 def room_for_table(owner: str, rows: int) -> None:
-    """Refuse a law that would be a table with a row for each of so many values."""
+    """Refuse a law that would be a table with too many rows, one for each value."""
     if rows > MAX_TABLE:
         raise InvalidParameter(
             f"{owner} keeps a row of its law for each of {rows:_} values, and at most {MAX_TABLE:_} rows.",
@@ -36,22 +36,22 @@ def check_counts(owner: str, counts: Any, n: int, cells: int, each: Fraction | i
     """Whole numbers from 0 to n, one for each cell; where every report supports `each` cells, n times that in all."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidParameter(f"{owner}.estimate takes n, the number of reports, at least 1, got {shorten(n)}.")
-    held = np.asarray(counts)
-    if held.shape != (cells,) or held.dtype.kind not in "iu":
+    tally = np.asarray(counts)
+    if tally.shape != (cells,) or tally.dtype.kind not in "iu":
         raise InvalidParameter(
-            f"{owner}.estimate takes {cells} whole numbers, one count for each cell, got {held.dtype} of shape "
-            f"{held.shape}.",
+            f"{owner}.estimate takes {cells} whole numbers, one count for each cell, got {tally.dtype} of shape "
+            f"{tally.shape}.",
             hint="tally(reports) makes them",
         )
-    if len(held) and not 0 <= int(held.min()) <= int(held.max()) <= n:
+    if len(tally) and not 0 <= int(tally.min()) <= int(tally.max()) <= n:
         raise InvalidParameter(
-            f"{owner}.estimate: of {n} reports each count lies between 0 and {n}, got {held.min()} to {held.max()}.",
+            f"{owner}.estimate: of {n} reports each count lies between 0 and {n}, got {tally.min()} to {tally.max()}.",
             hint="n is the number of reports that were counted",
         )
-    whole = sum(int(v) for v in held.tolist()) if n > 2**40 else int(held.sum())
+    whole = sum(int(v) for v in tally.tolist()) if n > 2**40 else int(tally.sum())
     if each is not None and whole != each * n:
         raise InvalidParameter(
             f"{owner}.estimate: counts of {n} reports add up to {each * n}, got {whole}.",
             hint="n is the number of reports that were counted, and all cells are counted",
         )
-    return held.astype(np.int64, copy=False)
+    return tally.astype(np.int64, copy=False)

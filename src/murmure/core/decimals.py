@@ -1,4 +1,4 @@
-"""Numbers as people write them: at most so many decimals between two public bounds, and every one of them exact.
+"""Numbers as people write them: with a limited number of decimals, between two public bounds, each of them exact.
 
     code i stands for low + i / 10**places, exactly
 
@@ -17,25 +17,27 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import MAX_15_DIGITS, Mask
+from murmure.core.cells.meaning import MAX_15_DIGITS
 from murmure.core.cells.parsed_columns import Codes, ParsedColumn, clamp_outside, one_column, parse_numbers
 from murmure.core.cells.parsed_decimals import decimal_text, nearest_decimal_codes, parse_decimals, plain_text
 from murmure.core.domain_policies import (
+    MISSING_NUMBER_HINT,
     Outside,
     check_absent,
     check_outside,
+    check_whole,
     column_words,
-    named_column,
     policy_fields,
-    whole,
+    settings_repr,
 )
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Floats, Ints, Mask
 
 MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MAX_PLACES = 18
-LISTED = 1 << 24  # beyond, nobody lists all values one by one
-BOUND = 10**18
-PUBLIC = "bounds are public constants: choose them without looking at the data"
+MAX_LISTED = 1 << 24  # values that are listed one by one
+MAX_BOUND = 10**18
+PUBLIC_HINT = "bounds are public constants: choose them without looking at the data"
 
 Rounding = Literal["refuse", "nearest"]
 
@@ -45,7 +47,7 @@ class Decimals:
     """A number with at most `places` decimals between two public bounds: `Decimals(0, "99.9", places=1)`.
 
     A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits
-    beyond the fifteenth are looked at only where the domain itself has more, and then only exact sums take it
+    beyond the fifteenth are read only where the domain itself has more, and then only exact sums take it
     (core/cells/parsed_decimals.py).
     """
 
@@ -58,14 +60,14 @@ class Decimals:
     outside: Outside = "refuse"  # what becomes of a row with another number
 
     def __post_init__(self) -> None:
-        places = whole("Decimals", "places", self.places, 0, None)
+        places = check_whole("Decimals", "places", self.places, 0, None)
         if places > MAX_PLACES:
             raise InvalidParameter(f"Decimals.places must be at most {MAX_PLACES}, got {places}.")
         object.__setattr__(self, "places", places)
         if self.rounding not in get_args(Rounding):
             raise InvalidParameter(f'Decimals.rounding must be "refuse" or "nearest", got {shorten(self.rounding)}.')
         for name in ("low", "high"):
-            object.__setattr__(self, name, self._bound(name, getattr(self, name)))
+            object.__setattr__(self, name, self._checked_bound(name, getattr(self, name)))
         if self.high <= self.low:
             raise InvalidParameter(
                 f"Decimals needs low < high, got {self.low} and {self.high}.", hint="low comes first"
@@ -80,12 +82,12 @@ class Decimals:
             object.__setattr__(self, "absent", self.constant("Decimals.absent", self.absent))
         check_absent(self)
 
-    def _bound(self, name: str, value: object) -> Decimal:
+    def _checked_bound(self, name: str, value: object) -> Decimal:
         text = decimal_text(value)
         if text is None:
-            raise InvalidParameter(f"Decimals.{name} must be a finite number, got {shorten(value)}.", hint=PUBLIC)
+            raise InvalidParameter(f"Decimals.{name} must be a finite number, got {shorten(value)}.", hint=PUBLIC_HINT)
         exact = Fraction(text)
-        if abs(exact) >= BOUND:
+        if abs(exact) >= MAX_BOUND:
             raise InvalidParameter(f"Decimals.{name} must lie between -10**18 and 10**18, got {shorten(value)}.")
         if (exact * 10**self.places).denominator != 1:
             raise InvalidParameter(
@@ -133,7 +135,7 @@ class Decimals:
         """The value of a code."""
         return Fraction(self.first + int(code), 10**self.places)
 
-    def floats(self, codes: Codes) -> NDArray[np.float64]:
+    def floats(self, codes: Codes) -> Floats:
         """The nearest float of every code's value."""
         codes, over = np.asarray(codes, np.int64), 10**self.places
         if max(-self.first, self.first + self.size) <= 1 << 53:  # a quotient of two floats is rounded once
@@ -148,16 +150,16 @@ class Decimals:
     def parse(self, values: Any) -> ParsedColumn:
         return clamp_outside(self, values, parse_decimals(self, values))
 
-    def nearest(self, array: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, array: NDArray[Any]) -> Ints:
         """A code for every number, none of them NaN: the nearest value (core/cells/lenient_encoding.py)."""
         return nearest_decimal_codes(self, array)
 
-    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
-        """A long domain has read its numbers by all of their digits, and put all but infinity at the nearest value."""
+    def nearest_codes(self, values: Any, parsed: ParsedColumn, rows: Mask) -> Codes:
+        """The codes of the nearest values of some rows. A long domain has already moved all but infinity to them."""
         numbers = parse_numbers(self, one_column(values)).array[rows]
         if self.short:
             return self.nearest(numbers)
-        return np.where(np.isinf(numbers), np.where(numbers > 0, self.size - 1, 0), read.codes[rows])
+        return np.where(np.isinf(numbers), np.where(numbers > 0, self.size - 1, 0), parsed.codes[rows])
 
     # -- all values, one by one
 
@@ -168,12 +170,12 @@ class Decimals:
         self._refuse_listing()
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         self._refuse_listing()
         return self.floats(np.arange(self.size))
 
     def _refuse_listing(self) -> None:
-        if self.size > LISTED:
+        if self.size > MAX_LISTED:
             raise InvalidParameter(
                 f"{self!r} holds {self.size} values: too many to list them one by one (at most 2**24).",
                 hint="use fewer places or narrower bounds, or Interval(low, high, cells=...) for a coarse grid",
@@ -186,7 +188,7 @@ class Decimals:
 
     # -- in words
 
-    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
         rounded = ", others rounded to the nearest" if self.rounding == "nearest" else ""
@@ -198,7 +200,7 @@ class Decimals:
 
     def __repr__(self) -> str:
         rounding = "" if self.rounding == "refuse" else f", rounding={self.rounding!r}"
-        return f"Decimals({self.low}, {self.high}, places={self.places}{rounding}{named_column(self)})"
+        return f"Decimals({self.low}, {self.high}, places={self.places}{rounding}{settings_repr(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -1,8 +1,8 @@
 """What one person may hold: public constants only, never read off the data.
 
-A domain numbers its values 0 .. size-1 (the *codes*); every mechanism works on codes. `encode` refuses
-what the domain does not hold: nothing is clipped, rounded away or guessed in silence. A domain can say otherwise, for
-every place where rows are read: outside="clamp" moves numbers to the nearest value, outside="drop" leaves the row out.
+A domain numbers its values 0 .. size-1 (the *codes*); every mechanism works on codes. `encode` refuses what the domain
+does not hold: nothing is clipped, rounded or guessed silently. A domain can have another rule, for every place where
+rows are read: outside="clamp" moves numbers to the nearest value, outside="drop" leaves the row out.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.labels import Labels
-from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, Mask, fits, meaning, rounded_all
+from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, fits, meaning, rounded_all
 from murmure.core.cells.parsed_columns import (
-    ADD,
-    WIDEN,
+    ADD_HINT,
+    WIDEN_HINT,
     Codes,
     ParsedColumn,
     add_outside,
@@ -36,18 +36,20 @@ from murmure.core.cells.parsed_columns import (
 )
 from murmure.core.decimals import Decimals as Decimals
 from murmure.core.domain_policies import (
+    MISSING_NUMBER_HINT,
     Outside,
     check_absent,
     check_outside,
+    check_whole,
     column_words,
-    named_column,
     policy_fields,
-    whole,
+    settings_repr,
 )
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.types import Floats, Ints, Mask
 
 MAX_SIZE = 1 << 31
-LARGEST = (1 << 63) - 1
+MAX_INT64 = (1 << 63) - 1
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
 
 
@@ -67,7 +69,7 @@ class Domain(Protocol):
     def public(self) -> str: ...
     def describe(self) -> str: ...
     def labels(self) -> Sequence[str]: ...
-    def numbers(self) -> NDArray[np.float64] | None: ...
+    def numbers(self) -> Floats | None: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -93,8 +95,8 @@ class Categories:
     ) -> None:
         hint = "a question with one possible answer has nothing to protect; give at least two"
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
-            stored: tuple[Hashable, ...] | int = whole("Categories", "k", values, 2, hint)
-            meanings = None
+            labels: tuple[Hashable, ...] | int = check_whole("Categories", "k", values, 2, hint)
+            coder = None
             if values > MAX_SIZE:
                 raise InvalidParameter(f"Categories.k must be at most 2**31, got {values}.")
         elif isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
@@ -109,15 +111,15 @@ class Categories:
                     f"Categories labels must be text, numbers or booleans, got {shorten(items)}.",
                     hint="write dates and the like as text: they travel in JSON",
                 )
-            meanings = Labels(_meanings(items))
+            coder = Labels(_meanings(items))
             if len(items) < 2:
                 raise InvalidParameter(f"Categories needs at least two labels, got {len(items)}.", hint=hint)
-            stored = items
-        object.__setattr__(self, "values", stored)
+            labels = items
+        object.__setattr__(self, "values", labels)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "absent", absent)
         object.__setattr__(self, "outside", outside)
-        object.__setattr__(self, "_labels", meanings)
+        object.__setattr__(self, "_labels", coder)
         check_outside("Categories", outside, labels=True)
         check_absent(self)
 
@@ -144,11 +146,11 @@ class Categories:
             return parse_integers(self, values, 0, self.size - 1)
         values = one_column(values)
         codes = self._labels.codes(self, values)
-        read = ParsedColumn(codes, None, [], functools.partial(cell_at, values))
+        parsed = ParsedColumn(codes, None, [], functools.partial(cell_at, values))
         if len(codes) and codes.max() >= self.size:
-            read.missing = any_of(codes == self.size)
-            add_outside(read, codes > self.size, ADD)
-        return read
+            parsed.missing = any_of(codes == self.size)
+            add_outside(parsed, codes > self.size, ADD_HINT)
+        return parsed
 
     def label(self, code: int) -> str:
         return str(code if isinstance(self.values, int) else self.values[code])
@@ -156,7 +158,7 @@ class Categories:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64] | None:
+    def numbers(self) -> Floats | None:
         if isinstance(self.values, int):
             return np.arange(self.values, dtype=np.float64)
         if all(isinstance(v, int | float) for v in self.values):
@@ -182,11 +184,11 @@ class Categories:
 
     def __repr__(self) -> str:
         shown = self.values if isinstance(self.values, int) else shorten(list(self.values), 40)
-        return f"Categories({shown}{named_column(self)})"
+        return f"Categories({shown}{settings_repr(self)})"
 
 
 def _meanings(labels: Sequence[Any]) -> list[float | str]:
-    """What each label means; refuses those that mean nothing, or the same."""
+    """What each label means. Labels that mean nothing are refused, and two with the same meaning."""
     out: dict[float | str, Any] = {}
     for label in labels:
         meant = float(label) if type(label) is int and -MAX_15_DIGITS < label < MAX_15_DIGITS else meaning(label)
@@ -217,7 +219,7 @@ def _meanings(labels: Sequence[Any]) -> list[float | str]:
 
 
 def _number(label: Any) -> Any:
-    """A label that means a number, without its spelling as a boolean."""
+    """A label that means a number; 0 for a boolean, however it is spelled."""
     truth = isinstance(label, bool) or (isinstance(label, str) and label.strip().lower() in ("true", "false"))
     return 0 if truth else label
 
@@ -263,19 +265,19 @@ class Integers:
     def parse(self, values: Any) -> ParsedColumn:
         return clamp_outside(self, values, parse_integers(self, values, self.low, self.high))
 
-    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, x: NDArray[Any]) -> Ints:
         """The code of the nearest whole number from low to high; of two, the even one."""
         if x.dtype.kind != "f":
-            x = np.minimum(x, np.uint64(LARGEST)) if x.dtype == np.uint64 else x
+            x = np.minimum(x, np.uint64(MAX_INT64)) if x.dtype == np.uint64 else x
             return np.clip(x.astype(np.int64), self.low, self.high) - self.low
         x = np.clip(x.astype(np.float64, copy=False), self.low, self.high)
         steps = np.rint(x)
         halves = np.flatnonzero(np.abs(x - steps) >= 0.5 - CLOSE * np.abs(x))
-        if len(halves):  # a reader may be off by one unit in the last place
+        if len(halves):  # a file reader may be off by one unit in the last place
             steps[halves] = np.rint(rounded_all(x[halves]))
         return steps.astype(np.int64) - self.low
 
-    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
+    def nearest_codes(self, values: Any, parsed: ParsedColumn, rows: Mask) -> Codes:
         """The codes of the nearest values of some rows of a column."""
         return self.nearest(parse_numbers(self, one_column(values)).array[rows])
 
@@ -285,14 +287,14 @@ class Integers:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         return np.arange(self.low, self.high + 1, dtype=np.float64)
 
     def scale(self) -> tuple[float, float, float]:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return float(self.low), 1.0, 0.0
 
-    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
         return f"the whole numbers {self.low} to {self.high}{column_words(self)}"
@@ -301,7 +303,7 @@ class Integers:
         return f"a whole number from {self.low} to {self.high}"
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{named_column(self)})"
+        return f"Integers({self.low}, {self.high}{settings_repr(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "Integers", "low": self.low, "high": self.high, "column": self.column} | policy_fields(self)
@@ -339,7 +341,7 @@ class Interval:
             )
         if not self.high - self.low > 1e-280:
             raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
-        cells = whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
+        cells = check_whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
         if cells > 1 << 16:
             raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
         object.__setattr__(self, "cells", cells)
@@ -359,36 +361,36 @@ class Interval:
 
     def parse(self, values: Any) -> ParsedColumn:
         values = one_column(values)
-        read = parse_numbers(self, values).parse(values)
-        real = read.codes.astype(np.float64, copy=False)
+        parsed = parse_numbers(self, values).parse(values)
+        real = parsed.codes.astype(np.float64, copy=False)
         if len(real) and not (real.min() >= self.low and real.max() <= self.high):  # also where one is NaN
             below, above = outside_bounds(real, self.low, self.high)
-            add_outside(read, below | above, WIDEN)
-            bad = either(read.missing, read.beyond)
+            add_outside(parsed, below | above, WIDEN_HINT)
+            bad = either(parsed.missing, parsed.outside_mask)
             real = real if bad is None else np.where(bad, self.low, real)
-        read.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
-        return clamp_outside(self, values, read)
+        parsed.codes = self.cells_of(real).astype(np.min_scalar_type(self.cells - 1))
+        return clamp_outside(self, values, parsed)
 
-    def nearest_codes(self, values: Any, read: ParsedColumn, rows: Mask) -> Codes:
+    def nearest_codes(self, values: Any, parsed: ParsedColumn, rows: Mask) -> Codes:
         """The cells of some rows of a column."""
         return self.nearest(parse_numbers(self, values).array[rows])
 
-    def nearest(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest(self, x: NDArray[Any]) -> Ints:
         """The cell of every number; beyond the bounds the first or the last."""
         return self.cells_of(x).astype(np.int64)
 
-    def cells_of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cells_of(self, x: Floats) -> Floats:
         """The cell of every number, none of them NaN; beyond the bounds the first or the last.
 
-        A number next to the edge of a cell is rounded to 15 digits first: a reader may be off by one unit in the last
-        place, and must not move everybody who holds that number to the next cell.
+        A number next to the edge of a cell is rounded to 15 digits first: a file reader may be off by one unit in the
+        last place, and must not move everybody who holds that number to the next cell.
         """
         out, x = np.empty(len(x)), x.astype(np.float64, copy=False)
         times = self.cells / (self.high - self.low)
         close = CLOSE * (max(abs(self.low), abs(self.high)) * times + self.cells)
         for a in range(0, len(x), BLOCK):
-            some, cell = x[a : a + BLOCK], out[a : a + BLOCK]
-            np.subtract(some, self.low, out=cell)
+            block, cell = x[a : a + BLOCK], out[a : a + BLOCK]
+            np.subtract(block, self.low, out=cell)
             with np.errstate(over="ignore"):
                 cell *= times
             np.clip(cell, 0, self.cells, out=cell)
@@ -397,7 +399,7 @@ class Interval:
             near = np.flatnonzero(off <= close)
             near = near[(cell[near] > close) & (cell[near] < self.cells - close)]  # beyond the bounds there is no edge
             if len(near):
-                cell[near] = (rounded_all(some[near]) - self.low) * times
+                cell[near] = (rounded_all(block[near]) - self.low) * times
             np.minimum(cell, self.cells - 1, out=cell)
             np.floor(cell, out=cell)
         return out
@@ -408,14 +410,14 @@ class Interval:
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         return np.asarray(self.low + (np.arange(self.cells) + 0.5) * self.step, np.float64)
 
     def scale(self) -> tuple[float, float, float]:
         """value = low + step * code, and how far a value may have moved to reach the grid."""
         return self.low + self.step / 2, self.step, self.step / 2
 
-    missing_hint = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+    missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
         return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{column_words(self)}"
@@ -424,7 +426,7 @@ class Interval:
         return f"a number from {self.low:g} to {self.high:g}"
 
     def __repr__(self) -> str:
-        return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{named_column(self)})"
+        return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{settings_repr(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -444,8 +446,8 @@ DOMAINS: dict[str, type[Categories] | type[Integers] | type[Interval] | type[Dec
 }
 
 
-def few_values(owner: str, domain: Any) -> None:
-    """Noise on single values, and floats, are for codes of 32 bits and numbers of 15 digits; Decimals may have more."""
+def check_few_values(owner: str, domain: Any) -> None:
+    """Refuse a domain with more than 2**31 values or 15 digits: noise on single values, and floats, do not take it."""
     if isinstance(domain, Decimals) and not domain.short:
         raise InvalidParameter(
             f"{owner} takes numbers of at most 15 digits, got {domain!r}: readers turn numbers into floats, which hold "
@@ -461,7 +463,7 @@ def few_values(owner: str, domain: Any) -> None:
 
 
 def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
-    """Back from JSON; an unknown kind is refused."""
+    """From JSON; an unknown kind is refused."""
     rest = dict(fields)
     kind = rest.pop("type", None)
     if kind not in DOMAINS:
@@ -485,8 +487,8 @@ def with_outside(domain: Domain, outside: Outside) -> Domain:
     return replace(domain, outside=outside)  # type: ignore[type-var]
 
 
-def without_stand_ins(domain: Domain) -> Domain:
-    """The same values, and nothing in the place of others: for what is no row of people, such as reports."""
+def without_replacements(domain: Domain) -> Domain:
+    """The same values, and no replacement for others: for data that are not rows of people, such as reports."""
     return with_outside(absent_as(domain, None), "refuse")
 
 

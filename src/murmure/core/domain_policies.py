@@ -1,4 +1,4 @@
-"""What every domain says in the same words: its column, what a missing answer counts as, and what outside values do."""
+"""What all domains share: their column, what a missing answer counts as, and what becomes of values outside."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 
 Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
+MISSING_NUMBER_HINT = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
 
 
-def whole(owner: str, name: str, value: object, low: int, hint: str | None) -> int:
+def check_whole(owner: str, name: str, value: object, low: int, hint: str | None) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise InvalidParameter(
             f"{owner}.{name} must be a whole number, at least {low}, got {shorten(value)}.", hint=hint
@@ -19,14 +20,15 @@ def whole(owner: str, name: str, value: object, low: int, hint: str | None) -> i
     return int(value)
 
 
-def named_column(domain: Any) -> str:
+def settings_repr(domain: Any) -> str:
+    """The settings that are not left at their defaults, for a repr."""
     column = "" if domain.column is None else f", column={domain.column!r}"
     absent = "" if domain.absent is None else f", absent={shorten(domain.absent, 40)}"
     return column + absent + ("" if domain.outside == "refuse" else f", outside={domain.outside!r}")
 
 
 def check_absent(domain: Any) -> None:
-    """A missing answer can only count as a value that there is."""
+    """A missing answer can only count as a value of the domain."""
     if domain.absent is None:
         return
     number = not hasattr(domain, "values")
@@ -37,16 +39,16 @@ def check_absent(domain: Any) -> None:
 
 
 def holds(domain: Any, value: Any) -> bool:
-    """Whether a public constant is one of the values, whatever becomes of those in rows that are not."""
+    """Whether a public constant is one of the values, by the strictest rule."""
     try:
-        read = domain.parse([value])
+        parsed = domain.parse([value])
     except OutsideDomain:
         return False
-    return all(mask is None for mask in (read.missing, read.beyond, read.moved))
+    return all(mask is None for mask in (parsed.missing, parsed.outside_mask, parsed.clamped))
 
 
 def check_outside(owner: str, outside: object, labels: bool) -> None:
-    """Labels have no order, so that there is no nearest one to move to."""
+    """Labels cannot be clamped: they have no order, so none is the nearest."""
     if outside not in get_args(Outside):
         raise InvalidParameter(
             f"{owner}.outside must be one of {', '.join(map(repr, get_args(Outside)))}, got {shorten(outside)}.",
@@ -60,7 +62,7 @@ def check_outside(owner: str, outside: object, labels: bool) -> None:
 
 
 def policy_fields(domain: Any) -> dict[str, Any]:
-    """For JSON: what is not left at its default."""
+    """The settings that are not left at their defaults, for JSON."""
     absent = {} if domain.absent is None else {"absent": domain.absent}
     return absent if domain.outside == "refuse" else absent | {"outside": domain.outside}
 

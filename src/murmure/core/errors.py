@@ -1,26 +1,29 @@
-"""Every error says what, whose, what was wanted, what was got, and a way out.
+"""Every error says what is wrong, where, what was expected, what was given, and a way out.
 
 MurmureError
-|-- InvalidParameter      a constructor's argument (also a ValueError)
+|-- InvalidParameter      an argument that its owner cannot use (also a ValueError)
 |-- OutsideDomain         a person's value that the domain does not hold (also a ValueError)
-|-- MissingColumn         a frame without the column that was asked for (also a KeyError)
+|-- MissingColumn         a frame without a column that is needed (also a KeyError)
 |-- EmptySource           nobody to add up (also a ValueError)
 |-- PlanMismatch          reports or a file that answer another plan
-|-- PlanRefused           a plan that cannot be run as it stands
+|-- PlanRefused           a plan that cannot be run without changes
 |   `-- RareCondition     exact sums that could be about too few rows, judged from public facts
-|-- NoUnbiasedEstimate    an error bar was asked of a biased output
+|-- NoUnbiasedEstimate    a biased output has no error bar
 |-- UnsafeRandomness      seeded randomness where people are at stake
-|-- CannotWrite           a file that cannot be written: nothing of it is left behind
+|-- CannotWrite           a file that cannot be written: no part of it is left behind
 |-- BudgetExhausted       a charge that the people's budget does not cover: nothing is released
 |-- AlreadyPaid           the same question was answered in the meantime: nothing was charged
 |-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
-|-- AuditFailed           an answer moved further than declared, or was not asked twice (murmure.attacks.replay_audit)
+|-- AuditFailed           an answer moved further than declared, or did not repeat (murmure.attacks.replay_audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
 
-SchemaWarning             the schema may describe another table than the one that came (a UserWarning)
+SchemaWarning             the schema may describe another table than the one given (a UserWarning)
 """
 
 from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
 
 
 class MurmureError(Exception):
@@ -36,26 +39,26 @@ class InvalidParameter(MurmureError, ValueError):
 
 
 class SchemaWarning(UserWarning):
-    """The schema may describe another table than the one that came: said before anything is read or charged."""
+    """The schema may describe another table than the one given: shown before anything is read or charged."""
 
 
 class OutsideDomain(MurmureError, ValueError):
     """A value that the domain does not hold: nothing is clipped or guessed."""
 
-    row: tuple[str, int, str] | None = None  # whose, which row, and the rest of the message
+    row: tuple[str, int, str] | None = None  # the column or domain, the row, and the rest of the message
 
     @classmethod
-    def at(cls, whose: str, row: int, rest: str, hint: str | None) -> OutsideDomain:
-        error = cls(f"{whose}: row {row} {rest}", hint=hint)
-        error.row = (whose, row, rest)
+    def at(cls, owner: str, row: int, rest: str, hint: str | None) -> OutsideDomain:
+        error = cls(f"{owner}: row {row} {rest}", hint=hint)
+        error.row = (owner, row, rest)
         return error
 
     def later(self, rows: int) -> OutsideDomain:
-        """The same error when `rows` rows came before this batch."""
+        """The same error, with the row counted from the start of the data: `rows` rows came before this batch."""
         if self.row is None:
             return self
-        whose, row, rest = self.row
-        return OutsideDomain.at(whose, row + rows, rest, self.hint)
+        owner, row, rest = self.row
+        return OutsideDomain.at(owner, row + rows, rest, self.hint)
 
 
 class MissingColumn(MurmureError, KeyError):
@@ -73,7 +76,7 @@ class PlanMismatch(MurmureError):
 
 
 class PlanRefused(MurmureError):
-    """The plan cannot be run as it stands."""
+    """The plan cannot be run without changes."""
 
 
 class RareCondition(PlanRefused):
@@ -89,7 +92,7 @@ class UnsafeRandomness(MurmureError):
 
 
 class CannotWrite(MurmureError):
-    """The result cannot be written where it was asked for; nothing of it is left behind."""
+    """The result cannot be written to this place; no part of it is left behind."""
 
 
 class BudgetExhausted(MurmureError):
@@ -97,7 +100,7 @@ class BudgetExhausted(MurmureError):
 
 
 class AlreadyPaid(MurmureError):
-    """Somebody paid for the same answer in the meantime: it can be had for nothing."""
+    """Somebody paid for the same answer in the meantime: it is free now."""
 
 
 class LedgerFailed(MurmureError):
@@ -115,9 +118,21 @@ class MissingExtra(MurmureError, ImportError):
 
 
 def shorten(value: object, limit: int = 60) -> str:
-    """A repr that fits in a message, whatever a caller passed."""
+    """A repr that fits in a message, for any value that a caller passed."""
     try:
         text = repr(value)
     except ValueError:  # Python prints no whole number of more than 4300 digits
         text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def suggestion(word: str, known: Iterable[str]) -> str | None:
+    """A hint such as "did you mean 'Age'?", where a known word is close."""
+    by_lower = {str(k).strip().lower(): k for k in known}
+    near = difflib.get_close_matches(word.strip().lower(), by_lower, 1)
+    return f"did you mean {by_lower[near[0]]!r}?" if near else None
+
+
+def pluralise(n: int, one: str, many: str) -> str:
+    """1 party, 2 parties."""
+    return f"{n} {one if n == 1 else many}"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, MissingExtra
+from murmure.core.estimates.intervals import level_of_each
+from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE
 from murmure.core.short_labels import cut_labels
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from murmure.core.estimates.estimate import Estimate
     from murmure.core.types import Certificate, Release
 
-MOST_ROWS = 20
-MOST_NAMED = 6  # columns named in a note
-WIDEST = 40  # letters of a label in a table of several columns
+MAX_ROWS = 20
+MAX_NAMES = 6  # columns named in a note
+MAX_LABEL = 40  # letters of a label in a table of several columns
 STYLE = """<style>
 .murmure{font:14px/1.45 system-ui,sans-serif;max-width:48em}
 .murmure table{border-collapse:collapse;margin:.4em 0;color:inherit;font:inherit;white-space:nowrap}
@@ -40,9 +42,9 @@ STYLE = """<style>
 def _rows(estimate: Estimate) -> tuple[list[dict[str, Any]], int, str]:
     """The first rows, how many were left out, and the name of the method."""
     rows, method = estimate.rows_and_method()
-    if not estimate.noisy:  # of reports, a count is the share times the people, and says nothing more
+    if not estimate.noisy:  # of reports, a count is the share times the people: the same figure again
         rows = [{k: v for k, v in row.items() if k != "count" or estimate.unit == "count"} for row in rows]
-    return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS), method
+    return rows[:MAX_ROWS], max(0, len(rows) - MAX_ROWS), method
 
 
 def _figure(value: float, unit: str = "share", whole: bool = False) -> str:
@@ -61,9 +63,8 @@ def _figure(value: float, unit: str = "share", whole: bool = False) -> str:
 
 def _whole(rows: list[dict[str, Any]], unit: str) -> bool:
     """Whether all figures of a table are whole numbers of something, as quantiles of ages are."""
-    held = [row[name] for row in rows for name in (unit, "low", "high") if name in row]
-    known = [v for v in held if not math.isnan(v)]
-    return unit == "value" and all(math.isfinite(v) and v == round(v) for v in known)
+    figures = [row[name] for row in rows for name in (unit, "low", "high") if name in row]
+    return unit == "value" and all(math.isfinite(v) and v == round(v) for v in figures if not math.isnan(v))
 
 
 def people_text(n: int, noisy: bool) -> str:
@@ -73,10 +74,10 @@ def people_text(n: int, noisy: bool) -> str:
 
 def _note(estimate: Estimate, left_out: int, method: str) -> str:
     people = people_text(estimate.n, estimate.noisy)
-    whom = _whom(estimate.target)
-    bars = f"95 % intervals by {method}, {whom}" if method else f"no error bar: {estimate.reason}"
+    population = _population(estimate.target)
+    bars = f"95 % intervals by {method}, {population}" if method else f"no error bar: {estimate.reason}"
     if method == "known exactly":
-        bars = f"known exactly, {whom}"
+        bars = f"known exactly, {population}"
     more = f"; {left_out} more rows not shown" if left_out else ""
     return f"{people}; {bars}{more}"
 
@@ -91,28 +92,29 @@ def estimate_text(estimate: Estimate) -> str:
 
 
 def noisy_counts(estimate: Estimate) -> list[str]:
-    """Where the noise swamps the number of people there are no shares, but still noisy counts."""
+    """Where the number of people is lost in the noise there are no shares, but there are noisy counts."""
     if estimate.unit != "share" or estimate.estimator is None:
         return []
-    said = [f"{label} {_figure(n, 'count')}" for label, n in zip(estimate.labels, estimate.counts, strict=True)]
-    more = f", ... {len(said) - MOST_ROWS} more" if len(said) > MOST_ROWS else ""
-    return [f"noisy counts: {', '.join(said[:MOST_ROWS])}{more}"]
+    counts = [f"{label} {_figure(n, 'count')}" for label, n in zip(estimate.labels, estimate.counts, strict=True)]
+    more = f", ... {len(counts) - MAX_ROWS} more" if len(counts) > MAX_ROWS else ""
+    return [f"noisy counts: {', '.join(counts[:MAX_ROWS])}{more}"]
 
 
 def left_out_lines(estimate: Estimate, level: float = 0.95) -> list[str]:
-    """How many rows have no part in the figures, as far as the noise lets it be seen."""
+    """The noisy number of rows that have no part in the figures, with its interval."""
     if estimate.left_out is None:
         return []
     rows = estimate.left_out.to_rows(level, estimate.target)
-    of = [f"{row['label']} " if len(rows) > 1 else "" for row in rows]
+    labels = [f"{row['label']} " if len(rows) > 1 else "" for row in rows]
     ends = [f"{_figure(math.floor(row['low']), 'count')} to {_figure(math.ceil(row['high']), 'count')}" for row in rows]
-    said = [f"{o}about {_figure(row['count'], 'count')} ({e})" for o, row, e in zip(of, rows, ends, strict=True)]
-    more = f"; ... {len(said) - MOST_ROWS} more" if len(said) > MOST_ROWS else ""
-    return [f"rows left out (their number is missing or not in the schema): {'; '.join(said[:MOST_ROWS])}{more}"]
+    counts = [_figure(row["count"], "count") for row in rows]
+    texts = [f"{label}about {count} ({end})" for label, count, end in zip(labels, counts, ends, strict=True)]
+    more = f"; ... {len(texts) - MAX_ROWS} more" if len(texts) > MAX_ROWS else ""
+    return [f"rows left out (their number is missing or not in the schema): {'; '.join(texts[:MAX_ROWS])}{more}"]
 
 
 def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]], width: int) -> list[str]:
-    """A head, and a line for every figure; large numbers widen all columns."""
+    """A header, and a line for every figure; large numbers widen all columns."""
     names = [unit, *(name for name in ("low", "high", "count") if name in rows[0] and name != unit)]
     whole = _whole(rows, unit)
     cells = [[_figure(row[name], "count" if name == "count" else unit, whole) for name in names] for row in rows]
@@ -123,8 +125,8 @@ def _lines(title: str, unit: str, labels: list[str], rows: list[dict[str, Any]],
 
 def estimate_html(estimate: Estimate) -> str:
     if no_figure(estimate):
-        said = [f"No figure: {estimate.reason or ''}.", *noisy_counts(estimate), *left_out_lines(estimate)]
-        return _note_html("<br>".join(html.escape(line) for line in said))
+        lines = [f"No figure: {estimate.reason or ''}.", *noisy_counts(estimate), *left_out_lines(estimate)]
+        return _note_html("<br>".join(html.escape(line) for line in lines))
     rows, left_out, method = _rows(estimate)
     notes = [_note(estimate, left_out, method), *left_out_lines(estimate)]
     shown = "".join(f"<p class='note'>{html.escape(note)}</p>" for note in notes)
@@ -133,17 +135,17 @@ def estimate_html(estimate: Estimate) -> str:
 
 def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     bars = bool(rows) and "low" in rows[0]
-    held = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
-    numbers = [v for v in held if not math.isnan(v)]
+    figures = [v for r in rows for v in (r[estimate.unit], r.get("low"), r.get("high")) if v is not None]
+    numbers = [v for v in figures if not math.isnan(v)]
     low = float(min(numbers) if estimate.unit == "value" else min([0.0, *numbers]))
-    high = float(max([*numbers, low + 1e-12 * max(1.0, abs(low))]))  # never the same, however large
+    high = float(max([*numbers, low + 1e-12 * max(1.0, abs(low))]))  # never equal to low, however large
     if estimate.unit == "value" and bars:
         low, high = padded(window((r["low"], r["high"]) for r in rows)) or (low, high)
 
     def place(value: float) -> float:
         return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
 
-    def said(value: float) -> str:
+    def text(value: float) -> str:
         return _figure(value, estimate.unit, whole)
 
     whole = _whole(rows, estimate.unit)
@@ -156,10 +158,10 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     body = []
     for r in rows:
         mean = r[estimate.unit]
-        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{said(mean)}</td>"
+        cells = f"<td class='name'>{html.escape(r['label'])}</td><td>{text(mean)}</td>"
         span = ""
         if bars:
-            cells += f"<td>{said(r['low'])} to {said(r['high'])}</td>"
+            cells += f"<td>{text(r['low'])} to {text(r['high'])}</td>"
             left, right = place(r["low"]), place(r["high"])
             span = f"<i style='left:{left}%;width:{right - left:.2f}%'></i>"
         cells += f"<td>{_figure(r['count'], 'count')}</td>" if counts else ""
@@ -170,26 +172,26 @@ def _table_html(estimate: Estimate, rows: list[dict[str, Any]]) -> str:
     return f"<table>{head}{''.join(body)}</table>"
 
 
-WIDER = 8.0  # times the width of a narrow one: an interval that says nothing must not crush those that do
+FAR_WIDER = 8.0  # times the width of a narrow interval: one that says nothing must not crush those that do
 
 
 def window(ends: Iterable[tuple[float, float]]) -> tuple[float, float] | None:
     """What a picture of these intervals should show; None: all of it. Bars that are far wider than others are cut."""
-    held = np.array(list(ends), float).reshape(-1, 2)
-    wide = held[:, 1] - held[:, 0]
-    told = held[wide <= WIDER * np.quantile(wide, 0.25, method="lower")] if len(held) else held
-    if not 0 < len(told) < len(held):
+    bars = np.array(list(ends), float).reshape(-1, 2)
+    widths = bars[:, 1] - bars[:, 0]
+    narrow = bars[widths <= FAR_WIDER * np.quantile(widths, 0.25, method="lower")] if len(bars) else bars
+    if not 0 < len(narrow) < len(bars):
         return None
-    low, high = float(told[:, 0].min()), float(told[:, 1].max())
-    return (low, high) if high > low and 3 * (high - low) < held[:, 1].max() - held[:, 0].min() else None
+    low, high = float(narrow[:, 0].min()), float(narrow[:, 1].max())
+    return (low, high) if high > low and 3 * (high - low) < bars[:, 1].max() - bars[:, 0].min() else None
 
 
 def padded(shown: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Half as much again on both sides."""
+    """Half of the width added on both sides."""
     return None if shown is None else (1.5 * shown[0] - 0.5 * shown[1], 1.5 * shown[1] - 0.5 * shown[0])
 
 
-def _whom(target: str) -> str:
+def _population(target: str) -> str:
     if target == "superpopulation":
         return "for the population they were drawn from (superpopulation)"
     return "for these people (fixed population)"
@@ -216,36 +218,36 @@ def no_figure(estimate: Estimate) -> bool:
     return bool(np.isnan(estimate.mean).all())
 
 
-def reported(estimates: Estimates) -> tuple[int, int] | None:
+def reports_per_column(estimates: Estimates) -> tuple[int, int] | None:
     """The fewest and the most people who reported a column, where not everybody reports every one."""
-    readings: list[Any] = [e.estimator for e in estimates.values()]
-    held = [int(reading.shown) for reading in readings if hasattr(reading, "shown")]
-    return (min(held), max(held)) if held else None
+    estimators: list[Any] = [e.estimator for e in estimates.values()]
+    reports = [int(estimator.shown) for estimator in estimators if hasattr(estimator, "shown")]
+    return (min(reports), max(reports)) if reports else None
 
 
 def _estimates_notes(estimates: Estimates, methods: dict[str, list[str]], without: dict[str, list[str]]) -> list[str]:
-    """What holds for all columns, said once."""
+    """Notes that hold for all columns."""
     people = people_text(estimates.n, estimates.noisy)
-    few = reported(estimates)
-    if few is not None:
-        spread = _thousands(few[0]) if few[0] == few[1] else f"{_thousands(few[0])} to {_thousands(few[1])}"
-        people += f", of whom {spread} reported each column"
+    reports = reports_per_column(estimates)
+    if reports is not None:
+        fewest, most = map(_thousands, reports)
+        people += f", of whom {fewest if fewest == most else f'{fewest} to {most}'} reported each column"
     only = next(iter(methods), None) if len(methods) == 1 else None
     bars = "95 % intervals" if only is None else f"95 % intervals by {only}"
     notes = [people]
     if methods:
-        notes[0] += f"; {only if only == 'known exactly' else bars}, {_whom(estimates.target)}"
+        notes[0] += f"; {only if only == 'known exactly' else bars}, {_population(estimates.target)}"
     if len(methods) > 1:
-        how = "; ".join(f"{method} ({_listed(names)})" for method, names in methods.items())
+        how = "; ".join(f"{method} ({_join_names(names)})" for method, names in methods.items())
         notes.append(f"intervals by {how}")
-    notes += [f"no figure of {_listed(names)}: {reason}" for reason, names in without.items()]
+    notes += [f"no figure of {_join_names(names)}: {reason}" for reason, names in without.items()]
     if estimates.remark:
         notes.append(f"provided {estimates.remark}")
     return notes
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+def _join_names(names: list[str]) -> str:
+    return ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def estimates_text(estimates: Estimates) -> str:
@@ -260,14 +262,14 @@ def estimates_text(estimates: Estimates) -> str:
             methods.setdefault(method, []).append(name)
     rows = []
     for name, estimate in means.items():
-        held, method = estimate.rows_and_method()
-        rows.append({**held[0], "label": name})
+        figures, method = estimate.rows_and_method()
+        rows.append({**figures[0], "label": name})
         if method:
             methods.setdefault(method, []).append(name if name not in shares else f"mean of {name}")
     if rows:
         tables.append(("mean", "value", rows, 0))
     names = [text for title, _, rows, _ in tables for text in (title, *(f"  {row['label']}" for row in rows))]
-    width = min(max(map(len, names), default=0), WIDEST)
+    width = min(max(map(len, names), default=0), MAX_LABEL)
     titles = cut_labels([title for title, *_ in tables], width)
     parts = [_column_text(title, *table[1:], width) for title, table in zip(titles, tables, strict=True)]
     notes = [*_estimates_notes(estimates, methods, without), *_left_out_notes(estimates)]
@@ -321,8 +323,8 @@ def certificate_html(c: Certificate, observer: str | None = None, public: bool =
         parts.append(f"Asked: {html.escape(c.shortfall)}.")
     if public:
         parts.append(f"Public: {html.escape('; '.join(c.public))}.")
-    if c.said is not None:
-        parts.append(f"Witness: {html.escape(' '.join(c.said))}.")
+    if c.witness_text is not None:
+        parts.append(f"Witness: {html.escape(' '.join(c.witness_text))}.")
     if c.hides:
         parts.append(f"Hidden: {html.escape(c.hides)}.")
     if c.assumption:
@@ -335,29 +337,23 @@ def release_html(release: Release) -> str:
     if release.seeded:
         warn = "<div class='murmure'><p class='warn'>Seeded randomness: an experiment, not for real people.</p></div>"
     if release.rehearsal:
-        from murmure.core.rehearsal import REHEARSAL_NOTICE
-
         warn = f"<div class='murmure'><p class='warn'>{html.escape(REHEARSAL_NOTICE)}</p></div>{warn}"
     if release.randomised_outside:
-        from murmure.core.outside_randomness import RANDOMISED_OUTSIDE as OUTSIDE
-
-        warn += f"<div class='murmure'><p class='warn'>{html.escape(OUTSIDE)}</p></div>"
+        warn += f"<div class='murmure'><p class='warn'>{html.escape(RANDOMISED_OUTSIDE)}</p></div>"
     if release.randomised_here:
-        from murmure.core.outside_randomness import HERE
-
-        warn += _note_html(html.escape(HERE))
-    once = release.shared_public()
-    who = "".join(certificate_html(c, o, once is None) for o, c in release.observers())
-    if once is not None:
-        who += _note_html(f"Public to all: {html.escape('; '.join(once))}.")
+        warn += _note_html(html.escape(RANDOMISED_HERE))
+    shared = release.shared_public()
+    certificates = "".join(certificate_html(c, observer, shared is None) for observer, c in release.observers())
+    if shared is not None:
+        certificates += _note_html(f"Public to all: {html.escape('; '.join(shared))}.")
     about = _note_html(f"{html.escape(release.about)}, plan {release.plan[:12]}")
-    return f"{STYLE}{warn}{release.estimate._repr_html_()}{who}{about}"
+    return f"{STYLE}{warn}{release.estimate._repr_html_()}{certificates}{about}"
 
 
-# -- drawn ------------------------------------------------------------------------------------------------------------
+# -- plots ------------------------------------------------------------------------------------------------------------
 
-MOST_DRAWN = 30  # figures of a panel; beyond, the largest are drawn
-LETTERS = 28  # of a label beside a panel
+MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
+MAX_AXIS_LABEL = 28  # letters of a label beside a panel
 
 
 def pyplot() -> Any:
@@ -387,7 +383,7 @@ def save_figure(figure: Any, target: Any) -> None:
 def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
     """Points with interval bars, a row per figure, to an axis or a file; true values as circles when simulating."""
     truth, target = true_values(estimate, truth), ax
-    ax, figure = drawing(target, (6.4, 0.34 * min(len(estimate.mean), MOST_DRAWN) + 1.3))
+    ax, figure = drawing(target, (6.4, 0.34 * min(len(estimate.mean), MAX_DRAWN) + 1.3))
     _draw(ax, estimate, level, truth)
     ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
     if figure is not None:
@@ -395,14 +391,14 @@ def plot_estimate(estimate: Estimate, ax: Any = None, level: float = 0.95, truth
     return ax
 
 
-def each_at(level: float, estimates: Iterable[Estimate]) -> float:
-    """The level of one interval when all of these hold at once (Bonferroni)."""
-    return 1 - (1 - level) / max(1, sum(len(e.mean) for e in estimates if e.estimator is not None))
+def simultaneous_level(level: float, estimates: Iterable[Estimate]) -> float:
+    """The level of one interval when the intervals of all figures hold at once."""
+    return level_of_each(level, sum(len(e.mean) for e in estimates if e.estimator is not None))
 
 
-def sure_of(each: float) -> str:
-    """A level in per cent, with as many digits as keep it from 100: 99.8, 99.9996."""
-    return f"{100 * each:.{max(1, math.ceil(-math.log10(100 * (1 - each))))}f}".removesuffix(".0")
+def level_percent(level: float) -> str:
+    """A level in per cent, with enough digits to differ from 100: 99.8, 99.9996."""
+    return f"{100 * level:.{max(1, math.ceil(-math.log10(100 * (1 - level))))}f}".removesuffix(".0")
 
 
 def plot_estimates(
@@ -413,8 +409,10 @@ def plot_estimates(
     simultaneous: all intervals hold at once, with the probability `level`.
     """
     plt = pyplot()
-    each = each_at(level, estimates.values()) if simultaneous else level
-    sure = f"{100 * level:g} % interval" + (f", all at once (each at {sure_of(each)} %)" if simultaneous else "")
+    each = simultaneous_level(level, estimates.values()) if simultaneous else level
+    legend = f"{100 * level:g} % interval" + (
+        f", all at once (each at {level_percent(each)} %)" if simultaneous else ""
+    )
     truths = truths_of(estimates, truth)
     stacks: list[list[str]] = [[], []] if len(estimates) > 1 else [[]]
     heights = [0.0] * len(stacks)
@@ -430,10 +428,10 @@ def plot_estimates(
         left = max(heights) - height
         axes = part.subplots(len(names) + (left > 0), 1, squeeze=False, height_ratios=ratios + [left] * (left > 0))
         for ax, name in zip(axes[:, 0], names, strict=False):
-            estimate, held = estimates[name], estimates.numbers.get(name)
+            estimate, grid = estimates[name], estimates.numbers.get(name)
             ax.set_title(titles[name], loc="left", fontsize=10, fontweight="bold", parse_math=False)
-            bounds = None if held is None else (float(held[0][0] - held[1]), float(held[0][-1] + held[1]))
-            _draw(ax, estimate, each, truths.get(name), bounds, sure)
+            bounds = None if grid is None else (float(grid[0][0] - grid[1]), float(grid[0][-1] + grid[1]))
+            _draw(ax, estimate, each, truths.get(name), bounds, legend)
             handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
         for ax in axes[len(names) :, 0]:
             ax.set_axis_off()
@@ -444,17 +442,17 @@ def plot_estimates(
 
 
 def _height(estimate: Estimate) -> float:
-    rows = 1 if no_figure(estimate) else min(len(estimate.mean), MOST_DRAWN)
+    rows = 1 if no_figure(estimate) else min(len(estimate.mean), MAX_DRAWN)
     return 0.28 * rows + 0.85
 
 
-def true_values(estimate: Estimate, truth: Any, whose: str = "plot.truth") -> Any:
+def true_values(estimate: Estimate, truth: Any, owner: str = "plot.truth") -> Any:
     """The true figures, one for each estimated one; None stays None."""
     if truth is None:
         return None
     k, values = len(estimate.mean), np.atleast_1d(np.asarray(truth, float))
     if values.shape != (k,) or not np.isfinite(values).all():
-        raise InvalidParameter(f"{whose} must be {k} numbers, one for each figure, got shape {np.shape(truth)}.")
+        raise InvalidParameter(f"{owner} must be {k} numbers, one for each figure, got shape {np.shape(truth)}.")
     return values
 
 
@@ -469,10 +467,10 @@ def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
         )
     unknown = [name for name in truth if name not in estimates]
     if unknown:
-        raise InvalidParameter(f"truth names columns that were not estimated: {_listed(list(map(repr, unknown)))}.")
+        raise InvalidParameter(f"truth names columns that were not estimated: {_join_names(list(map(repr, unknown)))}.")
     return {
-        name: true_values(estimates[name], held, f"truth of column {name!r}")
-        for name, held in truth.items()
+        name: true_values(estimates[name], values, f"truth of column {name!r}")
+        for name, values in truth.items()
         if not no_figure(estimates[name])
     }
 
@@ -486,8 +484,8 @@ def _cut_axis(ax: Any, y: Any, low: Any, high: Any) -> None:
     ax.set_xlim(left, right)
     ax.tick_params(axis="y", pad=10)  # room for the arrows
     style: dict[str, Any] = {"ls": "none", "color": "#9db9e0", "ms": 7, "zorder": 3, "clip_on": False}
-    for at, beyond, mark in ((left, low < left, "<"), (right, high > right, ">")):
-        ax.plot(np.full(int(beyond.sum()), at), y[beyond], marker=mark, label="_", **style)
+    for at, cut, mark in ((left, low < left, "<"), (right, high > right, ">")):
+        ax.plot(np.full(int(cut.sum()), at), y[cut], marker=mark, label="_", **style)
 
 
 def _draw(
@@ -496,7 +494,7 @@ def _draw(
     level: float,
     truth: Any,
     bounds: tuple[float, float] | None = None,
-    sure: str | None = None,
+    legend: str | None = None,
 ) -> None:
     if no_figure(estimate):
         ax.set_axis_off()
@@ -505,18 +503,18 @@ def _draw(
         return
     k = len(estimate.mean)
     order = np.arange(k)
-    if k > MOST_DRAWN:
-        order = np.argsort(-estimate.mean, kind="stable")[:MOST_DRAWN]
+    if k > MAX_DRAWN:
+        order = np.argsort(-estimate.mean, kind="stable")[:MAX_DRAWN]
     y = np.arange(len(order))[::-1]
     if estimate.estimator is not None:
         low, high = estimate.interval(level, estimate.target)[order].T
-        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=sure or f"{100 * level:g} % interval", zorder=2)
+        ax.hlines(y, low, high, color="#9db9e0", lw=5, label=legend or f"{100 * level:g} % interval", zorder=2)
     ax.plot(estimate.mean[order], y, "|", ms=11, mew=2, color="#1f4e96", label="estimate", zorder=3)
     if truth is not None:
         ax.plot(truth[order], y, "o", ms=5, mfc="none", color="#b3261e", label="truth (simulation)", zorder=4)
-    ax.set_yticks(y, cut_labels([str(estimate.labels[i]) for i in order.tolist()], LETTERS), fontsize=9)
+    ax.set_yticks(y, cut_labels([str(estimate.labels[i]) for i in order.tolist()], MAX_AXIS_LABEL), fontsize=9)
     for label in ax.get_yticklabels():
-        label.set_parse_math(False)  # a label with two $ is no formula
+        label.set_parse_math(False)  # a label with two $ is not a formula
     ax.set_ylim(-0.7, len(order) - 0.3)
     what = {"share": "share of people", "count": "people"}.get(estimate.unit, "value")
     ax.set_xlabel(what if k == len(order) else f"{what}; the largest {len(order)} of {k}")

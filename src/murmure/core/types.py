@@ -1,4 +1,4 @@
-"""The words of the rule: affine map, certificate, total; and the shapes that implementations take.
+"""The data of the rule (affine map, certificate, total, release) and the protocols that implementations follow.
 
 Protocols are structural (an implementation inherits nothing); data are frozen dataclasses.
 """
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]  # the only thing that is ever added up
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Target = Literal["fixed", "superpopulation"]  # of an interval: these people, or the population they were drawn from
 Unit = Literal["record", "attribute"]
 Relation = Literal["replace", "add/remove"]
 Observer = str
-LIMIT = 2**63 - 1
-VISIBLE = 0.99  # of the epsilon that was asked for: a certificate below it says so
-SATURATED = 20.0  # a certified epsilon from which the smallest probability there is stops a law
+MAX_SUM = 2**63 - 1
+VISIBLE = 0.99  # of the requested epsilon: a certificate below it says so
+SATURATED = 20.0  # above this epsilon the limit is the smallest probability that a law can have
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Affine:
 
 @dataclass(frozen=True)
 class Readout(Sequence[Fraction]):
-    """The exact number that each report stands for, computed when looked at: there may be a hundred thousand."""
+    """The exact number that each report stands for, computed on access: there may be a hundred thousand."""
 
     of: Callable[[int], Fraction]
     length: int
@@ -84,9 +87,9 @@ class Certificate:
     method: str  # enumerated, closed form, bound, theorem
     witness: tuple[Any, Any, Any] | None = None  # two inputs and the report that tells them apart best
     assumption: str | None = None
-    asked: float | None = None  # the epsilon that was asked for, where one was
+    asked: float | None = None  # the requested epsilon, where there was one
     hides: str | None = None  # what an observer does not get to see at all, and with whom it may collude
-    said: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
+    witness_text: tuple[str, str] | None = field(default=None, repr=False, compare=False)  # the witness in words
 
     def __post_init__(self) -> None:
         if self.epsilon < 0 or not 0 <= self.delta <= 1:
@@ -97,14 +100,14 @@ class Certificate:
 
     @property
     def shortfall(self) -> str | None:
-        """In words, where the law visibly falls short of what was asked: less than 0.99 of it."""
+        """In words, where the law visibly falls short of the requested epsilon: less than 0.99 of it."""
         if self.asked is None or not self.epsilon < VISIBLE * self.asked:
             return None
         why = ": no probability lies between 0 and 2**-64" if self.epsilon > SATURATED else ""
         return f"epsilon = {self.asked:.10g} was asked for; the law reaches {self.epsilon / self.asked:.3g} of it{why}"
 
     def to_text(self, public: bool = True) -> str:
-        """The five parts in lines; public=False where what is public is said once for several certificates."""
+        """The five parts in lines; public=False leaves out the public knowledge that several certificates share."""
         if math.isinf(self.epsilon):
             lines = [f"no differential privacy; {self.method}", f"  protects   nothing of one person ({self.relation})"]
         else:
@@ -116,8 +119,8 @@ class Certificate:
             lines.append(f"  asked      {self.shortfall}")
         if public:
             lines.append(f"  public     {'; '.join(self.public)}")
-        if self.said is not None:
-            lines.append(f"  witness    {self.said[0]} {self.said[1]}")
+        if self.witness_text is not None:
+            lines.append(f"  witness    {self.witness_text[0]} {self.witness_text[1]}")
         elif self.witness is not None:
             a, b, y = self.witness
             lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
@@ -173,7 +176,7 @@ class Mechanism(Protocol):
 
 @runtime_checkable
 class Statistic(Protocol):
-    """The question: a sum over people, and what is made of it. Of records: codes column by column, Estimates out."""
+    """The question: a sum over people, and how it is interpreted. Of records: codes column by column, Estimates out."""
 
     @property
     def domain(self) -> Domain | Schema: ...
@@ -195,24 +198,19 @@ class Engine(Protocol):
     def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
 
 
-def pluralise(n: int, one: str, many: str) -> str:
-    """1 party, 2 parties."""
-    return f"{n} {one if n == 1 else many}"
-
-
 def int_array(values: Iterable[int]) -> Any:
     """int64 where they fit, Python's integers where they do not."""
-    held = [int(v) for v in values]
-    if all(-(2**63) <= v < 2**63 for v in held):
-        return np.array(held, np.int64)
-    out = np.empty(len(held), object)
-    out[:] = held
+    integers = [int(v) for v in values]
+    if all(-(2**63) <= v < 2**63 for v in integers):
+        return np.array(integers, np.int64)
+    out = np.empty(len(integers), object)
+    out[:] = integers
     return out
 
 
 def room_for(n: int, bound: int, what: str) -> None:
     """Refuse a sum that could pass 2**63 - 1."""
-    if n * bound > LIMIT:
+    if n * bound > MAX_SUM:
         raise PlanRefused(
             f"Plan refused: {n:_} people x bound {bound:_} can exceed 2**63 - 1 in {what}.",
             hint="use a coarser grid (fewer cells) or fewer people at a time",
@@ -220,17 +218,23 @@ def room_for(n: int, bound: int, what: str) -> None:
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
-    """A figure that the noise swamped is null."""
+    """A figure that is lost in the noise is null in JSON, which has no NaN."""
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
 
 
 def _left_out(estimate: Any, level: float) -> dict[str, Any]:
     """The noisy numbers of rows that have no part in the figures, by column or group."""
     if not isinstance(estimate, Mapping):
-        gone = getattr(estimate, "left_out", None)
-        return {} if gone is None else {"left_out": gone.to_rows(level)}
-    each = {str(name): one.left_out for name, one in estimate.items() if one.left_out is not None}
-    return {"left_out": {name: gone.to_rows(level) for name, gone in each.items()}} if each else {}
+        left_out = getattr(estimate, "left_out", None)
+        return {} if left_out is None else {"left_out": left_out.to_rows(level)}
+    by_column = {
+        str(name): part.left_out.to_rows(level) for name, part in estimate.items() if part.left_out is not None
+    }
+    return {"left_out": by_column} if by_column else {}
+
+
+def _wrapped(notice: str) -> str:
+    return textwrap.fill(notice, 100, initial_indent="  ", subsequent_indent="  ") + "\n"
 
 
 @dataclass(frozen=True)
@@ -248,61 +252,52 @@ class Release:
     randomised_here: bool = field(default=False, compare=False)  # `run` took its frame for true answers, and drew
 
     def __repr__(self) -> str:
-        mark = "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
-        if self.randomised_outside:
-            from murmure.core.outside_randomness import RANDOMISED_OUTSIDE as OUTSIDE
+        from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE
 
-            mark = textwrap.fill(OUTSIDE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
-        if self.randomised_here:
-            from murmure.core.outside_randomness import HERE
-
-            mark += f"  {HERE}\n"
-        if self.rehearsal:
-            from murmure.core.rehearsal import REHEARSAL_NOTICE
-
-            mark = textwrap.fill(REHEARSAL_NOTICE, 100, initial_indent="  ", subsequent_indent="  ") + f"\n{mark}"
-        return f"Release of {self.about} (plan {self.plan[:12]})\n{mark}{self.estimate!r}\n{self._guarantees_text()}"
+        notices = _wrapped(REHEARSAL_NOTICE) if self.rehearsal else ""
+        notices += _wrapped(RANDOMISED_OUTSIDE) if self.randomised_outside else ""
+        notices += "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
+        notices += f"  {RANDOMISED_HERE}\n" if self.randomised_here else ""
+        head = f"Release of {self.about} (plan {self.plan[:12]})"
+        return f"{head}\n{notices}{self.estimate!r}\n{self._guarantees_text()}"
 
     def _guarantees_text(self) -> str:
         """One certificate whole; of several with the same public knowledge, that knowledge once."""
-        shown, together = self.observers(), self.shared_public()
-        lines = [f"  {names}: " + c.to_text(together is None).replace("\n", "\n  ") for names, c in shown]
-        if together is None:
-            return "\n".join(lines)
-        lines = [line for text in lines for line in text.split("\n")]
+        shared = self.shared_public()
+        texts = [f"  {names}: " + c.to_text(shared is None).replace("\n", "\n  ") for names, c in self.observers()]
+        if shared is None:
+            return "\n".join(texts)
+        lines = [line for text in texts for line in text.split("\n")]
+        # continuation lines start below the text of a part, which has a name of eleven columns before it
         wrapped = [textwrap.fill(i, 100, subsequent_indent=" " * (15 if i.startswith("    ") else 4)) for i in lines]
-        public = f"public to all: {'; '.join(together)}"
+        public = f"public to all: {'; '.join(shared)}"
         return "\n".join(["", *wrapped, textwrap.fill(public, 100, initial_indent="  ", subsequent_indent="    ")])
 
     def shared_public(self) -> tuple[str, ...] | None:
-        """What several certificates take for public, where it is the same: worth saying once."""
-        held = {certificate.public for _, certificate in self.observers()}
-        return held.pop() if len(held) == 1 < len(self.observers()) else None
+        """What several certificates take for public, where it is the same: printed once."""
+        distinct = {certificate.public for _, certificate in self.observers()}
+        return distinct.pop() if len(distinct) == 1 < len(self.observers()) else None
 
     def observers(self) -> list[tuple[str, Certificate]]:
         """Guarantees with the observers who share them: ("collector and reader", certificate)."""
-        distinct: list[tuple[list[str], Certificate]] = []
+        names: dict[int, list[str]] = {}
         for observer, certificate in self.guarantees.items():
-            for names, seen in distinct:
-                if seen is certificate:
-                    names.append(observer)
-                    break
-            else:
-                distinct.append(([observer], certificate))
-        return [(" and ".join(names), certificate) for names, certificate in distinct]
+            names.setdefault(id(certificate), []).append(observer)
+        shared = {id(certificate): certificate for certificate in self.guarantees.values()}
+        return [(" and ".join(names[key]), certificate) for key, certificate in shared.items()]
 
     def to_json(self, level: float = 0.95) -> str:
         """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
         e = self.estimate
         bars = e.estimator is not None
-        held = {
+        fields = {
             "about": self.about,
             "plan": self.plan,
             "seeded": self.seeded,
             **({"rehearsal": True} if self.rehearsal else {}),  # of parties that one person ran
             **({"randomised_outside": True} if self.randomised_outside else {}),  # by the people themselves
             "people": e.n,
-            "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum: about so many
+            "people_noisy": e.n is not None and bool(e.noisy),  # read off a protected sum
             "level": level if bars else None,
             "target": e.target if bars else None,
             "figures": [_without_nan(row) for row in e.to_rows(level)],
@@ -310,7 +305,7 @@ class Release:
             **_left_out(e, level),
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }
-        return json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         from murmure.core.show import release_html

@@ -18,7 +18,7 @@ from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
-from murmure.run.run import LedgerRequest, drive
+from murmure.run.driver import LedgerRequest, drive
 from murmure.run.totals import SeparateTables
 from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
 
@@ -104,10 +104,10 @@ def check_sharing(model: Any, sharing: Any) -> None:
     """
     owner, statistic = type(model).__name__, party_statistic(model)
     honest = sharing.minimum - max(sharing.colluders, 1)
-    if statistic is not None and honest < statistic.least_honest:
+    if statistic is not None and honest < statistic.min_honest:
         what = "errors by clusters that are parties" if statistic is PartyOuterProducts else "levels of parties"
         raise PlanRefused(
-            f"{owner}: {what} take {statistic.least_honest} honest parties or more, and there may be {honest}: of "
+            f"{owner}: {what} take {statistic.min_honest} honest parties or more, and there may be {honest}: of "
             f"{sharing.parties}, {sharing.dropouts} may vanish and {max(sharing.colluders, 1)} collude or look at what "
             "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",

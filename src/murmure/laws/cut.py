@@ -1,4 +1,4 @@
-"""One of k codes, whatever the person holds: random words are cut into k runs, and code v owns `counts[v]` of them.
+"""One of k codes, independent of the true value: random words are cut into k runs, code v gets `counts[v]` of them.
 
 P[v] = counts[v] / 2**64. An even cut gives every code the same run; the last one is shorter by less than k words.
 """
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, smallest_uint
+from murmure.core.types import Floats
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Cut:
 
     @classmethod
     def of(cls, shares: Sequence[float | Fraction]) -> Cut:
-        """Shares on words, each rounded down (to one word at least); what is left goes to the largest."""
+        """Shares on words, each rounded down (to one word at least); the rest goes to the largest."""
         exact = [Fraction(s) for s in shares]
         if min(exact) == max(exact):
             return cls(len(exact))
@@ -55,7 +56,7 @@ class Cut:
     def prob(self, v: int) -> Fraction:
         return Fraction(self.count(v), WORD)
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Every probability, as floats."""
         if self.counts is not None:
             return np.array([c / WORD for c in self.counts])

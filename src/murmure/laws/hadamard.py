@@ -14,12 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Hadamard:
     def prob(self, x: int, y: int) -> Fraction:
         return Fraction(2, self.order) * (1 - self.p if ((x + 1) & int(y)).bit_count() % 2 else self.p)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         row = np.asarray(x).astype(np.uint64) + np.uint64(1)
         odd = np.bitwise_count(row & np.asarray(y).astype(np.uint64)) & np.uint8(1)
         return math.log(2 / self.order) + np.where(odd == 1, math.log(1 - self.p), math.log(self.p))

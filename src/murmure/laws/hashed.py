@@ -21,14 +21,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats, Ints
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
-from murmure.laws.tallies import Ints, walsh_hadamard
+from murmure.laws.tallies import walsh_hadamard
 from murmure.laws.window import WindowChannel
 
 BLOCK = 1 << 12  # reports decoded at a time
@@ -76,7 +75,7 @@ class Hashed:
         """The probability of each bin: exactly 1/g for powers of two."""
         return [Fraction(b - a, 1 << self.seed_bits) for a, b in itertools.pairwise(self.edges)]
 
-    def bin_of(self, h: Array) -> NDArray[np.int64]:
+    def bin_of(self, h: Array) -> Ints:
         return (h.astype(np.int64) * self.g) >> self.seed_bits
 
     def hash(self, seeds: Array, x: Array) -> Array:
@@ -183,7 +182,7 @@ class Hashed:
         h = self.bin_of(self.hash(y[:, :-1], np.array([x])))[0]
         return self.bins.prob(int(h), int(y[0, -1])) / (1 << (self.seed_bits * (self.value_bits + 1)))
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         h = self.bin_of(self.hash(y[:, :-1], np.asarray(x)))
         return self.bins.log_prob(h, y[:, -1]) - self.seed_bits * (self.value_bits + 1) * math.log(2)
 

@@ -16,11 +16,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import RandomWords
-from murmure.laws.law import Array, Channel
+from murmure.core.types import Array, Floats
+from murmure.laws.law import Channel
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Mapped:
         return out
 
     def prob(self, x: int, y: Any) -> Fraction:
-        return sum((self.channel.prob(x, one) for one in self._fibres.get(y, [])), Fraction(0))
+        return sum((self.channel.prob(x, report) for report in self._fibres.get(y, [])), Fraction(0))
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         probs = [self.prob(int(a), b) for a, b in zip(x, y, strict=True)]
         return np.array([math.log(p) if p else -math.inf for p in probs])
 

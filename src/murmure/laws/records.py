@@ -1,10 +1,10 @@
 """Laws of records: a person holds several attributes, and the report has a place for each.
 
-    Joint     every attribute is randomised on its own and shown:     P[y | x] = prod_i P_i[y_i | x_i]
+    Joint     every attribute is randomised separately and shown:     P[y | x] = prod_i P_i[y_i | x_i]
     Sampled   a public draw D says which attributes are shown:        P[D, y | x] = P[D] prod_{i in D} P_i[y_i | x_i]
 
-(The third kind hides which attribute is real among fakes: hidden.py.) A report is a tuple with one entry per attribute,
-None where nothing is shown.
+(The third kind hides which attribute is real among fakes: hidden_draw.py.) A report is a tuple with one entry per
+attribute, None where nothing is shown.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import Random
-from murmure.laws.bits import BitsChannel, packed_words
+from murmure.core.types import Array, Floats, Ints, Mask
+from murmure.laws.bits import BitsChannel, packed_words, set_bit
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for
-from murmure.laws.law import Array, Channel, Law
-from murmure.laws.strings import Strings, coins, set_own
+from murmure.laws.law import Channel, Law
+from murmure.laws.strings import Strings, coins
 
 Columns = Sequence[Array]  # one array of codes per attribute
 Row = tuple[Any, ...]
@@ -40,15 +40,15 @@ class Records:
 
     n: int
     parts: tuple[Array, ...] = field(repr=False)
-    rows: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
-    weights: NDArray[np.int64] | None = field(default=None, repr=False)  # public, one per person
+    rows: tuple[Ints, ...] | None = field(default=None, repr=False)
+    weights: Ints | None = field(default=None, repr=False)  # public, one per person
     law: str | None = field(default=None, repr=False)  # a digest of the law that drew them, where it is known
 
     def __len__(self) -> int:
         return self.n
 
     def fit(self) -> bool:
-        """Whether every attribute has as many reports as people who show it, and these are people who are there."""
+        """Whether every attribute has one report for each person who shows it, and these people exist."""
         if self.rows is None:
             return all(len(part) == self.n for part in self.parts)
         if len(self.rows) != len(self.parts):
@@ -84,7 +84,7 @@ class RecordChannel(Protocol):
     def slack(self) -> float: ...
     def sample(self, x: Columns, rng: Random, first: int = 0) -> Records: ...
     def prob(self, x: Sequence[int], y: Row) -> Fraction: ...
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]: ...
+    def log_prob(self, x: Columns, y: Records) -> Floats: ...
     def outcomes(self) -> Iterable[Row] | None: ...
     def report_bits(self) -> float: ...
     def integers(self) -> dict[str, Any]: ...
@@ -100,7 +100,7 @@ class RecordLaw:
     def sample(self, rng: Random, first: int = 0) -> Records:
         return self.channel.sample(self.x, rng, first)
 
-    def log_prob(self, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, y: Records) -> Floats:
         return self.channel.log_prob(self.x, y)
 
     def outcomes(self) -> Iterable[Row] | None:
@@ -123,7 +123,7 @@ def every_outcome(parts: Sequence[Any]) -> Iterator[Row] | None:
 
 @dataclass(frozen=True)
 class Joint:
-    """Every attribute randomised on its own, all of them shown."""
+    """Every attribute randomised separately, all of them shown."""
 
     parts: tuple[Channel, ...]
 
@@ -155,7 +155,7 @@ class Joint:
             bits = string.flip(rng.reserve(n, string.words, string.deep))
             for place, i in enumerate(members):
                 drawn[i] = string.cut(bits, place)
-                set_own(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
+                set_bit(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
         left = [i for i in range(len(self.parts)) if i not in drawn]
         drawn |= {i: Law(self.parts[i], x[i]).sample(rng) for i in left}
         return Records(n, tuple(drawn[i] for i in range(len(self.parts))))
@@ -163,7 +163,7 @@ class Joint:
     def prob(self, x: Sequence[int], y: Row) -> Fraction:
         return math.prod((p.prob(xi, yi) for p, xi, yi in zip(self.parts, x, y, strict=True)), start=Fraction(1))
 
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, x: Columns, y: Records) -> Floats:
         return np.sum([p.log_prob(xi, yi) for p, xi, yi in zip(self.parts, x, y.parts, strict=True)], axis=0)
 
     def outcomes(self) -> Iterator[Row] | None:
@@ -197,13 +197,13 @@ class Draw:
         return self.cut or Cut(math.comb(self.columns, self.take))
 
     def prob(self, shown: tuple[int, ...]) -> Fraction:
-        """Of one set. (In turn: of a person whose number is not known yet.)"""
+        """The chance of one set. (In turn: for a person whose number is not known yet.)"""
         if not self.in_turn:
             return self.sets.prob(rank_of(shown, self.columns))
         return Fraction(self.turns().count(shown), self.columns)
 
     def turns(self) -> list[tuple[int, ...]]:
-        """What people number 0, 1, ... show, until it begins again."""
+        """What people number 0, 1, ... show, until it repeats."""
         d, m = self.columns, self.take
         return [tuple(sorted((t * m + i) % d for i in range(m))) for t in range(d)]
 
@@ -212,7 +212,7 @@ class Draw:
             return sorted(set(self.turns()))
         return itertools.combinations(range(self.columns), self.take)
 
-    def rows(self, n: int, rng: Random, first: int) -> tuple[NDArray[np.int64], ...]:
+    def rows(self, n: int, rng: Random, first: int) -> tuple[Ints, ...]:
         """For every attribute, who shows it."""
         if self.in_turn:
             turn = (np.arange(first, first + n) * self.take) % self.columns
@@ -227,7 +227,7 @@ class Draw:
             return split(number, self.columns)
         return tuple(np.flatnonzero(shows) for shows in self._unrank(number.astype(np.int64)))
 
-    def _unrank(self, number: NDArray[np.int64]) -> Iterator[NDArray[np.bool_]]:
+    def _unrank(self, number: Ints) -> Iterator[Mask]:
         """Set by number (combinatorial number system): one step per attribute for all people at once."""
         d, left = self.columns, np.full(len(number), self.take)
         for c in range(d):
@@ -255,8 +255,8 @@ def rank_of(shown: tuple[int, ...], columns: int) -> int:
     return rank
 
 
-def split(number: Array, count: int) -> tuple[NDArray[np.int64], ...]:
-    """For every number, where it stands."""
+def split(number: Array, count: int) -> tuple[Ints, ...]:
+    """For every number 0 .. count-1, the places where it occurs."""
     kernels = kernels_for(len(number))
     if kernels is not None:
         ends = np.zeros(count + 1, np.int64)
@@ -271,7 +271,7 @@ def split(number: Array, count: int) -> tuple[NDArray[np.int64], ...]:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A public draw says which attributes are shown; who sees the report sees the draw."""
+    """A public draw says which attributes are shown; the report shows the draw too."""
 
     parts: tuple[Channel, ...]
     draw: Draw
@@ -295,7 +295,7 @@ class Sampled:
             return Fraction(0)
         return math.prod((self.parts[i].prob(x[i], y[i]) for i in shown), start=self.draw.prob(shown))
 
-    def log_prob(self, x: Columns, y: Records) -> NDArray[np.float64]:
+    def log_prob(self, x: Columns, y: Records) -> Floats:
         out, shows = np.zeros(y.n), np.zeros((y.n, len(self.parts)), bool)
         for i, (part, xi) in enumerate(zip(self.parts, x, strict=True)):
             rows = y.rows[i] if y.rows is not None else np.arange(y.n)
@@ -308,17 +308,17 @@ class Sampled:
     def outcomes(self) -> Iterator[Row] | None:
         listed: list[Iterator[Row]] = []
         for shown in self.draw.outcomes():
-            some = every_outcome([self.parts[i] for i in shown])
-            if some is None:
+            outcomes = every_outcome([self.parts[i] for i in shown])
+            if outcomes is None:
                 return None
-            listed.append(self._placed(shown, some))
+            listed.append(self._placed(shown, outcomes))
         return itertools.islice(itertools.chain(*listed), MAX_OUTCOMES + 1)
 
     def _placed(self, shown: tuple[int, ...], values: Iterable[Row]) -> Iterator[Row]:
-        for held in values:
+        for reports in values:
             row: list[Any] = [None] * len(self.parts)
-            for i, v in zip(shown, held, strict=True):
-                row[i] = v
+            for i, report in zip(shown, reports, strict=True):
+                row[i] = report
             yield tuple(row)
 
     def report_bits(self) -> float:

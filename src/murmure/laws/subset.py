@@ -16,14 +16,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi_small
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats, Ints
 from murmure.laws.bits import pack, packed_words, unpack
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Subset:
         kept = u[:, 0] < np.uint64(self.keep)
         out[rows[kept], (x >> six)[kept].astype(np.int64)] |= one << (x & low6)[kept]
 
-        def place(t: Words64) -> tuple[NDArray[np.int64], Words64]:
+        def place(t: Words64) -> tuple[Ints, Words64]:
             value = t + (t >= x)  # the other values, skipping x
             return (value >> six).astype(np.int64), one << (value & low6)
 
@@ -83,7 +82,7 @@ class Subset:
             taken = (out[rows, word] & bit) != 0
             top_word, top_bit = place(np.full(len(x), j, np.uint64))
             word, bit = np.where(taken, top_word, word), np.where(taken, top_bit, bit)
-            if draw == 0:  # whoever kept x takes one value fewer: their first draw is not made
+            if draw == 0:  # where x was kept one value fewer is drawn: the first draw is not used
                 bit = np.where(kept, np.uint64(0), bit)
             out[rows, word] |= bit
 
@@ -94,7 +93,7 @@ class Subset:
             return Fraction(0)
         return self.p / math.comb(k - 1, w - 1) if members[x] else (1 - self.p) / math.comb(k - 1, w)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         k, w = self.inputs, self.size
         x = np.asarray(x).astype(np.int64)
         inside = (y[np.arange(len(y)), x >> 6] >> (x.astype(np.uint64) & np.uint64(63))) & np.uint64(1)

@@ -2,7 +2,7 @@
 
 Sampling by the alias method (Walker 1977; Vose 1991) in integers: the top bits of the word choose a
 column, the rest is compared with the column's threshold. One word, two look-ups, the same cost for
-every law, and the weights are met to the last unit.
+every law, and the weights are exact to the last unit.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi, smallest_uint
 from murmure.core.random import RandomWords
-from murmure.laws.law import Array
+from murmure.core.types import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ class TableChannel:
     def prob(self, x: int, y: int) -> Fraction:
         return Fraction(int(self.weights[x, y]), WORD)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         picked = self.weights[np.asarray(x).astype(np.int64), np.asarray(y).astype(np.int64)]
         return np.log(picked.astype(np.float64)) - 64 * math.log(2)
 

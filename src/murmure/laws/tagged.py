@@ -11,11 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.fixed import WORD, Words64, smallest_uint
 from murmure.core.random import GivenWords, RandomWords
-from murmure.laws.law import Array
+from murmure.core.types import Array, Floats
 from murmure.laws.table import TableChannel
 from murmure.laws.window import WindowChannel
 
@@ -57,7 +56,7 @@ class Tagged:
             return coin * self.first.prob(x, int(y))
         return (1 - coin) * self.second.prob(x, int(y) - self.first.outputs)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         y = np.asarray(y).astype(np.int64)
         m = self.first.outputs
         one = math.log(self.coin / WORD) + self.first.log_prob(x, np.minimum(y, m - 1))

@@ -17,13 +17,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, at_most, ceil_share, exactly, exp, smallest_uint
 from murmure.core.random import RandomWords
+from murmure.core.types import Array, Floats, Ints
 from murmure.laws.kernel_loader import kernels_for, native, threads
-from murmure.laws.law import Array
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class WindowChannel:
         E = exp(epsilon)
         outside = ceil_share(1, length * E + (outputs - length))
         while not at_most(cls._peak(outside, outputs, length), outside, E):
-            outside += 1  # once or twice: for the odd unit
+            outside += 1  # once or twice, for the unit that rounding adds
         law = cls(inputs, outputs, length, step, shift, outside)
         if law.inside == law.outside:  # a law, but nothing could be estimated from it
             raise cls.too_small(outputs)
@@ -88,12 +87,12 @@ class WindowChannel:
 
     @property
     def cut(self) -> int:
-        """Words below it give one of the reports that own a unit more."""
+        """Words below it give one of the reports that have a unit more."""
         return self.rest * (self.inside + 1)
 
     words, deep, slack = 1, 0, 0.0
 
-    def start(self, x: Array) -> NDArray[np.int64]:
+    def start(self, x: Array) -> Ints:
         at = np.asarray(x).astype(np.int64) * self.step - self.shift
         return np.clip(at, 0, self.outputs - self.length)
 
@@ -121,7 +120,7 @@ class WindowChannel:
         other = ((u - body) // outside).astype(out.dtype)
         np.add(other, (other >= start).astype(out.dtype) * out.dtype.type(self.length), out=out)
         if plain:
-            # chosen without a branch: truth and lie are about as likely, and a wrong guess of the processor is dear
+            # chosen without a branch: truth and lie are about equally likely, and mispredicted branches are expensive
             out ^= (out ^ start) & np.negative(likely.astype(out.dtype))
         else:
             inside, cut = np.uint64(self.inside), np.uint64(self.cut)
@@ -134,7 +133,7 @@ class WindowChannel:
             return Fraction(self.outside, WORD)
         return Fraction(self.inside + (1 if within < self.rest else 0), WORD)
 
-    def log_prob(self, x: Array, y: Array) -> NDArray[np.float64]:
+    def log_prob(self, x: Array, y: Array) -> Floats:
         within = np.asarray(y).astype(np.int64) - self.start(x)
         likely = np.where(within < self.rest, math.log((self.inside + 1) / WORD), math.log(self.inside / WORD))
         return np.where((within >= 0) & (within < self.length), likely, math.log(self.outside / WORD))

@@ -1,4 +1,4 @@
-"""How reports are written when this software did not make them, and how they are read.
+"""How reports are written when this software did not make them, and how they are parsed.
 
     Warner, UnrelatedQuestion, GRR          the answer itself: a value of the domain
     Duchi, Piecewise, Hybrid, SquareWave    the number that the report stands for (its readout)
@@ -7,8 +7,8 @@
     SubsetSelection                         the values in the set; or bits, as above
     BLH, OLH, any other                     the array that `Plan.report(...).data` has
 
-The first two can be counted: their tally is how often each report came. A code of the domain is nobody's report: whole
-numbers are taken for the labels that they are, so that no number has two meanings.
+The first two can be counted: their tally is how often each report came. Codes of the domain are not reports: a whole
+number is always a label, so that no number has two meanings.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.parsed_columns import (
-    WIDEN,
+    WIDEN_HINT,
     ParsedColumn,
     add_outside,
     one_column,
     parse_integers,
     parse_numbers,
 )
-from murmure.core.domain import without_stand_ins
+from murmure.core.column import kind_of
+from murmure.core.domain import without_replacements
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
-from murmure.core.schema import kind_of
 from murmure.core.types import Array
 from murmure.laws.bits import pack, packed_words
 from murmure.local.base.randomisers import NumericOracle
@@ -40,8 +40,9 @@ from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 
 WAY_OUT = "a report is one that the plan's mechanism can make; leave out the rows of people who sent none"
-CLOSE = 1e-6  # of the distance between two numbers: so far may a number be from the one that is meant
-MOST_NAMED = 6
+# A number may be this far from the one that is meant, as a part of the distance between two numbers.
+CLOSE = 1e-6
+MAX_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -113,14 +114,14 @@ class AnswerForm(ReportForm):
 
     @property
     def kind(self) -> str:
-        return kind_of(without_stand_ins(self.mechanism.domain))
+        return kind_of(without_replacements(self.mechanism.domain))
 
     @property
     def wanted(self) -> str:
         return str(self.mechanism.domain.describe())
 
     def parse(self, values: Any) -> Array:
-        return without_stand_ins(self.mechanism.domain).encode(values)
+        return without_replacements(self.mechanism.domain).encode(values)
 
     def count_codes(self, labels: Sequence[Any]) -> Array:
         return self.parse(list(labels))
@@ -157,7 +158,7 @@ class NumberForm(ReportForm):
     @property
     def wanted(self) -> str:
         numbers = self._grid[0]
-        if len(numbers) <= MOST_NAMED:
+        if len(numbers) <= MAX_NAMED:
             return f"one of the numbers {', '.join(f'{v:.15g}' for v in numbers)}, which {self.name} reports"
         return (
             f"one of the {len(numbers)} numbers from {numbers[0]:.15g} to {numbers[-1]:.15g} that {self.name} reports"
@@ -173,7 +174,7 @@ class NumberForm(ReportForm):
         right = np.clip(np.searchsorted(numbers, x), 1, len(numbers) - 1)
         with np.errstate(invalid="ignore"):
             near = np.where(np.abs(x - numbers[right - 1]) <= np.abs(numbers[right] - x), right - 1, right)
-            add_outside(parsed, ~(np.abs(x - numbers[near]) <= close), WIDEN)
+            add_outside(parsed, ~(np.abs(x - numbers[near]) <= close), WIDEN_HINT)
         parsed.codes = order[near]
         return parsed.all_valid(about)
 
@@ -183,7 +184,7 @@ class NumberForm(ReportForm):
 
 @dataclass(frozen=True)
 class IndexForm(ReportForm):
-    """A report is a number without a meaning of its own."""
+    """A report is the number of an outcome, which means nothing by itself."""
 
     @property
     def kind(self) -> str:
@@ -278,7 +279,7 @@ class SetForm(BitForm):
                 raise OutsideDomain.at("Sets", i, f"holds {shorten(row)}; wanted {self.wanted}.", WAY_OUT)
         w = int(self.mechanism.size)
         try:
-            codes = without_stand_ins(self.mechanism.domain).encode([value for row in rows for value in row])
+            codes = without_replacements(self.mechanism.domain).encode([value for row in rows for value in row])
         except OutsideDomain as error:
             if error.row is None:
                 raise

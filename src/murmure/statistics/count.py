@@ -14,7 +14,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import CountEstimator, recalled
+from murmure.core.estimates.noisy_estimators import CountEstimator, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.statistic import CuratorStatistic, people_count
 
@@ -34,7 +34,7 @@ class Count(CuratorStatistic):
 
     width = 1
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -50,11 +50,11 @@ class Count(CuratorStatistic):
         return np.asarray(counts[..., :-1].sum(axis=-1, keepdims=True))
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         counts, law = noisy["count"], noisy.law("count")
-        reading = CountEstimator(counts, law)
+        estimator = CountEstimator(counts, law)
         return Estimate(
-            ["count"], counts.astype(float), people_count(counts[0]), "count", reading, noisy=law is not None
+            ["count"], counts.astype(float), people_count(counts[0]), "count", estimator, noisy=law is not None
         )
 
     def reference(self, x: Array) -> NDArray[np.float64]:

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, OutsideDomain
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.factors import literal
 from murmure.econometrics.design.formula import columns_named, read_formula
@@ -189,7 +190,7 @@ def test_names_before_there_is_a_schema() -> None:
     ],
 )
 def test_refused_with_a_way_out(formula: str, what: str, way_out: str | None) -> None:
-    schema = Schema({**SCHEMA.about, "w": Interval(0, 1), "open": Column(Integers(0, 3), public=True)})
+    schema = Schema({**SCHEMA.column_specs, "w": Interval(0, 1), "open": Column(Integers(0, 3), public=True)})
     with pytest.raises(InvalidParameter) as caught:
         read_formula(formula, schema)
     said = str(caught.value)

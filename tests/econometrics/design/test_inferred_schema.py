@@ -110,7 +110,7 @@ WANTED = {
 
 def test_what_columns_hold() -> None:
     schema = infer_schema(frame())
-    assert {name: schema.about[name].domain for name in WANTED} == WANTED
+    assert {name: schema.column_specs[name].domain for name in WANTED} == WANTED
     sine: Any = schema["sine"]
     assert (sine.places, sine.rounding) == (17, "nearest") and float(sine.low) <= np.sin(AT).min()
     assert schema.drafted == () and len(schema.encode(frame())[0]) == len(AT)
@@ -134,9 +134,9 @@ def test_whatever_holds_the_table(form: str, tmp_path: Path) -> None:
         held = tmp_path / "t.csv"
     schema = infer_schema(held)
     if form == "csv":  # 1.0 is written with a point
-        assert schema.about["whole"].domain == Decimals(0, 599, 0)
+        assert schema.column_specs["whole"].domain == Decimals(0, 599, 0)
         wanted = infer_schema(frame(), [name for name in schema if name != "whole"])
-        wanted = type(wanted)({name: wanted.about.get(name, schema.about[name]) for name in schema})
+        wanted = type(wanted)({name: wanted.column_specs.get(name, schema.column_specs[name]) for name in schema})
     assert schema == wanted
     for batch in open_table(held, columns=list(schema), kinds=schema.kinds).batches():
         assert len(schema.encode(batch)[0]) == len(AT)
@@ -147,23 +147,23 @@ def test_numbers_that_are_labels(tmp_path: Path) -> None:
     held.to_csv(tmp_path / "t.csv", index=False)
     for table in (held, tmp_path / "t.csv", pl.from_pandas(held)):
         schema = infer_schema(table, ["tenth", "code", "ward"], labels=["tenth", "code", "ward"])
-        assert schema.about["code"].domain == Categories([0, 2, 4])
-        assert schema.about["tenth"].domain == Categories([0.0, 0.1, 0.2])
+        assert schema.column_specs["code"].domain == Categories([0, 2, 4])
+        assert schema.column_specs["tenth"].domain == Categories([0.0, 0.1, 0.2])
         for batch in open_table(table, columns=list(schema), kinds=schema.kinds).batches():
             schema.encode(batch)
-    assert infer_schema({"x": [3, 3]}, labels=["x"]).about["x"].domain == Categories([3, 4])
+    assert infer_schema({"x": [3, 3]}, labels=["x"]).column_specs["x"].domain == Categories([3, 4])
 
 
 def test_decimals_of_arrow() -> None:
     values = [Decimal("1.50"), Decimal("-0.25")]
-    assert infer_schema({"x": values}).about["x"].domain == Decimals("-0.25", "1.5", 2)
+    assert infer_schema({"x": values}).column_specs["x"].domain == Decimals("-0.25", "1.5", 2)
 
 
 def test_text_of_a_csv(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("code,flag,mixed,number\n007,true,1,1e-3\n012,False,b,2\n")
     schema = infer_schema(file)
-    assert [schema.about[name].domain for name in schema] == [
+    assert [schema.column_specs[name].domain for name in schema] == [
         Categories(["007", "012"]),
         Categories([False, True]),
         Categories(["1", "b"]),
@@ -176,7 +176,7 @@ def test_several_tables_have_one_schema(tmp_path: Path) -> None:
     pd.DataFrame(b).to_parquet(tmp_path / "b.parquet")
     for second in (b, tmp_path / "b.parquet"):
         schema = infer_schema([a, None, second])
-        assert {name: schema.about[name].domain for name in schema} == {
+        assert {name: schema.column_specs[name].domain for name in schema} == {
             "x": Decimals("0.5", 2, 1),
             "k": Categories(["t", "u", "v"]),
         }
@@ -241,9 +241,9 @@ def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
         tracemalloc.stop()
     whole = 8 * rows * 2 * 8
     assert 0 < most < whole / 2 and peak < whole / 2
-    assert schema.about["y"].domain == Decimals(-1, 1, 3)
+    assert schema.column_specs["y"].domain == Decimals(-1, 1, 3)
 
 
 def test_the_callers_context_of_decimals_does_not_matter() -> None:
     with decimal.localcontext(prec=3):
-        assert infer_schema({"x": [1234.5678, 2.0]}).about["x"].domain == Decimals(2, "1234.5678", 4)
+        assert infer_schema({"x": [1234.5678, 2.0]}).column_specs["x"].domain == Decimals(2, "1234.5678", 4)

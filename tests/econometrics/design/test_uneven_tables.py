@@ -56,12 +56,12 @@ def test_a_column_of_ones_is_one_of_no_and_yes(tmp_path: Path) -> None:
     table = {"one": [1, 1], "zero": [0, 0], "float": [1.0, 1.0], "five": [5, 5], "tenth": [0.1, 0.1]}
     wanted = [Integers(0, 1)] * 3 + [Integers(5, 6), Decimals("0.1", "1.1", 1)]
     schema = infer_schema(table)
-    assert [schema.about[name].domain for name in table] == wanted
-    assert schema.about["tenth"].note.endswith("every row holds 0.1")
+    assert [schema.column_specs[name].domain for name in table] == wanted
+    assert schema.column_specs["tenth"].note.endswith("every row holds 0.1")
     pd.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
-    assert infer_schema(tmp_path / "t.csv").about["float"].domain == Decimals(0, 1, 0)  # written 1.0
-    assert infer_schema({"x": [1, 1]}, labels=["x"]).about["x"].domain == Categories([0, 1])
-    assert infer_schema([{"x": [1, 1]}, {"x": [1, 2]}]).about["x"].note == ""
+    assert infer_schema(tmp_path / "t.csv").column_specs["float"].domain == Decimals(0, 1, 0)  # written 1.0
+    assert infer_schema({"x": [1, 1]}, labels=["x"]).column_specs["x"].domain == Categories([0, 1])
+    assert infer_schema([{"x": [1, 1]}, {"x": [1, 2]}]).column_specs["x"].note == ""
 
 
 @pytest.mark.parametrize("event", ["one", "one point", "dead == 'dead'", "five == 5"])
@@ -182,13 +182,13 @@ def test_codes_stay_labels(tmp_path: Path, labels: list[str]) -> None:
     assert strange_among_numbers(labels) == []
     pd.DataFrame({"x": labels}).to_csv(tmp_path / "t.csv", index=False)
     wanted = [label for label in labels if label != ""]
-    assert infer_schema({"x": labels}).about["x"].domain == Categories(sorted(wanted))
-    assert infer_schema(tmp_path / "t.csv").about["x"].domain == Categories(sorted(wanted))
+    assert infer_schema({"x": labels}).column_specs["x"].domain == Categories(sorted(wanted))
+    assert infer_schema(tmp_path / "t.csv").column_specs["x"].domain == Categories(sorted(wanted))
 
 
 def test_what_is_declared_as_labels_is_taken_as_such() -> None:
     held = pd.DataFrame({"x": pd.Categorical(["1", "2", "3", "NA"])})
-    assert infer_schema(held).about["x"].domain == Categories(["1", "2", "3", "NA"])
+    assert infer_schema(held).column_specs["x"].domain == Categories(["1", "2", "3", "NA"])
     assert strange_among_numbers(["1 234", "12%", "5"]) == ["1 234", "12%"]
 
 

@@ -337,7 +337,7 @@ def test_curves_of_odd_rows() -> None:
     assert by["B"].times == () and by["B"].median is None and by["A"].median is not None
     with pytest.raises(NoVariation, match="nobody had"):
         ec.logrank("t", far | {"e": [0] * 90}, event="e", by="g")
-    wide = mu.Schema({**SCHEMA.about, "t": mu.Integers(0, 40_000)})
+    wide = mu.Schema({**SCHEMA.column_specs, "t": mu.Integers(0, 40_000)})
     with pytest.raises(EmptyCategory, match="'C'"):
         ec.kaplan_meier("t", far, event="e", by="g", schema=wide)
     assert ec.kaplan_meier("t", far, event="e", by="g", schema=wide, groups=["A", "B"]).n == 90

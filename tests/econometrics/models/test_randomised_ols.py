@@ -386,7 +386,7 @@ def test_sums_that_chance_has_spoilt_are_no_fit() -> None:
     with pytest.raises(Collinear):
         randomised_ols("pain ~ smoker + age + I(2 * age)", held, schema=SCHEMA, randomised={"smoker": mu.GRR(YES, 9.0)})
     with pytest.raises(Collinear, match="as far as floats tell"):  # tenths are no floats: nothing is exactly 0
-        odd = mu.Schema({**SCHEMA.about, "dose": mu.Decimals(0, 1, places=1)})
+        odd = mu.Schema({**SCHEMA.column_specs, "dose": mu.Decimals(0, 1, places=1)})
         doses = {**held, "dose": [(i * 7 % 11) / 10 for i in range(60)]}
         smoker = mu.GRR(YES, 9.0)
         randomised_ols("pain ~ dose + I(0.3 * dose + 0.7) + smoker", doses, schema=odd, randomised={"smoker": smoker})

@@ -1,1 +1,1 @@
-"""What a cell means, and columns of cells as codes."""
+"""What one cell means, and how columns of cells become codes."""

@@ -1,19 +1,19 @@
-"""Every row gets a code, whatever it holds: where noise protects a release, no row may decide whether it fails.
+"""Every row gets a code, even one that the schema does not allow: no row may decide whether a protected release fails.
 
     a number:  missing or unreadable -> the column's public constant, or else nobody
                beyond the bounds, or infinite -> the nearest bound
                with a fraction, where whole numbers are wanted -> the nearest of them (a tie: the even one)
                with more decimals than are wanted -> the nearest that has no more (a tie: the even one)
-               but where the column says outside="drop", a row that it does not hold -> nobody
+               but in a column with outside="drop", a row that it does not hold -> nobody
     a label:   one that the domain does not hold -> nobody
                missing -> as the column says (a label, a constant), or else nobody
 
 Nobody is the code `size`: a row that is left out. It adds nothing, or one to the count of those who are left out.
 
 What a cell means is the same for every column, frame and file (meaning.py). So the code of a row depends on that row
-alone: what stands beside it, even in the same array, changes nothing, and one person moves a sum by what one row adds,
-and no more. Where `domain.encode` takes a row, both give the same code. What raises is the type of a whole column
-(dates, lists); that is told to the holder of the data, before anything is read or charged.
+alone, and not on the other rows of its array: one person moves a sum by what one row adds, and no more. Where
+`domain.encode` accepts a row, both give the same code. Only the type of a whole column (dates, lists) raises an error;
+the holder of the data gets it before anything is read or charged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import Mask
+from murmure.core.batches import check_equal_lengths, select_columns
 from murmure.core.cells.parsed_columns import (
     Codes,
     NumberColumn,
@@ -37,42 +37,43 @@ from murmure.core.cells.parsed_columns import (
 )
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Schema, check_equal_lengths, select_columns
+from murmure.core.schema import Schema
+from murmure.core.types import Mask
 
 
 def encode_domain_lenient(domain: Domain, values: Any, missing: Any = None) -> Codes:
-    """The codes of a column, one for every row. `missing`: the public value of the domain that stands for no answer."""
-    return _Standing.of(domain, None if missing is None else _code_of(domain, missing)).parse(values)[0]
+    """The codes of a column, one for every row. `missing`: the public value that replaces a missing answer."""
+    return _LenientEncoder.of(domain, None if missing is None else _code_of(domain, missing)).encode(values)[0]
 
 
 def encode_column_lenient(schema: Schema, name: str, values: Any) -> Codes:
-    """The codes of one column of a schema, missing answers as it says."""
-    return _of_schema(schema, name).parse(values)[0]
+    """The codes of one column of a schema, which says what replaces missing answers."""
+    return _encoder(schema, name).encode(values)[0]
 
 
-def _of_schema(schema: Schema, name: str) -> _Standing:
-    about, coded = schema.about[name], schema.columns[name]
-    if about.missing == "refuse":
-        return _Standing.of(coded, None)
-    if about.missing == "constant":
-        return _Standing.of(coded, _code_of(about.domain, about.missing_value))
+def _encoder(schema: Schema, name: str) -> _LenientEncoder:
+    column, coded = schema.column_specs[name], schema.columns[name]
+    if column.missing == "refuse":
+        return _LenientEncoder.of(coded, None)
+    if column.missing == "constant":
+        return _LenientEncoder.of(coded, _code_of(column.domain, column.missing_value))
     # Numbered categories are read as numbers; their label of missing answers is the last code.
-    numbered = isinstance(about.domain, Categories) and isinstance(about.domain.values, int)
-    domain = with_column(about.domain, name) if numbered else coded
-    return _Standing(domain, coded.size - 1, coded.size)
+    numbered = isinstance(column.domain, Categories) and isinstance(column.domain.values, int)
+    domain = with_column(column.domain, name) if numbered else coded
+    return _LenientEncoder(domain, coded.size - 1, coded.size)
 
 
 def encode_schema_lenient(schema: Schema, batch: Any) -> tuple[Codes, ...]:
     """The codes of a batch of rows, one array for each private column, in the order of `schema.private`."""
     schema.refuse_drafted()
     taken = select_columns(batch, schema.private)
-    reads = [_of_schema(schema, name).parse(values) for name, values in taken.items()]
-    check_equal_lengths({name: len(codes) for name, (codes, _) in zip(taken, reads, strict=True)})
-    dropped = functools.reduce(either, (mask for _, mask in reads), None)
+    encoded = {name: _encoder(schema, name).encode(values) for name, values in taken.items()}
+    check_equal_lengths({name: len(codes) for name, (codes, _) in encoded.items()})
+    dropped = functools.reduce(either, (mask for _, mask in encoded.values()), None)
     if dropped is not None:  # a row that one column drops is nobody in all of them
-        for name, (codes, _) in zip(taken, reads, strict=True):
+        for name, (codes, _) in encoded.items():
             codes[dropped] = schema.columns[name].size
-    return tuple(codes for codes, _ in reads)
+    return tuple(codes for codes, _ in encoded.values())
 
 
 def _code_of(domain: Domain, value: Any) -> int:
@@ -85,29 +86,27 @@ def can_be_nobody(domain: Domain) -> bool:
 
 
 @dataclass(frozen=True)
-class _Standing:
-    """A domain, the code of those who said nothing, and the code of nobody."""
+class _LenientEncoder:
+    """A domain, the code of a missing answer, and the code of nobody."""
 
     domain: Any
     absent: int
     nobody: int
 
     @classmethod
-    def of(cls, domain: Domain, absent: int | None) -> _Standing:
+    def of(cls, domain: Domain, absent: int | None) -> _LenientEncoder:
         if absent is None and getattr(domain, "absent", None) is not None:
             absent = _code_of(domain, domain.absent)  # type: ignore[attr-defined]
-        if isinstance(domain, Categories):
-            return cls(domain, domain.size if absent is None else absent, domain.size)
-        if not isinstance(domain, Integers | Interval | Decimals):
+        if not isinstance(domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(f"stand takes Categories, Integers, Interval or Decimals, got {shorten(domain)}.")
         return cls(domain, domain.size if absent is None else absent, domain.size)
 
     @property
     def kind(self) -> np.dtype[Any]:
-        """Of the codes: the narrowest that holds them all, nobody's too."""
+        """The narrowest type that holds all codes, that of nobody too."""
         return np.dtype(np.int16 if self.nobody < 1 << 15 else np.int32 if self.nobody < 1 << 31 else np.int64)
 
-    def parse(self, values: Any) -> tuple[Codes, Mask | None]:
+    def encode(self, values: Any) -> tuple[Codes, Mask | None]:
         """The codes, and which rows the column drops (None: none)."""
         values, drops = one_column(values), self.domain.outside == "drop"
         labels = getattr(self.domain, "_labels", None)
@@ -115,22 +114,22 @@ class _Standing:
             table = np.append(np.arange(labels.size), [self.absent, self.nobody]).astype(self.kind)
             found = labels.codes(self.domain, values)
             return np.asarray(table[found]), any_of(found > labels.size) if drops else None
-        read = parse_numbers(self.domain, values)
-        return self._kept(read) if drops else (self._moved(read), None)
+        column = parse_numbers(self.domain, values)
+        return self._drop(column) if drops else (self._clamp(column), None)
 
-    def _moved(self, read: NumberColumn) -> Codes:
+    def _clamp(self, column: NumberColumn) -> Codes:
         """Numbers at the nearest value."""
-        gone, x = either(read.missing, read.unreadable), read.array
-        if gone is not None and x.dtype.kind == "f":
-            x = np.where(gone, x.dtype.type(0), x)
-        out = np.asarray(self._numbers(x)).astype(self.kind, copy=False)
-        if gone is not None:
-            out[gone] = self.absent
-        if isinstance(self.domain, Categories) and read.unreadable is not None:  # Categories(k): no label is missing
-            out[read.unreadable] = self.nobody
+        absent, x = either(column.missing, column.unreadable), column.array
+        if absent is not None and x.dtype.kind == "f":
+            x = np.where(absent, x.dtype.type(0), x)
+        out = np.asarray(self._nearest(x)).astype(self.kind, copy=False)
+        if absent is not None:
+            out[absent] = self.absent
+        if isinstance(self.domain, Categories) and column.unreadable is not None:  # Categories(k): an unknown label
+            out[column.unreadable] = self.nobody
         return out
 
-    def _numbers(self, x: NDArray[Any]) -> NDArray[Any]:
+    def _nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """Codes of numbers, none of them NaN."""
         if isinstance(self.domain, Interval):
             return self.domain.cells_of(x)
@@ -140,19 +139,18 @@ class _Standing:
         known = (whole >= 0) & (whole < self.domain.size) & (whole == np.floor(whole))
         return np.where(known, whole, self.nobody)
 
-    def _kept(self, read: NumberColumn) -> tuple[Codes, Mask | None]:
-        """Numbers as they are, as strict reading has them; those that the domain does not hold are nobody.
-
-        All by their float64: a type of the column must not decide who is nobody, and strict reading looks closer at
-        narrow floats and at decimals.
-        """
-        x = read.array.astype(np.float64) if read.array.dtype.kind == "f" else read.array
-        strict = with_outside(self.domain, "refuse").parse(x if read.missing is None else np.where(read.missing, 0, x))
-        dropped = either(strict.beyond, read.unreadable)
-        if dropped is not None and read.missing is not None:
-            dropped = any_of(dropped & ~read.missing)
+    def _drop(self, column: NumberColumn) -> tuple[Codes, Mask | None]:
+        """The codes of strict parsing; numbers that the domain does not hold are nobody."""
+        # As float64: the type of the column must not decide who is nobody, and strict parsing reads more digits of
+        # narrow floats and of decimals.
+        x = column.array.astype(np.float64) if column.array.dtype.kind == "f" else column.array
+        x = x if column.missing is None else np.where(column.missing, 0, x)
+        strict = with_outside(self.domain, "refuse").parse(x)
+        dropped = either(strict.outside_mask, column.unreadable)
+        if dropped is not None and column.missing is not None:
+            dropped = any_of(dropped & ~column.missing)
         out = strict.codes.astype(self.kind)
-        for mask, code in ((dropped, self.nobody), (read.missing, self.absent)):
+        for mask, code in ((dropped, self.nobody), (column.missing, self.absent)):
             if mask is not None:
                 out[mask] = code
         return out, dropped

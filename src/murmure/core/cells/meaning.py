@@ -1,4 +1,4 @@
-"""What a cell means: a function of that cell alone, whatever column, frame, file or engine brought it.
+"""What a cell means: a function of that cell alone, in any column, frame, file or engine.
 
     missing    None, NaN, NaT, NA, an empty text, or the text "nan" in any case
     a number   a number of any type, or a text that is one (NUMBER below, blanks around it left out): its float64,
@@ -6,10 +6,11 @@
     a text     any other text, byte for byte
     unknown    anything else (a date, a list); no domain holds it
 
-Readers guess the type of a column from all of its rows: one missing cell turns whole numbers into floats, one word
-turns numbers and booleans into text. If that changed what the *other* cells mean, one row would move a sum by
-everybody. So the meaning is chosen such that no such guess changes it. Fifteen digits survive a parser that is off by
-one unit in the last place (that of pandas is), and two numbers of fifteen digits never share a float.
+File readers guess the type of a column from all of its rows: one missing cell turns whole numbers into floats, one word
+turns numbers and booleans into text. If that changed what the *other* cells mean, one row could change the codes of all
+rows, and move a sum by any amount. So the meaning is defined such that no such guess changes it. Fifteen digits survive
+a parser that is off by one unit in the last place (that of pandas is), and two numbers of fifteen digits never share a
+float.
 """
 
 from __future__ import annotations
@@ -25,14 +26,12 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from murmure.core.types import Floats, Mask
 
 BLANKS = " \t\n\r\f\v"
-# Letters in both cases are spelled out: a pattern without case takes the Turkish dotless i for an i. No part can be
-# read in two ways, so that a long text takes no longer than a look at each letter.
+# Letters in both cases are spelled out: a case-insensitive pattern takes the Turkish dotless i for an i. No part can
+# match in two ways, so the pattern never backtracks and a long text takes linear time.
 NUMBER = r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)"
 TRUTH = {"true": 1.0, "false": 0.0}
 WORDS = r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"
@@ -44,11 +43,11 @@ DIGITS = 15
 MAX_15_DIGITS = 10**DIGITS  # whole numbers below it have at most 15 digits
 CLOSE = 1e-14  # a number moves by less than this part of itself when it is rounded to 15 digits
 _NUMBER, _WORDS, _NOTHING = re.compile(NUMBER), re.compile(WORDS), re.compile(NOTHING)
-_PLACES = (0, 1, 2, 3, 4, 6, 9, 12)  # decimals that most columns have
+_PLACES = (0, 1, 2, 3, 4, 6, 9, 12)  # numbers of decimals that most columns have
 
 
 class Unknown(enum.Enum):
-    """What has a cell that is neither missing, nor a number, nor a text."""
+    """The meaning of a cell that is neither missing, nor a number, nor a text."""
 
     UNKNOWN = "unknown"
 
@@ -61,7 +60,7 @@ Meaning = float | str | Unknown | None  # None: missing
 
 
 def meaning(cell: Any) -> Meaning:
-    """The definition. Whatever a cell does when it is looked at, it has a meaning."""
+    """The definition. Every cell has a meaning, even one whose methods raise."""
     if isinstance(cell, str):
         return meaning_of_text(str(cell))
     if isinstance(cell, bytes):
@@ -73,7 +72,7 @@ def meaning(cell: Any) -> Meaning:
         return None if number != number else rounded(number)
     try:
         return None if cell != cell else UNKNOWN
-    except Exception:  # pandas.NA has no truth about it
+    except Exception:  # pandas.NA has no truth value
         return None
 
 
@@ -89,7 +88,7 @@ def meaning_of_text(text: str) -> float | str | None:
 
 
 def rounded(number: float) -> float:
-    """To 15 significant digits; there is no -0."""
+    """To 15 significant digits, and -0 becomes 0."""
     return float(f"{number:.{DIGITS}g}") + 0.0
 
 
@@ -112,9 +111,9 @@ def _is_number(kind: type) -> bool:
 def _float(cell: Any) -> float:
     try:
         return float(cell)
-    except OverflowError:  # beyond all floats
+    except OverflowError:  # too large for a float
         return math.inf if cell > 0 else -math.inf
-    except Exception:  # a Decimal that signals
+    except Exception:  # a signalling Decimal
         return math.nan
 
 
@@ -132,15 +131,15 @@ def rounded_all(x: Floats) -> Floats:
         rest = rest[~((steps / ten == x[rest]) & (np.abs(steps) < MAX_15_DIGITS))]  # the others have 15 digits already
         if not len(rest):
             return out
-    different, which = np.unique(x[rest], return_inverse=True)  # the same number in many rows is rounded once
-    out[rest] = np.array([rounded(v) for v in different.tolist()])[which]
+    distinct, which = np.unique(x[rest], return_inverse=True)  # the same number in many rows is rounded once
+    out[rest] = np.array([rounded(v) for v in distinct.tolist()])[which]
     return out
 
 
 def numbers_in_cells(items: Sequence[Any]) -> tuple[Floats, Mask]:
-    """Python's own values as floats, NaN where a cell is no number; and which of those are missing.
+    """Python objects as floats, NaN where a cell is not a number; and which of those are missing.
 
-    Those of one type at a time, so that no cell changes how another is read. Not yet rounded to 15 digits.
+    One type at a time, so that no cell changes how another is read. Not yet rounded to 15 digits.
     """
     out, missing = np.full(len(items), np.nan), np.zeros(len(items), bool)
     for kind, at, cells in _by_type(items):
@@ -162,8 +161,8 @@ def numbers_in_cells(items: Sequence[Any]) -> tuple[Floats, Mask]:
 
 
 def _numbers_in_texts(texts: Sequence[Any]) -> tuple[Floats, Mask]:
-    read = {text: meaning(text) for text in set(texts)}  # each different text once
-    meant = [read[text] for text in texts]
+    known = {text: meaning(text) for text in set(texts)}  # each distinct text once
+    meant = [known[text] for text in texts]
     found = np.fromiter((m if isinstance(m, float) else math.nan for m in meant), np.float64, len(meant))
     return found, np.fromiter((m is None for m in meant), bool, len(meant))
 
@@ -181,11 +180,11 @@ def _by_type(items: Sequence[Any]) -> Iterator[tuple[type, Any, Sequence[Any]]]:
 
 
 def numbers_in_text(column: Any) -> tuple[Any, Any]:
-    """The same for an Arrow array of text or bytes: doubles, null where there is none; and which cells are missing."""
+    """The numbers in an Arrow array of text or bytes: doubles, null where there is none; and the missing cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = column.cast(pa.large_binary())  # text may hold bytes that are no letters
+    column = column.cast(pa.large_binary())  # text may hold bytes that are not UTF-8
     word = rf"[{BLANKS}]*(?:{NUMBER}|{WORDS})[{BLANKS}]*"
     good = pc.match_substring_regex(column, rf"^(?:{word})$")
     text = pc.if_else(good, column, pa.scalar(None, column.type)).cast(pa.large_string())

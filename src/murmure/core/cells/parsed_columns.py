@@ -1,8 +1,8 @@
-"""A column, whatever holds it, as codes: which rows are missing, which are outside, and how that is said.
+"""A column of any library as codes: which rows are missing, which are outside, and the errors for both.
 
 Lists, NumPy, pandas, Polars and Arrow are read through their own methods, so nothing here imports them, and no loop
-goes over people: labels are looked up once per distinct value. What a cell means is said in meaning.py; nothing here
-depends on the type of the column, but for types that hold neither numbers nor text (dates, lists), which are refused.
+goes over people: labels are looked up once per distinct value. meaning.py defines what a cell means; nothing here
+depends on the type of the column, except that types of neither numbers nor text (dates, lists) are refused.
 """
 
 from __future__ import annotations
@@ -16,77 +16,79 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import CLOSE, Mask, numbers_in_cells, numbers_in_text, rounded_all
+from murmure.core.cells.meaning import CLOSE, numbers_in_cells, numbers_in_text, rounded_all
 from murmure.core.errors import OutsideDomain, shorten
+from murmure.core.types import Floats, Mask
 
 Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
 
 
-def whose(domain: Any) -> str:
+def domain_name(domain: Any) -> str:
     return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
 
 
-PARSE = "correct those rows, or write them as numbers"
-WIDEN = "widen the domain to public bounds, or correct those rows before they are randomised"
-ROUND = "round the column yourself, or use Interval for numbers with fractions"
-ADD = "add that label to the domain, or correct those rows"
-DATES = "write dates and the like as text or as numbers"
+PARSE_HINT = "correct those rows, or write them as numbers"
+WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
+ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"
+ADD_HINT = "add that label to the domain, or correct those rows"
+DATES_HINT = "write dates and the like as text or as numbers"
 
 
 def refuse_type(domain: Any, kind: object) -> OutsideDomain:
-    return OutsideDomain(f"{whose(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=DATES)
+    return OutsideDomain(
+        f"{domain_name(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=DATES_HINT
+    )
 
 
-# -- what becomes of a column: codes, rows that are missing, rows that are outside -------------------------------------
+# -- a parsed column: codes, rows that are missing, rows that are outside ---------------------------------------------
 
 
 def any_of(mask: Mask | None) -> Mask | None:
-    """None is the mask of nobody."""
+    """The mask, or None where it marks no row."""
     return mask if mask is not None and mask.any() else None
 
 
-def either(one: Mask | None, other: Mask | None) -> Mask | None:
-    return other if one is None else one if other is None else one | other
+def either(a: Mask | None, b: Mask | None) -> Mask | None:
+    return b if a is None else a if b is None else a | b
 
 
 @dataclass
 class ParsedColumn:
-    """A column, read: a code for every row, and which rows have none (there the code means nothing)."""
+    """A code for every row, and which rows have none (there the code means nothing)."""
 
     codes: Codes
     missing: Mask | None  # None: nobody
-    outside: list[tuple[Mask, str]]  # which rows, and the way out
-    held: Callable[[int], Any]  # what a row holds, for the message
-    moved: Mask | None = None  # rows that are at the nearest value because the domain says outside="clamp"
+    outside: list[tuple[Mask, str]]  # rows, and the hint of their error
+    cell: Callable[[int], Any]  # the content of a row, for the message
+    clamped: Mask | None = None  # rows moved to the nearest value, where the domain has outside="clamp"
 
     @property
-    def beyond(self) -> Mask | None:
-        """The rows that are outside, for whatever reason."""
+    def outside_mask(self) -> Mask | None:
+        """The rows that are outside, for any reason."""
         return functools.reduce(either, (mask for mask, _ in self.outside), None)
 
     def refuse_missing(self, domain: Any) -> None:
         if self.missing is not None:
             raise OutsideDomain.at(
-                whose(domain),
+                domain_name(domain),
                 _first(self.missing),
                 f"is missing ({int(self.missing.sum())} in all here); wanted {domain.describe()}.",
                 domain.missing_hint,
             )
 
     def refuse_outside(self, domain: Any) -> None:
-        bad = self.beyond
+        bad = self.outside_mask
         if bad is not None:
             row = _first(bad)
             raise OutsideDomain.at(
-                whose(domain),
+                domain_name(domain),
                 row,
-                f"holds {shorten(self.held(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
+                f"holds {shorten(self.cell(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
                 next(hint for mask, hint in self.outside if mask[row]),
             )
 
     def all_valid(self, domain: Any) -> Codes:
-        """The codes of all rows, missing ones at the domain's public constant if it has one; of a domain that says
-        outside="drop", of the rows that it holds."""
+        """The codes, missing rows at the public constant of the domain if it has one; others are refused or dropped."""
         if domain.absent is None:
             self.refuse_missing(domain)
         elif self.missing is not None:
@@ -94,7 +96,7 @@ class ParsedColumn:
             self.codes[self.missing] = domain.encode([domain.absent])[0]
         if domain.outside != "drop":
             self.refuse_outside(domain)
-        bad = self.beyond
+        bad = self.outside_mask
         return self.codes if bad is None else self.codes[~bad]
 
 
@@ -102,31 +104,31 @@ def _first(bad: Mask) -> int:
     return int(np.argmax(bad))
 
 
-def add_outside(read: ParsedColumn, bad: Mask, hint: str) -> None:
-    """A reason to refuse rows, for those that hold something and were not refused before."""
-    for known in (read.missing, read.beyond):
+def add_outside(parsed: ParsedColumn, bad: Mask, hint: str) -> None:
+    """Mark rows as outside, with a hint, unless they are missing or outside already."""
+    for known in (parsed.missing, parsed.outside_mask):
         if known is not None:
             bad = bad & ~known
     if bad.any():
-        read.outside.append((bad, hint))
+        parsed.outside.append((bad, hint))
 
 
-def clamp_outside(domain: Any, values: Any, read: ParsedColumn) -> ParsedColumn:
-    """The same, as the domain says outside="clamp": numbers that it does not hold are at its nearest value.
+def clamp_outside(domain: Any, values: Any, parsed: ParsedColumn) -> ParsedColumn:
+    """The column after the rule outside="clamp", where the domain has it: numbers outside move to the nearest value.
 
     Beyond the bounds that is a bound. What is not a number has no nearest value, and stays outside.
     """
-    moved = functools.reduce(either, (mask for mask, hint in read.outside if hint != PARSE), None)
-    if domain.outside != "clamp" or moved is None:
-        return read
-    read.codes = read.codes.astype(np.int64)
-    read.codes[moved] = domain.nearest_codes(values, read, moved)
-    read.outside = [(mask, hint) for mask, hint in read.outside if hint == PARSE]
-    read.moved = moved
-    return read
+    clamped = functools.reduce(either, (mask for mask, hint in parsed.outside if hint != PARSE_HINT), None)
+    if domain.outside != "clamp" or clamped is None:
+        return parsed
+    parsed.codes = parsed.codes.astype(np.int64)
+    parsed.codes[clamped] = domain.nearest_codes(values, parsed, clamped)
+    parsed.outside = [(mask, hint) for mask, hint in parsed.outside if hint == PARSE_HINT]
+    parsed.clamped = clamped
+    return parsed
 
 
-# -- whatever holds a column -------------------------------------------------------------------------------------------
+# -- the containers of a column ----------------------------------------------------------------------------------------
 
 ARROW_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {
     "halffloat",
@@ -145,7 +147,7 @@ def is_arrow(values: Any) -> bool:
 
 
 def one_column(values: Any) -> Any:
-    """The column of a one-column frame; and Arrow's array, read without a loop, where pandas or Polars wrap one."""
+    """The column of a one-column frame; and the Arrow array inside a pandas or Polars column, which needs no loop."""
     shape = getattr(values, "shape", ())
     if library(values) == "pyarrow" and hasattr(values, "num_columns"):
         _refuse_shape(shape)
@@ -161,9 +163,9 @@ def one_column(values: Any) -> Any:
         if len(shape) == 2:
             _refuse_shape(shape)
             values = values.to_series()
-        if str(values.dtype) in ("Object", "Int128", "UInt128"):  # Arrow does not know them
+        if str(values.dtype) in ("Object", "Int128", "UInt128"):  # types that Arrow does not have
             return values.to_list()
-        with contextlib.suppress(ImportError):  # no pyarrow: by way of NumPy
+        with contextlib.suppress(ImportError):  # without pyarrow, the column is read through NumPy
             return values.to_arrow()
     return values
 
@@ -174,7 +176,7 @@ def _refuse_shape(shape: tuple[int, ...]) -> None:
 
 
 def chunks(column: Any) -> list[Any]:
-    """Arrow's chunks; they share no dictionary."""
+    """Arrow's chunks; each has its dictionary."""
     return column.chunks or [column.combine_chunks()] if hasattr(column, "chunks") else [column]
 
 
@@ -185,7 +187,7 @@ def joined(parts: Sequence[Mask | None], lengths: Sequence[int]) -> Mask | None:
 
 
 def cell_at(values: Any, row: int) -> Any:
-    """What a row holds, as Python's own value, for a message."""
+    """The content of a row as a Python value, for a message."""
     try:
         cell = (values.iloc if hasattr(values, "iloc") else values)[row]
         return cell.item() if hasattr(cell, "item") else cell.as_py() if hasattr(cell, "as_py") else cell
@@ -205,7 +207,7 @@ class TypedPiece:
     array: NDArray[Any]
     missing: Mask | None
     kind: Literal["numbers", "booleans"] = "numbers"
-    guessed: bool = True  # the type is the column's, so that a reader may have chosen it for all rows
+    guessed: bool = True  # a file reader may have chosen the type for all rows
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class TextPiece:
 
 @dataclass(frozen=True)
 class ObjectPiece:
-    """Python's own values, each of a type of its own."""
+    """Python objects, which may differ in type."""
 
     items: Sequence[Any]
     missing: Mask | None
@@ -225,22 +227,24 @@ class ObjectPiece:
 
 @dataclass(frozen=True)
 class DictionaryPiece:
-    """Rows that number what they hold."""
+    """Rows as indices into a list of distinct cells."""
 
     indices: NDArray[Any]
     missing: Mask | None
-    cells: Any  # the different things, as a column of their own
+    cells: Any  # the distinct cells, as a column
 
 
 Piece = TypedPiece | TextPiece | ObjectPiece | DictionaryPiece
 
 
 def pieces(domain: Any, values: Any) -> list[Piece]:
-    """values: what `one_column` gave."""
+    """The pieces of a column, as `one_column` returns it."""
     if is_arrow(values):
         return [_piece_of_arrow(domain, chunk) for chunk in chunks(values)]
     inner = getattr(values, "array", values)
-    if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical; its code of nothing is -1
+    if hasattr(inner, "categories") and hasattr(
+        inner, "codes"
+    ):  # a pandas Categorical; -1 is its code of a missing cell
         indices = np.asarray(inner.codes)
         return [DictionaryPiece(indices, any_of(indices < 0), one_column(inner.categories))]
     if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
@@ -278,7 +282,7 @@ def from_arrow(chunk: Any) -> TypedPiece:
     if chunk.null_count:
         missing = chunk.is_null().to_numpy(zero_copy_only=False)
         chunk = chunk.fill_null(False if kind == "bool" else 0)
-    if kind == "bool":  # bits, which no array of NumPy's holds
+    if kind == "bool":  # bits, which NumPy cannot view
         return _typed(chunk.to_numpy(zero_copy_only=False), missing)
     return _typed(np.from_dlpack(chunk), missing)  # to_numpy would import pandas where it is installed: 0.2 s
 
@@ -294,18 +298,18 @@ def _typed(array: NDArray[Any], missing: Mask | None) -> TypedPiece:
 
 
 def _piece_of_items(values: Any) -> Piece:
-    """A list and the like. NumPy makes an array only where no cell can change another's meaning."""
+    """A list and the like. They become a NumPy array only where no cell can change the meaning of another."""
     items = values if isinstance(values, list | tuple) else _items_of(values)
     kinds = set(map(type, items))
     kind = next(iter(kinds)) if len(kinds) == 1 else object
     if kind in (int, float, bool) or (issubclass(kind, np.number | np.bool_) and np.dtype(kind).kind in "biuf"):
-        with contextlib.suppress(OverflowError):  # a whole number that no machine word holds
+        with contextlib.suppress(OverflowError):  # a whole number of more than 64 bits
             return replace(_typed(np.array(items, np.int64 if kind is int else None), None), guessed=False)
     return ObjectPiece(items, None)
 
 
 def _items_of(values: Any) -> list[Any]:
-    """Of any sequence; a single value is a column of one."""
+    """The items of any sequence; a single value is a column of one."""
     if np.isscalar(values) or values is None:
         return [values]
     try:
@@ -324,14 +328,13 @@ def _no_column(values: Any, why: str) -> OutsideDomain:
 
 
 def _array_of(values: Any) -> tuple[NDArray[Any], Mask | None]:
-    """A column of NumPy, pandas or Polars as an array of one dimension, and the rows that its holder calls missing."""
+    """A column of NumPy, pandas or Polars as an array of one dimension, and the rows that the library marks missing."""
     missing = None
     try:
         if isinstance(values, np.ma.MaskedArray):
             missing, values = np.ma.getmaskarray(values).reshape(-1), np.ma.getdata(values)
-        elif library(values) == "pandas" and hasattr(
-            getattr(values, "dtype", None), "numpy_dtype"
-        ):  # Int64, Float64, boolean
+        elif library(values) == "pandas" and hasattr(getattr(values, "dtype", None), "numpy_dtype"):
+            # the nullable types Int64, Float64 and boolean
             missing = np.asarray(values.isna())
             values = values.to_numpy(dtype=values.dtype.numpy_dtype, na_value=0)
         elif hasattr(values, "to_numpy"):
@@ -348,19 +351,19 @@ def _array_of(values: Any) -> tuple[NDArray[Any], Mask | None]:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column as numbers, as they come: whole ones exactly, others as floats that are not yet rounded to 15 digits."""
+    """A column as numbers: whole ones exactly, others as floats that are not yet rounded to 15 digits."""
 
-    array: NDArray[Any]  # any number where there is none
+    array: NDArray[Any]  # where a row is missing or unreadable, any number
     missing: Mask | None
-    unreadable: Mask | None  # text that is no number, and the like
+    unreadable: Mask | None  # text that is not a number, and the like
 
     def parse(self, values: Any) -> ParsedColumn:
-        outside = [] if self.unreadable is None else [(self.unreadable, PARSE)]
+        outside = [] if self.unreadable is None else [(self.unreadable, PARSE_HINT)]
         return ParsedColumn(self.array, self.missing, outside, functools.partial(cell_at, values))
 
 
 def parse_numbers(domain: Any, values: Any) -> NumberColumn:
-    """values: what `one_column` gave."""
+    """The numbers of a column, as `one_column` returns it."""
     parts = [_numbers_in(domain, piece) for piece in pieces(domain, values)]
     if len(parts) == 1:
         return parts[0]
@@ -377,47 +380,41 @@ def _numbers_in(domain: Any, piece: Piece) -> NumberColumn:
         case TypedPiece(array=array, missing=missing):
             return NumberColumn(array, missing, None)
         case TextPiece(chunk):
-            found, gone = numbers_in_text(chunk)
-            array, nothing = from_arrow(found).array, gone.to_numpy(zero_copy_only=False)
-            return _readable(array, found.is_null().to_numpy(zero_copy_only=False), nothing)
+            found, null = numbers_in_text(chunk)
+            absent, empty = found.is_null().to_numpy(zero_copy_only=False), null.to_numpy(zero_copy_only=False)
+            return _number_column(from_arrow(found).array, any_of(empty), absent)
         case ObjectPiece(items, missing):
-            array, nothing = numbers_in_cells(items)
-            nothing = nothing if missing is None else nothing | missing
-            return _readable(array, np.isnan(array), nothing)
+            array, empty = numbers_in_cells(items)
+            return _number_column(array, either(any_of(empty), missing), np.isnan(array))
         case DictionaryPiece(indices, missing, cells):
             inner = parse_numbers(domain, cells)
-            array = np.append(inner.array, inner.array.dtype.type(0))  # a number without a thing is the last
+            array = np.append(inner.array, inner.array.dtype.type(0))  # an index without a cell points to the end
             at = np.where((indices < 0) | (indices >= len(inner.array)), len(inner.array), indices)
-            gone, odd = (
-                None if m is None else any_of(np.append(m, False)[at]) for m in (inner.missing, inner.unreadable)
-            )
-            return _clear(array[at], either(missing, gone), odd)
+            masks = (inner.missing, inner.unreadable)
+            empty, unreadable = (None if m is None else any_of(np.append(m, False)[at]) for m in masks)
+            return _number_column(array[at], either(missing, empty), unreadable)
 
 
-def _readable(array: NDArray[Any], none: Mask, missing: Mask) -> NumberColumn:
-    return _clear(array, any_of(missing), any_of(none & ~missing))
-
-
-def _clear(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> NumberColumn:
-    """What a missing cell would have held is neither read nor refused."""
+def _number_column(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> NumberColumn:
+    """A missing cell is not unreadable too."""
     if missing is not None and unreadable is not None:
-        unreadable = any_of(unreadable & ~missing)
-    return NumberColumn(array, missing, unreadable)
+        unreadable = unreadable & ~missing
+    return NumberColumn(array, missing, any_of(unreadable))
 
 
 def parse_integers(domain: Any, values: Any, low: int, high: int) -> ParsedColumn:
     """A column of integers between low and high, from integers or from floats that are whole."""
     values = one_column(values)
-    read = parse_numbers(domain, values).parse(values)
-    array = read.codes
+    parsed = parse_numbers(domain, values).parse(values)
+    array = parsed.codes
     if array.dtype.kind == "f":
         array = whole_floats(array)
         whole = array == np.floor(array)  # NaN is not; infinity is
         if not whole.all() or np.abs(array).max(initial=0) > 2**53:
             with np.errstate(invalid="ignore"):
                 large = np.abs(array) > 2**53
-            add_outside(read, ~whole, ROUND)
-            add_outside(read, large, WIDEN)
+            add_outside(parsed, ~whole, ROUND_HINT)
+            add_outside(parsed, large, WIDEN_HINT)
             array = np.where(whole & ~large, array, 0)
         array = array.astype(np.int64)
     if len(array):
@@ -426,16 +423,16 @@ def parse_integers(domain: Any, values: Any, low: int, high: int) -> ParsedColum
         else:
             ok = int(array.min()) >= low and int(array.max()) <= high
         if not ok:
-            add_outside(read, (array < low) | (array > high), WIDEN)
+            add_outside(parsed, (array < low) | (array > high), WIDEN_HINT)
     if low > 0 and array.dtype.itemsize < 8 and low <= np.iinfo(array.dtype).max:
-        read.codes = array - array.dtype.type(low)  # smaller than the number itself: a narrow type holds it
+        parsed.codes = array - array.dtype.type(low)  # the code is smaller than the number: the narrow type holds it
     else:
-        read.codes = array if low == 0 else array.astype(np.int64) - low
-    return read
+        parsed.codes = array if low == 0 else array.astype(np.int64) - low
+    return parsed
 
 
-def whole_floats(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Floats, those next to a whole number rounded to 15 digits: a reader may be off by one unit in the last place."""
+def whole_floats(array: NDArray[Any]) -> Floats:
+    """Floats, those next to a whole number rounded to 15 digits: file readers may be off by one in the last place."""
     x = array.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         off = np.abs(x - np.rint(x))

@@ -1,6 +1,6 @@
-"""A column of numbers as exact decimals, whatever holds it: whole numbers, floats, Decimal objects, Arrow's decimals.
+"""A column of numbers as exact decimals, from whole numbers, floats, Decimal objects or Arrow's decimals.
 
-Everything is brought to whole numbers v with s decimals (value = v / 10**s), and from there to codes.
+Everything becomes whole numbers v with s decimals (value = v / 10**s), and from there to codes.
 
 A *short* domain counts fewer than 10**15 steps. Its numbers have at most 15 digits, and a cell is its float, rounded
 to 15 digits, as everywhere (core/cells/meaning.py): `c / 10**places` is rounded once (both are floats exactly), and two
@@ -8,8 +8,8 @@ decimals of 15 digits never share a float. Where rounding="nearest" moves a numb
 that is rounded once; next to the middle of two steps x is rounded to 15 digits first, and of two steps the even one is
 taken.
 
-A *long* domain is for exact sums only (few_values). Texts, whole numbers and decimals are read by all of their digits,
-floats as they print.
+A *long* domain is for exact sums only (check_few_values). Texts, whole numbers and decimals are read by all of their
+digits, floats as they print.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, Mask, meaning, rounded_all
+from murmure.core.cells.meaning import CLOSE, MAX_15_DIGITS, meaning, rounded_all
 from murmure.core.cells.parsed_columns import (
-    PARSE,
-    WIDEN,
+    PARSE_HINT,
+    WIDEN_HINT,
     ObjectPiece,
     ParsedColumn,
     TextPiece,
@@ -40,14 +40,15 @@ from murmure.core.cells.parsed_columns import (
     parse_numbers,
     pieces,
 )
+from murmure.core.types import Floats, Ints, Mask
 
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
-UNIQUE = MAX_15_DIGITS  # a decimal of at most 15 digits is the only one of its float; of a narrow float 6
-UNIQUE_NARROW = 10**6
-WORD = (1 << 63) - 1
-ROOM = 1 << 62  # steps that a float may count: int64 holds its neighbours too
-SHORT = 1 << 50  # up to here rounding does not lead beyond a bound
-INSIDE, OUTSIDE, LONGER = 0, 1, 2  # what becomes of one number
+UNIQUE = MAX_15_DIGITS  # two decimals of at most 15 digits never share a float
+UNIQUE_NARROW = 10**6  # nor two of at most 6 digits a float of 32 bits
+MAX_INT64 = (1 << 63) - 1
+MAX_STEPS = 1 << 62  # steps that a float may count: int64 holds its neighbours too
+NO_OVERSHOOT = 1 << 50  # up to here rounding does not lead beyond a bound
+INSIDE, OUTSIDE, LONGER = 0, 1, 2  # the status of one number; LONGER: it has more decimals than the domain
 
 
 def places_hint(domain: Any) -> str:
@@ -66,7 +67,7 @@ def scaled_text(text: str) -> tuple[int, int]:
 
 
 def scaled(value: Any) -> tuple[int, int] | None:
-    """The same of Python's and NumPy's own numbers; None: no finite number of those kinds. A float as it prints."""
+    """v and s of a number of Python or NumPy, a float as it prints; None: not a finite number of those types."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, int | np.integer):
@@ -76,7 +77,7 @@ def scaled(value: Any) -> tuple[int, int] | None:
         return scaled_text(text.lower()) if np.isfinite(value) else None
     if isinstance(value, Decimal) and value.is_finite():
         sign, digits, exponent = value.as_tuple()
-        v = int(Decimal((0, digits, 0)))  # by way of text Python would stop at 4300 digits
+        v = int(Decimal((0, digits, 0)))  # not through text, where Python stops at 4300 digits
         return -v if sign else v, -int(exponent)
     return None
 
@@ -91,34 +92,33 @@ def plain_text(v: int, s: int) -> str:
 
 
 def decimal_text(value: Any) -> str | None:
-    """A public constant in one spelling, whoever gives it: a number, or the text of one; None: it is neither."""
+    """A public constant, a number or the text of one, in one spelling; None: it is neither."""
     if isinstance(value, str):
         try:
             value = Decimal(value)
         except ArithmeticError:
             return None
-    held = scaled(value)
-    if held is None or held[0].bit_length() > 4000 or abs(held[1]) > 4000:
+    parts = scaled(value)
+    if parts is None or parts[0].bit_length() > 4000 or abs(parts[1]) > 4000:
         return None
-    return plain_text(*held) if held[0] else "0"
+    return plain_text(*parts) if parts[0] else "0"
 
 
-def _shown(values: Any, row: int) -> Any:
-    """A Decimal as the number that people write, for messages."""
+def _printable_cell(values: Any, row: int) -> Any:
+    """The content of a row for a message; a Decimal as the number that people write."""
     value = cell_at(values, row)
     text = decimal_text(value) if isinstance(value, Decimal) else None
-    return (
-        value if text is None else int(text) if "." not in text else float(text) if len(text) <= 16 else Decimal(text)
-    )
+    if text is None:
+        return value
+    return int(text) if "." not in text else float(text) if len(text) <= 16 else Decimal(text)
 
 
 def code_of(domain: Any, v: int, s: int, nearest: bool) -> tuple[int, int]:
-    """The code of v / 10**s, and what becomes of it; nearest: the nearest value, of two the one with an even digit."""
+    """The code of v / 10**s, and its status; nearest: the nearest value, of two the one with an even digit."""
     first, size, places = domain.first, domain.size, domain.places
     last = first + size - 1
-    below = (
-        v.bit_length() * 30103 // 100000 + 1 - s
-    )  # |value| < 10**below: powers of ten are made as long as v, not more
+    # |value| < 10**below, so that no power of ten is computed that is longer than v
+    below = v.bit_length() * 30103 // 100000 + 1 - s
     if v and below > 60:
         return (size - 1 if v > 0 else 0), OUTSIDE
     if v and below < -places - 1:
@@ -131,8 +131,8 @@ def code_of(domain: Any, v: int, s: int, nearest: bool) -> tuple[int, int]:
         if rest and (2 * rest > over or (2 * rest == over and c % 2)):
             c, rest = c + 1, rest - over
     out = c < first or c > last or (c == first and rest < 0) or (c == last and rest > 0)
-    said = OUTSIDE if out else LONGER if rest and not nearest else INSIDE
-    return min(max(c, first), last) - first, said
+    status = OUTSIDE if out else LONGER if rest and not nearest else INSIDE
+    return min(max(c, first), last) - first, status
 
 
 # -- a column ----------------------------------------------------------------------------------------------------------
@@ -141,63 +141,57 @@ def code_of(domain: Any, v: int, s: int, nearest: bool) -> tuple[int, int]:
 def parse_decimals(domain: Any, values: Any) -> ParsedColumn:
     values = one_column(values)
     if is_arrow(values) and str(getattr(values.type, "value_type", values.type)).startswith("decimal"):
-        parts = [_read_arrow(domain, chunk) for chunk in chunks(values)]
+        parts = [_parse_arrow(domain, chunk) for chunk in chunks(values)]
         exact = [part for part in parts if part is not None]
         if len(exact) == len(parts):
-            return _joined(exact, values)
+            return _concatenate(exact, values)
     if not domain.short and any(isinstance(piece, ObjectPiece | TextPiece) for piece in pieces(domain, values)):
-        items = (
-            values.to_pylist()
-            if hasattr(values, "to_pylist")
-            else values.tolist()
-            if hasattr(values, "tolist")
-            else values
-        )
-        return _read_objects(domain, list(items))
-    read = parse_numbers(domain, values).parse(values)
-    read.held = functools.partial(_shown, values)
-    if read.codes.dtype.kind == "f":
-        return _read_floats(domain, read)
-    return _place(domain, read, _int64(read.codes), 0)
+        to_list = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
+        return _parse_objects(domain, list(values if to_list is None else to_list()))
+    parsed = parse_numbers(domain, values).parse(values)
+    parsed.cell = functools.partial(_printable_cell, values)
+    if parsed.codes.dtype.kind == "f":
+        return _parse_floats(domain, parsed)
+    return _place(domain, parsed, _int64(parsed.codes), 0)
 
 
-def _int64(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Whole numbers; those that int64 does not hold are beyond any bound, and stay so."""
+def _int64(array: NDArray[Any]) -> Ints:
+    """Whole numbers; those too large for int64 are beyond any bound, and so is its largest number."""
     if array.dtype == np.uint64:
-        array = np.minimum(array, np.uint64(WORD))
+        array = np.minimum(array, np.uint64(MAX_INT64))
     return array.astype(np.int64, copy=False)
 
 
-def _joined(parts: list[ParsedColumn], values: Any) -> ParsedColumn:
+def _concatenate(parts: list[ParsedColumn], values: Any) -> ParsedColumn:
     lengths = [len(part.codes) for part in parts]
     hints = dict.fromkeys(hint for part in parts for _, hint in part.outside)
     outside = []
     for hint in hints:
-        masks = [next((mask for mask, said in part.outside if said == hint), None) for part in parts]
+        masks = [next((mask for mask, h in part.outside if h == hint), None) for part in parts]
         mask = joined(masks, lengths)
         assert mask is not None
         outside.append((mask, hint))
     codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
     return ParsedColumn(
-        codes, joined([part.missing for part in parts], lengths), outside, functools.partial(_shown, values)
+        codes, joined([part.missing for part in parts], lengths), outside, functools.partial(_printable_cell, values)
     )
 
 
-def _place(domain: Any, read: ParsedColumn, v: NDArray[np.int64], s: int) -> ParsedColumn:
-    read.codes, bad = _codes(domain, v, s)
+def _place(domain: Any, parsed: ParsedColumn, v: Ints, s: int) -> ParsedColumn:
+    parsed.codes, bad = _codes(domain, v, s)
     if bad is not None:
-        add_outside(read, bad, WIDEN)
-    return read
+        add_outside(parsed, bad, WIDEN_HINT)
+    return parsed
 
 
-def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64], Mask | None]:
+def _codes(domain: Any, v: Ints, s: int) -> tuple[Ints, Mask | None]:
     """Codes of v / 10**s, s at most `places`, and which lie outside, at the nearest bound.
 
-    All in int64, and no step of it passes 2**63.
+    All in int64, and no intermediate number passes 2**63.
     """
     times = 10 ** (domain.places - s)
-    low = max(-(-domain.first // times), -WORD - 1)
-    high = min((domain.first + domain.size - 1) // times, WORD)
+    low = max(-(-domain.first // times), -MAX_INT64 - 1)
+    high = min((domain.first + domain.size - 1) // times, MAX_INT64)
     if low > high:  # no such number, or none that int64 holds, lies between the bounds
         return np.where(v < low, 0, domain.size - 1), np.ones(len(v), bool)
     bad = None
@@ -213,35 +207,35 @@ def _codes(domain: Any, v: NDArray[np.int64], s: int) -> tuple[NDArray[np.int64]
     return codes, bad
 
 
-def _read_objects(domain: Any, items: Sequence[Any]) -> ParsedColumn:
+def _parse_objects(domain: Any, items: Sequence[Any]) -> ParsedColumn:
     """The cells of a long domain, one by one, by all of their digits."""
     nearest = domain.rounding == "nearest"
     codes, missing = np.zeros(len(items), np.int64), np.zeros(len(items), bool)
-    bad = {hint: np.zeros(len(items), bool) for hint in (PARSE, WIDEN, places_hint(domain))}
-    kinds = tuple(bad.values())
+    bad = {hint: np.zeros(len(items), bool) for hint in (PARSE_HINT, WIDEN_HINT, places_hint(domain))}
+    masks = tuple(bad.values())  # unreadable, OUTSIDE, LONGER
     for i, item in enumerate(items):
         meant = meaning(item)
         if meant is None:
             missing[i] = True
         elif not isinstance(meant, float):
-            kinds[0][i] = True
+            masks[0][i] = True
         elif not np.isfinite(float(Decimal(item)) if isinstance(item, Decimal) else meant):
-            kinds[1][i] = True
+            masks[1][i] = True
             codes[i] = domain.size - 1 if meant > 0 else 0
         elif nearest and isinstance(item, float | np.floating):
             found, beyond = _rounded(domain, np.atleast_1d(item))  # as in an array of floats
-            codes[i], kinds[1][i] = found[0], beyond is not None
+            codes[i], masks[1][i] = found[0], beyond is not None
         else:
-            codes[i], said = code_of(domain, *_digits(item, meant), nearest)
-            if said != INSIDE:
-                kinds[said][i] = True
-    read = ParsedColumn(codes, any_of(missing), [], functools.partial(_shown, items))
+            codes[i], status = code_of(domain, *_scaled_cell(item, meant), nearest)
+            if status != INSIDE:
+                masks[status][i] = True
+    parsed = ParsedColumn(codes, any_of(missing), [], functools.partial(_printable_cell, items))
     for hint, mask in bad.items():
-        add_outside(read, mask, hint)
-    return read
+        add_outside(parsed, mask, hint)
+    return parsed
 
 
-def _digits(item: Any, meant: float) -> tuple[int, int]:
+def _scaled_cell(item: Any, meant: float) -> tuple[int, int]:
     """v and s of a cell that means a number."""
     if isinstance(item, str | bytes):
         text = item.decode() if isinstance(item, bytes) else item
@@ -256,50 +250,50 @@ def _digits(item: Any, meant: float) -> tuple[int, int]:
 # -- Arrow's decimals --------------------------------------------------------------------------------------------------
 
 
-def _read_arrow(domain: Any, chunk: Any) -> ParsedColumn | None:
-    """Exactly; None: some number has more decimals or digits than can be read at once."""
+def _parse_arrow(domain: Any, chunk: Any) -> ParsedColumn | None:
+    """A chunk of Arrow's decimals, exactly; None: some number has too many decimals or digits to be read at once."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(chunk.type):
         chunk = chunk.dictionary_decode()
-    held = chunk
+    exact = chunk
     if pa.types.is_decimal128(chunk.type) and domain.places < chunk.type.scale:
         try:
-            held = chunk.cast(pa.decimal128(38, domain.places))
+            exact = chunk.cast(pa.decimal128(38, domain.places))
         except pa.ArrowInvalid:  # some number has more decimals
-            held = None
-    if held is None or not pa.types.is_decimal128(held.type) or held.type.scale < 0 or not len(held):
-        return None if domain.short else _read_objects(domain, chunk.to_pylist())
-    missing = held.is_null().to_numpy(zero_copy_only=False) if held.null_count else None
-    words = np.frombuffer(held.buffers()[1], "<i8").reshape(-1, 2)[held.offset : held.offset + len(held)]
+            exact = None
+    if exact is None or not pa.types.is_decimal128(exact.type) or exact.type.scale < 0 or not len(exact):
+        return None if domain.short else _parse_objects(domain, chunk.to_pylist())
+    missing = exact.is_null().to_numpy(zero_copy_only=False) if exact.null_count else None
+    words = np.frombuffer(exact.buffers()[1], "<i8").reshape(-1, 2)[exact.offset : exact.offset + len(exact)]
     low, sign = words[:, 0], words[:, 1]
     if missing is not None:
         low, sign = np.where(missing, 0, low), np.where(missing, 0, sign)
     if (low >> 63 != sign).any():  # some number needs more than 64 bits
-        return None if domain.short else _read_objects(domain, chunk.to_pylist())
-    read = ParsedColumn(low, missing, [], functools.partial(_shown, chunk))
-    return _place(domain, read, low.astype(np.int64, copy=False), held.type.scale)
+        return None if domain.short else _parse_objects(domain, chunk.to_pylist())
+    parsed = ParsedColumn(low, missing, [], functools.partial(_printable_cell, chunk))
+    return _place(domain, parsed, low.astype(np.int64, copy=False), exact.type.scale)
 
 
 # -- floats ------------------------------------------------------------------------------------------------------------
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is outside, and so is infinity
-def _read_floats(domain: Any, read: ParsedColumn) -> ParsedColumn:
-    array = read.codes
+@np.errstate(over="ignore", invalid="ignore")  # numbers too large for a float are outside, and so is infinity
+def _parse_floats(domain: Any, parsed: ParsedColumn) -> ParsedColumn:
+    array = parsed.codes
     if len(array) and not np.isfinite(array.min() + array.max()):  # NaN passes through both
-        add_outside(read, np.isinf(array), WIDEN)
+        add_outside(parsed, np.isinf(array), WIDEN_HINT)
         array = np.where(np.isfinite(array), array, array.dtype.type(0))
     if domain.rounding == "nearest":
-        read.codes, beyond = _rounded(domain, array)
+        parsed.codes, beyond = _rounded(domain, array)
         if beyond is not None:
-            add_outside(read, beyond, WIDEN)
-        return read
+            add_outside(parsed, beyond, WIDEN_HINT)
+        return parsed
     x = _doubles(domain.places, array)
     v, longer, slow = np.empty(len(x), np.int64), np.zeros(len(x), bool), np.zeros(len(x), bool)
     for a in range(0, len(x), BLOCK):
-        here = slice(a, a + BLOCK)
-        v[here] = _steps(domain.places, x[here], longer[here], slow[here])
+        block = slice(a, a + BLOCK)
+        v[block] = _steps(domain.places, x[block], longer[block], slow[block])
     if domain.short and longer.any():  # perhaps by one unit in the last place
         again = np.flatnonzero(longer)
         found, still = np.zeros(len(again), bool), np.zeros(len(again), bool)
@@ -310,22 +304,24 @@ def _read_floats(domain: Any, read: ParsedColumn) -> ParsedColumn:
     if slow.any():
         each = np.array([_of_float(domain, value) for value in x[slow].tolist()], np.int64)
         codes[slow], bad[slow], longer[slow] = each[:, 0], each[:, 1] == OUTSIDE, each[:, 1] == LONGER
-    read.codes = codes
-    add_outside(read, bad, WIDEN)
-    add_outside(read, longer, places_hint(domain))
-    return read
+    parsed.codes = codes
+    add_outside(parsed, bad, WIDEN_HINT)
+    add_outside(parsed, longer, places_hint(domain))
+    return parsed
 
 
-def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask | None]:
+def _rounded(domain: Any, array: NDArray[Any]) -> tuple[Ints, Mask | None]:
     """The code of the nearest step of every float, and which of them lie outside (None: none do)."""
-    kind = array.dtype.type if array.dtype == np.float32 else np.float64  # 0.1 of 32 bits is no more than 0.1
+    kind = (
+        array.dtype.type if array.dtype == np.float32 else np.float64
+    )  # in 32 bits, since the nearest such float to 0.1 is above 0.1
     low, high = kind(float(domain.low)), kind(float(domain.high))
     below = above = None
     if len(array) and not (array.min() >= low and array.max() <= high):
         below, above = outside_bounds(array, low, high) if domain.short else (array < low, array > high)
         array = np.clip(array, low, high)
     first, last = domain.first, domain.first + domain.size - 1
-    if not -ROOM <= first <= last <= ROOM:  # no float counts such steps
+    if not -MAX_STEPS <= first <= last <= MAX_STEPS:  # too many steps for a float
         found = (_of_float(domain, value, True)[0] for value in _doubles(domain.places, array).tolist())
         codes = np.fromiter(found, np.int64, len(array))
     else:
@@ -336,9 +332,9 @@ def _rounded(domain: Any, array: NDArray[Any]) -> tuple[NDArray[np.int64], Mask 
     return codes, any_of(below | above)
 
 
-def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> NDArray[np.int64]:
+def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> Ints:
     codes, room = np.empty(len(array), np.int64), np.empty(min(BLOCK, len(array)))
-    close = max(-first, last) >= SHORT or array.dtype == np.float32
+    close = max(-first, last) >= NO_OVERSHOOT or array.dtype == np.float32
     for a in range(0, len(array), BLOCK):
         x, out = array[a : a + BLOCK], codes[a : a + BLOCK]
         y = np.multiply(x, ten, out=room[: len(x)], dtype=np.float64)
@@ -352,7 +348,7 @@ def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, sho
     return codes
 
 
-def _by_digits(x: NDArray[np.float64], y: NDArray[np.float64], ten: float) -> NDArray[np.float64]:
+def _by_digits(x: Floats, y: Floats, ten: float) -> Floats:
     """The nearest steps of numbers that lie near the middle of two; in the middle, the even one."""
     twice = 2 * np.floor(y) + 1  # the middle, in half steps
     middle = rounded_all(twice / (2 * ten))
@@ -360,11 +356,9 @@ def _by_digits(x: NDArray[np.float64], y: NDArray[np.float64], ten: float) -> ND
     return np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
 
 
-def _steps(places: int, x: NDArray[np.float64], longer: Mask, slow: Mask) -> NDArray[np.float64]:
-    """The nearest number of steps of each float; marks those with more decimals, and those to be read as they print.
-
-    The latter have more than 15 digits.
-    """
+def _steps(places: int, x: Floats, longer: Mask, slow: Mask) -> Floats:
+    """The nearest number of steps of each float; marks those with more decimals (`longer`), and those with more than
+    15 digits, to be read as they print (`slow`)."""
     ten = float(10**places)
     c = np.rint(x * ten)
     if (c / ten == x).all():
@@ -381,8 +375,8 @@ def _of_float(domain: Any, value: float, nearest: bool = False) -> tuple[int, in
     return code_of(domain, *scaled_text(repr(value)), nearest)
 
 
-def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Floats of 64 bits; a narrow one by the decimal that it prints as, since 0.1 of 32 bits is no 0.1 of 64."""
+def _doubles(places: int, array: NDArray[Any]) -> Floats:
+    """Floats of 64 bits; one of 32 bits by the decimal that it prints as, since its 0.1 is not the 0.1 of 64 bits."""
     if array.dtype != np.float32:
         return array.astype(np.float64, copy=False)
     ten = float(10**places)
@@ -394,10 +388,10 @@ def _doubles(places: int, array: NDArray[Any]) -> NDArray[np.float64]:
     return out
 
 
-# -- where every row is read -------------------------------------------------------------------------------------------
+# -- lenient encoding --------------------------------------------------------------------------------------------------
 
 
-def nearest_decimal_codes(domain: Any, array: NDArray[Any]) -> NDArray[np.int64]:
+def nearest_decimal_codes(domain: Any, array: NDArray[Any]) -> Ints:
     """A code for every number, none of them NaN: beyond the bounds the bound, with more decimals the nearest value."""
     if array.dtype.kind == "f":
         return _rounded(domain, array)[0]

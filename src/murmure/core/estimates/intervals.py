@@ -16,18 +16,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from murmure.core.errors import InvalidParameter
+from murmure.core.types import Floats, Ints, Mask, Target
 
-Floats = NDArray[np.float64]
-Target = Literal["fixed", "superpopulation"]
-
-EXACT_UP_TO = 2000  # people: all cells of so few are inverted exactly
+EXACT_UP_TO = 2000  # people; up to this number all cells are inverted exactly
 MIXED = "exact inversion (cells with few reports), score (the others)"
+BONFERRONI = ", simultaneous (Bonferroni)"
+
+
+def normal_quantile(level: float) -> float:
+    """z with P[|Z| <= z] = level."""
+    return -NormalDist().inv_cdf((1.0 - level) / 2.0)
+
+
+def level_of_each(level: float, figures: int, simultaneous: bool = True) -> float:
+    """The level of one interval; simultaneous: so that all of them hold together (Bonferroni)."""
+    return 1.0 - (1.0 - level) / max(1, figures) if simultaneous else level
+
+
+def method_name(method: str, simultaneous: bool) -> str:
+    return method + (BONFERRONI if simultaneous else "")
 
 
 def share_intervals(
@@ -39,7 +52,7 @@ def share_intervals(
     cells whose count varies little (`looks_normal`); score for the others. Superpopulation: Clopper-Pearson, mapped.
     `simultaneous` divides 1 - level by the number w of cells (Bonferroni), so that all hold together.
 
-    >>> bounds, method = shares([9], 20, 0.75, 0.25, 0.95, "fixed")
+    >>> bounds, method = share_intervals([9], 20, 0.75, 0.25, 0.95, "fixed")
     >>> bounds.tolist(), method
     ([[0.0, 0.8]], 'exact inversion')
     """
@@ -50,8 +63,7 @@ def share_intervals(
             "  Hint: 'fixed' is the share among the people who answered, "
             "'superpopulation' the share in the population they were drawn from."
         )
-    if simultaneous:
-        level = 1.0 - (1.0 - level) / max(cells.size, 1)
+    level = level_of_each(level, cells.size, simultaneous)
     if target == "superpopulation":
         return clopper_pearson_mapped(cells, N, p, q, level), "Clopper-Pearson mapped"
     if p.size and (p == 1.0).all() and (q == 0.0).all():  # clear data: o is f
@@ -64,8 +76,8 @@ def share_intervals(
     return out, "score" if not few.any() else "exact inversion" if few.all() else MIXED
 
 
-def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> NDArray[np.bool_]:
-    """Whether the score interval `ends` of a cell may stand for the exact one: the count varies enough all along it.
+def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Mask:
+    """Whether the score interval `ends` of a cell may replace the exact one: the count varies enough all along it.
 
     The count X has variance V(f) = N [q(1-q) + f (p-q)(1-p-q)], a straight line in the share f, and a skewness of at
     most 1 / sqrt V. Beyond z standard deviations a normal tail is off by two factors (Feller II, XVI.7, and XVI.4 for
@@ -77,9 +89,9 @@ def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> ND
     sqrt V >= 10 z keeps the second within 5 % of the tail, and sqrt V >= z^3 / 2.4 the first within a factor 1.5, of
     which one tail gains what the other loses (it matters above z = 4.9, with thousands of simultaneous cells).
     Enumerated coverage at 95 % is then at least .947. A cell that nobody holds, with few reports to be expected, does
-    not look normal, whatever N.
+    not look normal for any N.
     """
-    z = _z(level)
+    z = normal_quantile(level)
     variance = N * (q * (1 - q) + ends.T * (p - q) * (1 - p - q)).min(axis=0)
     return np.asarray(variance >= max(10 * z, z**3 / 2.4) ** 2)
 
@@ -106,7 +118,7 @@ def score_fixed(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) 
     """
     cells, p, q = _cells(o, N, p, q, level)
     r = cells / N
-    c = _z(level) ** 2 / N
+    c = normal_quantile(level) ** 2 / N
     d = p - q
     # With e = (r-q)/d, v = (1-p-q)/d:  (f - e)^2 <= c [q(1-q)/d^2 + v f],  so centre = e + c v/2 and
     # half^2 = c [q(1-q)/d^2 + v e] + (c v/2)^2, where
@@ -131,9 +143,10 @@ def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
     o, tail, tiny = np.asarray(o, float), (1.0 - level) / 2.0, 1e-9
-    if N > 1e12:  # where the inverses lose their digits, and nobody counts so many: sums of nonsense must be read too
+    if N > 1e12:
+        # Here the inverses lose their digits. No real count is so large, but sums of nonsense need an interval too.
         r = (o / N)[:, None]
-        half = _z(level) * np.sqrt(r * (1 - r) / N + (_z(level) / N) ** 2)
+        half = normal_quantile(level) * np.sqrt(r * (1 - r) / N + (normal_quantile(level) / N) ** 2)
         return np.clip(r + half * np.array([-1.0, 1.0]), 0.0, 1.0)
     # P[Bin(N, l) >= o] = I_l(o, N-o+1), P[Bin(N, l) <= o] = 1 - I_l(o+1, N-o): each end has tail alpha/2
     lower = np.where(o <= tiny, 0.0, special.betaincinv(np.maximum(o, tiny), N - o + 1.0, tail))
@@ -158,7 +171,7 @@ def score_variance(
             f"got mean={mean!r}, low={low!r}, high={high!r}.\n"
             "  Hint: low and high are the public bounds of the mean."
         )
-    c = _z(level) ** 2 / N
+    c = normal_quantile(level) ** 2 / N
     start = min(max(mean, low), high)
 
     def accepted(m: Any) -> Any:
@@ -172,7 +185,7 @@ def score_variance(
 
     def reach(end: float) -> tuple[float, float]:
         """First and last accepted point of the first accepted stretch from start towards end."""
-        # steps growing by 2^(1/4) from 2^-60 of the way: a narrow set in a wide range is still seen
+        # steps growing by 2^(1/4) from 2^-60 of the way: a narrow set in a wide range is still found
         path = np.append(start, start + (end - start) * np.exp2(np.arange(-240, 1) / 4.0))
         path[-1] = end
         yes = np.broadcast_to(accepted(path), path.shape)
@@ -197,14 +210,10 @@ def score_variance(
 def score_line(mean: Floats, n: float, line: tuple[Floats, Floats, Floats], level: float) -> Floats:
     """{ f in [0, 1] : (mean - f)^2 <= z^2 (alpha + beta f + gamma f^2) / n } for every cell, in closed form."""
     alpha, beta, gamma = line
-    c = _z(level) ** 2 / n
+    c = normal_quantile(level) ** 2 / n
     square, half = 1 - c * gamma, mean + c * beta / 2
     root = np.sqrt(np.maximum(half * half - square * (mean**2 - c * alpha), 0.0))
     return np.clip(np.stack([(half - root) / square, (half + root) / square], axis=1), 0.0, 1.0)
-
-
-def _z(level: float) -> float:
-    return -NormalDist().inv_cdf((1.0 - level) / 2.0)
 
 
 def _check_level(level: float) -> None:
@@ -221,8 +230,8 @@ def _check_people(N: int) -> None:
         )
 
 
-def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """The support counts as an integer vector, p and q of every cell, once they are seen to be possible."""
+def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[Ints, Floats, Floats]:
+    """The support counts as an integer vector, p and q of every cell, once checked."""
     _check_level(level)
     _check_people(N)
     high, low = np.asarray(p, float), np.asarray(q, float)

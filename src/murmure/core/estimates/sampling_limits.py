@@ -1,12 +1,23 @@
-"""How far a sample may be from what it was drawn from, and noise and sampling in one interval.
+"""How far a sample may be from the population it was drawn from, and noise and sampling in one interval.
 
 A count of a Poisson draw has the limits of Garwood (Biometrika 28, 1936), a share those of Clopper and Pearson, a mean
-those of two_moments.py: exact, or exact for the worst law, where a normal curve fails (few people hold the value).
+those of `two_moments`: exact, or exact for the worst law, where a normal curve fails (few people hold the value).
 
-Two errors that are independent, each with limits of its own around an estimate, have together (MOVER: Zou and Donner,
+Two errors that are independent, each with its limits around an estimate, have together (MOVER: Zou and Donner,
 Statist. Med. 27, 2008, eq. 4)
 
     low = t - sqrt((t - low_1)^2 + (t - low_2)^2),      high = t + sqrt((high_1 - t)^2 + (high_2 - t)^2).
+
+A mean from two moments. Sums of numbers and of their squares do not tell how the numbers are spread: the same two sums
+fit numbers around the mean, and a few people at the end of the range. For the upper end of an interval the worst law
+with this mean m and variance v on [a, b] has two values, b and one below the mean, the most skewed there is (Karlin and
+Studden, Tchebycheff Systems, 1966, ch. XII: the upper principal representation):
+
+    x = m - v / (b - m)   with chance 1 - p,      b   with chance p = v / (v + (b - m)^2).
+
+Of two values the exact interval is Clopper and Pearson's, for p; and so for the lower end, at a. Where the numbers are
+two, at both ends, this is their interval. Where they are not, it is wider than it needs to be: among 2,000 people by
+3 % when they are spread evenly over the range, and by 15 % when their deviation is a twelfth of it.
 """
 
 from __future__ import annotations
@@ -14,9 +25,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from murmure.core.estimates.intervals import clopper_pearson
+from murmure.core.types import Floats
+
+TWO_MOMENTS = "Clopper-Pearson of two moments"
 
 
 def garwood(count: ArrayLike, level: float) -> Floats:
@@ -37,3 +51,19 @@ def mover(estimate: Any, noise: Floats, at: Any, sampling: Floats) -> Floats:
     below = np.hypot(np.maximum(t - noise[..., 0], 0.0), np.maximum(a - sampling[..., 0], 0.0))
     above = np.hypot(np.maximum(noise[..., 1] - t, 0.0), np.maximum(sampling[..., 1] - a, 0.0))
     return np.stack([t - below, t + above], axis=-1)
+
+
+def two_moments(
+    mean: float, variance: float, n: float, ends: tuple[float, float], level: float
+) -> tuple[tuple[float, float], str]:
+    """The interval for the mean of what n people with this mean and variance are a sample of, and its name."""
+    low, high = ends
+    return (-_upper_end(-mean, variance, n, -low, level), _upper_end(mean, variance, n, high, level)), TWO_MOMENTS
+
+
+def _upper_end(mean: float, variance: float, n: float, b: float, level: float) -> float:
+    if (gap := b - mean) <= 0:
+        return b
+    p = variance / (variance + gap * gap)
+    x = mean - variance / gap
+    return float(x + (b - x) * clopper_pearson([n * p], n, level)[0, 1])

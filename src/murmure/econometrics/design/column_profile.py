@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.meaning import MAX_15_DIGITS
-from murmure.core.decimals import BOUND, MAX_PLACES, MAX_VALUES, Decimals
+from murmure.core.decimals import MAX_BOUND, MAX_PLACES, MAX_VALUES, Decimals
 from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.design.number_texts import strange_among_numbers
@@ -238,9 +238,9 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
 
     A domain needs two values at least: a single value gets a larger neighbour, and a column of ones becomes 0 or 1.
     """
-    if max(abs(low), abs(high)) + 1 >= BOUND:
+    if max(abs(low), abs(high)) + 1 >= MAX_BOUND:
         raise InvalidParameter(
-            f"column {name!r} holds numbers up to {max(abs(low), abs(high)):.3g}, and {BOUND:.0e} is too much.",
+            f"column {name!r} holds numbers up to {max(abs(low), abs(high)):.3g}, and {MAX_BOUND:.0e} is too much.",
             hint="divide the column by a power of ten",
         )
     with localcontext(prec=60):

@@ -43,7 +43,7 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
             )
         if name in out:
             raise InvalidParameter(f"{owner}: column {name!r} is named twice.", hint="each column plays one part")
-        out[name] = schema.about[name]
+        out[name] = schema.column_specs[name]
     return Schema(out)
 
 
@@ -271,7 +271,7 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
         wider = replace(domain, low=Decimal(ends[0]).scaleb(-places), high=Decimal(ends[1]).scaleb(-places))
     else:
         wider = replace(domain, low=ends[0], high=ends[1])
-    return Schema({column: wider if column == name else about for column, about in schema.about.items()})
+    return Schema({column: wider if column == name else about for column, about in schema.column_specs.items()})
 
 
 def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:

@@ -18,15 +18,17 @@ CONSTANT_NOTE = "read off the table: every row holds "
 
 def constant_value(schema: Schema, name: str) -> str | None:
     """The value of all rows of the table in this column, as text; None if rows differ, or the schema was given."""
-    note = schema.about[name].note
+    note = schema.column_specs[name].note
     return note.removeprefix(CONSTANT_NOTE) if note.startswith(CONSTANT_NOTE) else None
 
 
 def above_zero(schema: Schema, names: Iterable[str]) -> Schema:
     """The schema in which a column of ones, among these, holds 1 or 2: weights and exposures of 1 are never 0."""
     ones = {name for name in names if constant_value(schema, name) == "1"}
-    widened = {name: replace(about, domain=Integers(1, 2)) for name, about in schema.about.items() if name in ones}
-    return Schema({**schema.about, **widened}) if widened else schema
+    widened = {
+        name: replace(about, domain=Integers(1, 2)) for name, about in schema.column_specs.items() if name in ones
+    }
+    return Schema({**schema.column_specs, **widened}) if widened else schema
 
 
 def refuse_constant(schema: Schema, name: str, what: str, hint: str) -> None:

@@ -119,7 +119,7 @@ class Design:
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
     """These columns of a schema, in the order of the schema."""
-    return Schema({name: about for name, about in schema.about.items() if name in names})
+    return Schema({name: about for name, about in schema.column_specs.items() if name in names})
 
 
 def columns_in_words(design: Design) -> tuple[str, str]:

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.batches import check_equal_lengths, encode_column, select_columns
 from murmure.core.cells.parsed_columns import one_column, parse_numbers
 from murmure.core.domain import Categories, with_outside
 from murmure.core.errors import InvalidParameter
-from murmure.core.schema import Schema, check_equal_lengths, select_columns
+from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.parser import columns_in, read_expression
 from murmure.statistics.expressions.terms import Terms, is_number
@@ -66,11 +67,11 @@ def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[d
 
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
-        codes, outside = schema._read(name, values, strict=True)
+        codes, outside = encode_column(schema.column_specs[name], schema.columns[name], values, strict=True)
         if outside is not None:
             with_outside(schema[name], "refuse").encode(values)
         return codes
-    about, domain = schema.about[name], schema[name]
+    about, domain = schema.column_specs[name], schema[name]
     values = one_column(values)
     parsed_column = parse_numbers(domain, values).parse(values)
     parsed_column.refuse_outside(domain)  # a prediction is wanted for every row, so none is left out

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.column import Column
 from murmure.core.domain import Categories
 from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.econometrics.design.column_profile import ColumnProfile
 from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
 from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_column_hint

@@ -32,7 +32,7 @@ def base_notes(design: Design) -> list[str]:
         base = _base(design.domain, name, design.terms)
         if base is not None:
             label, is_first = base
-            why = FIRST.get(design.domain.about[name].note, BY_SCHEMA) if is_first else BY_FORMULA
+            why = FIRST.get(design.domain.column_specs[name].note, BY_SCHEMA) if is_first else BY_FORMULA
             found.setdefault(why, []).append(f"{name} with {label!r}")
     return [f"Labels are compared with {why}: {', '.join(columns)}." for why, columns in found.items()]
 

@@ -342,7 +342,7 @@ def _example(outcome: str, *names: str) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
     columns = ("Intercept", *names)
     used = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _WARD.about[name] for name in _WARD if name in used})
+    domain = Schema({name: _WARD.column_specs[name] for name in _WARD if name in used})
     formula = f"{outcome} ~ {' + '.join(dict.fromkeys(name.split('[')[0] for name in names))}"
     return Design(domain, formula, outcome, outcome, columns, tuple(terms.get(name, name) for name in columns))
 

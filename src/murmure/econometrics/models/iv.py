@@ -105,7 +105,7 @@ class IV(OneQuestion):
 
     @property
     def _schema(self) -> Schema:
-        return Schema({**self.design.domain.about, **self.instruments.domain.about})
+        return Schema({**self.design.domain.column_specs, **self.instruments.domain.column_specs})
 
     @property
     def _asks(self) -> CrossProducts:

@@ -319,7 +319,7 @@ _ROWS: dict[str, list[Any]] = {
 def _example(formula: str, outcome: str, names: tuple[str, ...]) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
     used = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _CLINIC.about[name] for name in _CLINIC if name in used})
+    domain = Schema({name: _CLINIC.column_specs[name] for name in _CLINIC if name in used})
     return Design(domain, formula, outcome, outcome, names, tuple(terms.get(name, name) for name in names))
 
 

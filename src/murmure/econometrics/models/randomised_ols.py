@@ -22,9 +22,10 @@ from typing import Any
 from murmure.catalogue import MECHANISMS
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
+from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Column, Schema
+from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
 from murmure.econometrics.algebra.rounding import rounded
@@ -76,7 +77,7 @@ class RandomisedOLS:
         for name, text in zip(self.columns, self.mechanisms, strict=True):
             if name not in self.design.domain.private:
                 raise InvalidParameter(f"RandomisedOLS: the design reads no column {shorten(name)}.")
-            true = with_column(self.design.domain.about[name].coded, None)
+            true = with_column(self.design.domain.column_specs[name].coded, None)
             mechanism = part_from_dict(json.loads(text), MECHANISMS)
             if with_column(mechanism.domain, None) != true:
                 raise InvalidParameter(
@@ -95,7 +96,7 @@ class RandomisedOLS:
     @cached_property
     def domain(self) -> Schema:
         """The schema of the table, in which some columns hold reports."""
-        columns: dict[str, Any] = dict(self.design.domain.about)
+        columns: dict[str, Any] = dict(self.design.domain.column_specs)
         columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
         return Schema(columns)
 
@@ -249,7 +250,7 @@ def randomised_ols(
     if schema is None:
         wanted = columns_named(formula).columns
         rest = [name for name in wanted if name not in randomised]
-        columns = dict(schema_for("randomised_ols", data, None, rest, privacy).about) if rest else {}
+        columns = dict(schema_for("randomised_ols", data, None, rest, privacy).column_specs) if rest else {}
         schema = Schema(columns | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
     else:
         schema = schema_for("randomised_ols", data, schema, None, privacy)

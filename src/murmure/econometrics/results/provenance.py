@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from murmure.core.rehearsal import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
-from murmure.core.types import Certificate, Statistic, pluralise
+from murmure.core.errors import pluralise
+from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
+from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
 

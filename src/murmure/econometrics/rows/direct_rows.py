@@ -66,7 +66,7 @@ class DirectRows:
         """Each expression, every value correctly rounded, as in the sums between parties (FunctionSums)."""
         terms = Terms(self.domain)
         numbers = [read_expression(text, terms) for text in expressions]
-        values = terms.values(terms.needed(numbers), self.codes)
+        values = terms.values(terms.dependencies(numbers), self.codes)
         return [FunctionSums._floats(values[k], terms[k].unit, self.n) for k in numbers]
 
     def sums(self, statistic: Any) -> Any:

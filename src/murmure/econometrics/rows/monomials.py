@@ -161,7 +161,7 @@ class Splitter:
         terms = Terms(Schema({column.name: column.domain}))
         number = read_expression(self.source_text(node), terms)
         k = column.domain.size
-        values = terms.values(terms.needed([number]), {column.name: np.arange(k)})[number]
+        values = terms.values(terms.dependencies([number]), {column.name: np.arange(k)})[number]
         whole = [values] * k if isinstance(values, int) else [int(v) for v in values]
         return tuple(terms[number].unit * v for v in whole)
 

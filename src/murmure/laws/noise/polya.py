@@ -26,34 +26,32 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Bools, Stream, all_flips, flips, in_batches, least_beyond, uniforms
+from murmure.core.types import Floats, Ints, Mask
+from murmure.laws.noise.coins import BatchedNoise, Stream, all_flips, flips, least_beyond, uniforms
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.poisson import PoissonLaw
 from murmure.laws.noise.thinning import all_two_over_e, fair_runs, ratio_flips
 
-SUMMED = 1000  # scales up to here are added up one by one; beyond, the law of real numbers stands for it
-FINEST = 1 << 30  # parties
+SUMMED = 1000  # scales up to here are added up one by one; of larger scales, the continuous law takes its place
+MAX_PARTIES = 1 << 30
 
 
 @dataclass(frozen=True)
-class PolyaLaw:
+class PolyaLaw(BatchedNoise):
     s: int
     t: int
     r: Fraction
 
     def __post_init__(self) -> None:
-        if self.r <= 0 or self.r.denominator > FINEST or self.r > FINEST:
+        if self.r <= 0 or self.r.denominator > MAX_PARTIES or self.r > MAX_PARTIES:
             raise InvalidParameter(f"Polya noise of r = {self.r} was asked for; 2**-30 to 2**30 can be drawn.")
         _ = self.whole  # a rate that cannot be drawn is refused here
 
     @property
     def whole(self) -> DiscreteLaplaceLaw:
-        """What shares add up to when their r adds up to 1."""
+        """The law of the sum of shares whose r adds up to 1."""
         return DiscreteLaplaceLaw(self.s, self.t)
 
     @property
@@ -68,7 +66,7 @@ class PolyaLaw:
     # the law, by floats: for error bars and for tests
 
     @cached_property
-    def _logs(self) -> NDArray[np.float64]:
+    def _logs(self) -> Floats:
         """ln P[z] for z = 0, 1, ... until nothing is left.
 
         The generating function G solves (1 + a**2 - a w - a/w) w G' = r a (w - 1/w) G, so
@@ -87,7 +85,7 @@ class PolyaLaw:
         return np.asarray(logs - top - math.log(2 * weights[1:].sum() + weights[0]))
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         """P[|Z| > m] for m = 0, 1, ..."""
         return 2 * np.append(np.cumsum(np.exp(self._logs[:0:-1]))[::-1], 0.0)
 
@@ -95,7 +93,7 @@ class PolyaLaw:
     def _small(self) -> bool:
         return self.rate * SUMMED >= 1
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         if self._small:
             logs, last = self._logs, len(self._logs) - 1
@@ -116,7 +114,7 @@ class PolyaLaw:
         """To a dozen digits where the law is added up."""
         return decimal.Decimal(float(self.log_prob(z))).exp()
 
-    def _log_density(self, x: Any) -> NDArray[np.float64]:
+    def _log_density(self, x: Any) -> Floats:
         """The difference of two Gamma numbers: (x rate/2)**(r-1/2) K(r-1/2, x rate) rate / (sqrt(pi) Gamma(r))."""
         from scipy.special import gammaln, kve
 
@@ -133,7 +131,7 @@ class PolyaLaw:
         return float(np.exp(np.interp(math.log((m + 0.5) * float(self.rate)), at, logs)))
 
     @cached_property
-    def _tails(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _tails(self) -> tuple[Floats, Floats]:
         """ln P[|Z| > x] where the law is wide, at ln(x rate): trapezoids, right to 1e-5 of each tail.
 
         Fine steps of the logarithm up to 1, as the density may be without bound at 0; then steps of 1/100.
@@ -159,21 +157,18 @@ class PolyaLaw:
         """J."""
         return max(0, (-(-self.t // self.s) - 1).bit_length())
 
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
-
     def batch(self, n: int, stream: Stream) -> Ints:
         J = self.octaves
         count = PoissonLaw(2 * self.r * (J + 1)).batch(n, stream)
-        whose = np.repeat(np.arange(n), count)
-        place = uniforms(J + 1, len(whose), stream)  # twice the octave, and the sign
+        owner = np.repeat(np.arange(n), count)
+        place = uniforms(J + 1, len(owner), stream)  # twice the octave, and the sign
         k, kept = self._points(place >> 1, stream)
         minus = place & 1
         out = np.zeros(n, np.int64)
-        np.add.at(out, whose[kept], ((k ^ -minus) + minus)[kept])
+        np.add.at(out, owner[kept], ((k ^ -minus) + minus)[kept])
         return out
 
-    def _points(self, octave: Ints, stream: Stream) -> tuple[Ints, Bools]:
+    def _points(self, octave: Ints, stream: Stream) -> tuple[Ints, Mask]:
         """The points that are proposed, and which of them are kept."""
         J, m = self.octaves, len(octave)
         words = stream.take(m)
@@ -197,5 +192,5 @@ class PolyaLaw:
 
 @lru_cache(maxsize=1024)
 def _quantile(law: PolyaLaw, tail: float) -> int:
-    """Kept: the bars of a table ask for one number often."""
+    """Cached: the error bars of a table ask for the same quantile again and again."""
     return least_beyond(law.beyond, tail)

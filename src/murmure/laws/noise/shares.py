@@ -1,7 +1,7 @@
 """The law of a sum of independent shares of noise: what a masked sum of several parties carries.
 
-Polya and Skellam shares add up to laws of their own kinds, exactly. Discrete Gaussians do not quite: for shares of
-variance s2 = sigma**2 >= 1/4 the sum S of n of them is near the discrete Gaussian W of variance n s2,
+Polya shares add up to Polya noise and Skellam shares to Skellam noise, exactly. Discrete Gaussians do not quite: for
+shares of variance s2 = sigma**2 >= 1/4 the sum S of n of them is near the discrete Gaussian W of variance n s2,
 
     |ln P[S = z] - ln P[W = z]| <= gap(s2, n) = 5 sum over k = 1 .. n-1 of e**(-2 pi**2 s2 k/(k+1))   for every z
 
@@ -21,13 +21,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Stream, in_batches, least_beyond
+from murmure.core.types import Floats, Ints
+from murmure.laws.noise.coins import BatchedNoise, Stream
 from murmure.laws.noise.gaussian import SUMMED, DiscreteGaussianLaw
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.polya import PolyaLaw
@@ -57,7 +55,7 @@ def gap(sigma2: Fraction, count: int) -> decimal.Decimal:
 
 
 @dataclass(frozen=True)
-class GaussianSum:
+class GaussianSum(BatchedNoise):
     """The sum of `count` discrete Gaussians; its probabilities by convolution where it is narrow."""
 
     share: DiscreteGaussianLaw
@@ -72,7 +70,7 @@ class GaussianSum:
         return self.variance < SUMMED**2
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> Floats:
         """P[0], P[1], ..."""
         reach = int(38 * math.sqrt(self.variance)) + 2
         one, out, left = np.exp(self.share.log_prob(np.arange(-reach, reach + 1))), np.ones(1), self.count
@@ -83,14 +81,14 @@ class GaussianSum:
             one = _middle(np.convolve(one, one), reach) if left else one
         return np.asarray(out[len(out) // 2 :] / out.sum())
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         wide = -(m**2) / (2 * self.variance) - math.log(2 * math.pi * self.variance) / 2
         if not self._small:
             return np.asarray(wide)
         probs = self._probs[np.minimum(m, len(self._probs) - 1).astype(np.int64)]
-        seen = (m < len(self._probs)) & (probs > 1e-290)
-        return np.where(seen, np.log(np.where(seen, probs, 1.0)), wide)
+        known = (m < len(self._probs)) & (probs > 1e-290)
+        return np.where(known, np.log(np.where(known, probs, 1.0)), wide)
 
     def prob(self, z: int) -> decimal.Decimal:
         """To a dozen digits where the law is added up."""
@@ -102,14 +100,8 @@ class GaussianSum:
             return float(2 * self._probs[m + 1 :].sum())
         return math.erfc((m + 0.5) / math.sqrt(2 * self.variance))
 
-    def quantile(self, tail: float) -> int:
-        return least_beyond(self.beyond, tail)
-
     def integers(self) -> dict[str, Any]:
         return {**self.share.integers(), "law": "sum of discrete gaussians", "count": self.count}
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         out = np.zeros(n, np.int64)
@@ -118,7 +110,7 @@ class GaussianSum:
         return out
 
 
-def _middle(probs: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+def _middle(probs: Floats, reach: int) -> Floats:
     spare = max(0, len(probs) // 2 - reach)
     return probs[spare : len(probs) - spare]
 

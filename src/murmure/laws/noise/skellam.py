@@ -50,13 +50,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Stream, in_batches, least_beyond
+from murmure.core.types import Floats, Ints
+from murmure.laws.noise.coins import BatchedNoise, Stream
 from murmure.laws.noise.poisson import PoissonLaw
 
 MIN_VARIANCE = 4  # the variance from which kappa is known
@@ -95,13 +93,13 @@ def lam(variance: Fraction) -> decimal.Decimal:
 
 @exactly
 def skellam_rho(variance: Fraction, d1: int, d2: int) -> Fraction:
-    """What moving by d1 in L1 and d2 in squares costs, at all real orders: (3), rounded up in the 70th digit."""
+    """The cost of moving by d1 in L1 and d2 in squares, at all real orders: (3), rounded up in the 70th digit."""
     k = kappa(variance)
     return Fraction((k * d2 + (k - lam(variance)) * d1) / 2 * (1 + decimal.Decimal("1e-70")))
 
 
 @dataclass(frozen=True)
-class SkellamLaw:
+class SkellamLaw(BatchedNoise):
     mean: Fraction  # of each of the two Poisson numbers
 
     def __post_init__(self) -> None:
@@ -126,7 +124,7 @@ class SkellamLaw:
     # the law, by floats
 
     @cached_property
-    def _logs(self) -> NDArray[np.float64]:
+    def _logs(self) -> Floats:
         """ln P[z] for z = 0, 1, ...: I(z-1) = I(z+1) + 2 z/v I(z), downward, where errors fall."""
         v = self.variance
         reach = int(40 * math.sqrt(v)) + 60
@@ -139,12 +137,12 @@ class SkellamLaw:
         return np.asarray(logs - math.log(2 * np.exp(logs[1:]).sum() + 1))
 
     @cached_property
-    def _beyond(self) -> NDArray[np.float64]:
+    def _beyond(self) -> Floats:
         reach = int(40 * math.sqrt(self.variance)) + 60
         probs = np.exp(self.log_prob(np.arange(reach, 0, -1)))
         return 2 * np.append(np.cumsum(probs)[::-1], 0.0)
 
-    def log_prob(self, z: Any) -> NDArray[np.float64]:
+    def log_prob(self, z: Any) -> Floats:
         m = np.abs(np.asarray(z, np.float64))
         if 2 * self.mean > LISTED:
             return self._debye(m)
@@ -152,7 +150,7 @@ class SkellamLaw:
         inside = logs[np.minimum(m, len(logs) - 1).astype(np.int64)]
         return np.where(m < len(logs), inside, self._debye(np.maximum(m, len(logs))))
 
-    def _debye(self, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _debye(self, m: Floats) -> Floats:
         """ln I(m, v) - v for a large hypot(m, v): Abramowitz, Stegun 9.7.7; u_k(p) / m**k has no pole at m = 0."""
         v = self.variance
         s = np.hypot(m, v)
@@ -177,16 +175,10 @@ class SkellamLaw:
         density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
         return max(0.0, math.erfc(x / math.sqrt(2)) + density * (x**3 - 4 * x) / (12 * v))
 
-    def quantile(self, tail: float) -> int:
-        return least_beyond(self.beyond, tail)
-
     def integers(self) -> dict[str, Any]:
         return {"law": "skellam", "mean": str(self.mean)}
 
     # the sampler
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         both = self._poisson.batch(2 * n, stream)

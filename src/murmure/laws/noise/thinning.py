@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from murmure.core.fixed import Words64, mulhi
-from murmure.core.types import Ints
-from murmure.laws.noise.coins import Bools, Stream, settle
+from murmure.core.types import Ints, Mask
+from murmure.laws.noise.coins import Stream, settle
 
 
-def ratio_flips(num: Words64, den: Words64, stream: Stream) -> Bools:
+def ratio_flips(num: Words64, den: Words64, stream: Stream) -> Mask:
     """Bernoulli(num/den) for each pair: the comparison of laws/noise/coins.py, with a denominator for each coin."""
     words = stream.take(len(num))
     high, low = mulhi(words, den), words * den
@@ -20,7 +20,7 @@ def ratio_flips(num: Words64, den: Words64, stream: Stream) -> Bools:
     return yes
 
 
-def two_over_e(n: int, stream: Stream) -> Bools:
+def two_over_e(n: int, stream: Stream) -> Mask:
     """Bernoulli(2/e), n times: coins 1/3, 1/4, 1/5, ... until one says no; yes if that is an odd one."""
     out = np.zeros(n, np.bool_)
     alive, k = np.arange(n), 3
@@ -46,7 +46,7 @@ def fair_runs(n: int, stream: Stream) -> Ints:
     return out
 
 
-def all_two_over_e(times: Ints, stream: Stream) -> Bools:
+def all_two_over_e(times: Ints, stream: Stream) -> Mask:
     """Bernoulli((2/e)**times)."""
     out = np.ones(len(times), np.bool_)
     alive, done = np.flatnonzero(times > 0), 0

@@ -1,0 +1,186 @@
+"""One column of a schema: its domain, what replaces a missing answer, and what becomes of values outside the domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from murmure.core.cells.meaning import MAX_15_DIGITS, meaning_of_text
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, absent_as, with_outside
+from murmure.core.domain_policies import Outside, check_outside, holds
+from murmure.core.errors import InvalidParameter, shorten
+
+Missing = Literal["refuse", "value", "constant"]
+MISSING_LABEL = "missing"  # of a missing answer, unless the column names another
+MAX_NUMBERED = 1 << 20  # Categories(k) with a label more must write its labels down
+
+
+@dataclass(frozen=True)
+class Column:
+    """A domain and its settings: what replaces a missing answer, a note, whether the column is public.
+
+    missing="refuse" takes no missing value; "value" gives it a separate label (`missing_value`, or "missing");
+    "constant" replaces it by the public constant `missing_value`. A curator cannot refuse missing values, and leaves
+    out those for which the schema has no rule. outside: what becomes of any other value that the domain does not hold:
+    "refuse" the row, "clamp" a number to the nearest value, "drop" the row; None: the rule of the schema for all
+    columns. A public column is copied unchanged and never randomised. `from_data` marks what `murmure schema init`
+    read off the data: it must be replaced before use.
+    """
+
+    domain: Domain
+    missing: Missing = "refuse"
+    missing_value: Any = None
+    note: str = ""
+    public: bool = False
+    from_data: bool = False
+    outside: Outside | None = None  # what becomes of other values; None: as the schema says
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Categories | Integers | Interval | Decimals):
+            raise InvalidParameter(
+                f"Column.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
+            )
+        if self.missing not in get_args(Missing):
+            raise InvalidParameter(
+                f"Column.missing must be one of {', '.join(map(repr, get_args(Missing)))}, got {shorten(self.missing)}."
+            )
+        if not isinstance(self.note, str):
+            raise InvalidParameter(f"Column.note must be text, got {shorten(self.note)}.")
+        for name in ("public", "from_data"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidParameter(f"Column.{name} must be true or false, got {shorten(getattr(self, name))}.")
+        outside = self.outside or (None if self.domain.outside == "refuse" else self.domain.outside)
+        if outside is not None:
+            check_outside("Column", outside, isinstance(self.domain, Categories))
+            if outside == "clamp" and self.public:
+                raise InvalidParameter(
+                    'Column.outside = "clamp" cannot be public too: a public column is carried as it is.',
+                    hint="change the values in the data yourself",
+                )
+        object.__setattr__(self, "outside", outside)
+        if self.domain.absent is not None and self.missing == "refuse" and not self.public:  # a constant of the domain
+            object.__setattr__(self, "missing", "constant")
+            object.__setattr__(self, "missing_value", self.domain.absent)
+        object.__setattr__(self, "domain", with_outside(absent_as(self.domain, None), outside or "refuse"))
+        object.__setattr__(self, "missing_value", self._checked_missing_value())
+
+    def _checked_missing_value(self) -> Any:
+        value = self.missing_value.item() if isinstance(self.missing_value, np.generic) else self.missing_value
+        if self.missing == "refuse":
+            if value is not None:
+                raise InvalidParameter(
+                    f"Column.missing_value is {shorten(value)}, but missing values are refused.",
+                    hint='say missing = "value" or missing = "constant" too',
+                )
+            return None
+        return self._checked_label(value) if self.missing == "value" else self._checked_constant(value)
+
+    def _checked_label(self, value: Any) -> str:
+        if not isinstance(self.domain, Categories):
+            raise InvalidParameter(
+                f'Column.missing = "value" is for categories: {self.domain.describe()} has no label for missing.',
+                hint='say missing = "constant" with a public missing_value, or cut the number into categories',
+            )
+        if value is None:
+            value = MISSING_LABEL
+        if not isinstance(value, str) or not value:
+            raise InvalidParameter(f"Column.missing_value must be a label, as text, got {shorten(value)}.")
+        meant, known = meaning_of_text(value), self.domain._labels
+        if meant is None:
+            raise InvalidParameter(
+                f"Column.missing_value {value!r} is no label: it stands for nothing in every column."
+            )
+        if _is_code(meant, self.domain.size) if known is None else meant in known.table:
+            raise InvalidParameter(
+                f"Column.missing_value {value!r} is a label already, of {self.domain.describe()}.",
+                hint='name another, such as missing_value = "no answer"',
+            )
+        if isinstance(self.domain.values, int) and self.domain.size > MAX_NUMBERED:
+            raise InvalidParameter(f'Column.missing = "value" takes at most {MAX_NUMBERED} categories.')
+        return value
+
+    def _checked_constant(self, value: Any) -> Any:
+        if self.public:
+            raise InvalidParameter(
+                'Column.missing = "constant" cannot be public too: a public column is carried as it is.',
+                hint="put the constant into the data yourself, and leave missing out",
+            )
+        if value is None:
+            raise InvalidParameter(
+                'Column.missing = "constant" needs a missing_value.', hint="a public constant that the column holds"
+            )
+        if isinstance(self.domain, Decimals):
+            value = self.domain.constant("Column.missing_value", value)
+        kinds = (str, int, float) if isinstance(self.domain, Categories) else (int, float, Decimal)
+        number_given = isinstance(self.domain, Categories) or not isinstance(value, bool)
+        if not (isinstance(value, kinds) and number_given and holds(self.domain, value)):
+            raise InvalidParameter(
+                f"Column.missing_value must be {self.domain.describe()}, got {shorten(value)}.",
+                hint="the constant is public, and one of the values that the column holds",
+            )
+        kind = {Integers: int, Interval: float}.get(type(self.domain))
+        return value if kind is None else kind(value)
+
+    def _identity(self) -> tuple[Any, ...]:
+        """1 and True are equal to Python, but not the same answer. `outside` is a field of the domain too."""
+        typed_value = type(self.missing_value), self.missing_value
+        return self.domain, self.missing, *typed_value, self.note, self.public, self.from_data
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, Column) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    @property
+    def coded(self) -> Domain:
+        """The domain in which values are coded: the column's, with the label of missing answers where there is one."""
+        if self.missing == "refuse":
+            return self.domain
+        if self.missing == "constant":
+            return absent_as(self.domain, self.missing_value)
+        assert isinstance(self.domain, Categories)
+        values = self.domain.values
+        labels = [*(range(values) if isinstance(values, int) else values), self.missing_value]
+        return Categories(labels, absent=self.missing_value, outside=self.domain.outside)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of the domain, and the settings that are not left at their defaults."""
+        out = {name: value for name, value in self.domain.to_dict().items() if name != "column"}
+        for name, default in DEFAULTS.items():
+            if getattr(self, name) != default and name != "outside":  # it is in the domain
+                out[name] = getattr(self, name)
+        if isinstance(self.missing_value, Decimal):
+            out["missing_value"] = str(self.missing_value)
+        return out
+
+
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Column) if field.name != "domain"}
+
+
+def _is_code(meant: float | str, size: int) -> bool:
+    return isinstance(meant, float) and meant.is_integer() and 0 <= meant < size
+
+
+def kind_of(domain: Domain) -> str:
+    """How the text of a CSV file is read: as text, integer, real, decimal or boolean.
+
+    Where values are clamped or dropped it is text: a cell that is not such a value must not end the reading of a file.
+    """
+    if domain.outside != "refuse":
+        return "text"
+    if not isinstance(domain, Categories):
+        return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"
+    types = {int} if isinstance(domain.values, int) else {type(value) for value in domain.values}
+    if types <= {int, float}:
+        long = not isinstance(domain.values, int) and any(abs(value) >= MAX_15_DIGITS for value in domain.values)  # type: ignore[arg-type]
+        return "integer" if types == {int} and not long else "real"
+    return "boolean" if types == {bool} else "text"
+
+
+def lenient_kind_of(domain: Domain) -> str:
+    """The kind where every row is read: text where an unreadable cell must not become a missing one."""
+    return "text" if isinstance(domain, Categories) or domain.outside == "drop" else "real"

@@ -1,0 +1,166 @@
+"""Columns as they are written down: tables of schema.toml, and objects in JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from murmure.core.column import DEFAULTS, Column
+from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
+from murmure.core.errors import InvalidParameter, MurmureError, shorten, suggestion
+
+DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
+    "categories": ("values",),
+    "integers": ("low", "high"),
+    "real": ("low", "high", "cells"),
+    "decimals": ("low", "high", "places", "rounding"),
+    "boolean": (),
+}
+DOMAIN_TYPES: dict[str, Callable[..., Domain]] = {
+    "categories": Categories,
+    "integers": Integers,
+    "real": Interval,
+    "decimals": Decimals,
+    "boolean": lambda: Categories([False, True]),
+}
+OPTIONAL_KEYS = {"cells", "rounding"}
+
+
+def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
+    """The error of a constructor about its argument, as one about the key of a file."""
+    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+    message = re.sub(r"\bCategories\.k\b", "values", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals|Column|Schema)\.(\w+)", r"\1", message)
+    message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)
+    message = re.sub(r"\b(?:Integers|Interval|Decimals) (holds|is)", r"a column \1", message)
+    return InvalidParameter(f"{where}: {message}", hint=error.hint)
+
+
+# -- JSON
+
+
+def columns_from_dict(fields: Any) -> dict[str, Column]:
+    """The columns of a schema, in its order."""
+    if (
+        not isinstance(fields, Mapping)
+        or fields.get("type") != "Schema"
+        or fields.keys() - {"type", "columns", "order"}
+    ):
+        raise InvalidParameter(f"this is not the JSON of a schema: {shorten(fields, 120)}.")
+    columns = fields.get("columns")
+    if not isinstance(columns, Mapping):
+        raise InvalidParameter(f"a schema's columns must be a JSON object, got {shorten(columns)}.")
+    order = fields.get("order", list(columns))
+    if (
+        not isinstance(order, list)
+        or len(order) != len(columns)
+        or not all(isinstance(name, str) and name in columns for name in order)
+        or len(set(order)) != len(order)
+    ):
+        raise InvalidParameter(f"a schema's order must name its columns, each once, got {shorten(order)}.")
+    return {name: _column_from_dict(name, columns[name]) for name in order}
+
+
+def _column_from_dict(name: str, fields: Any) -> Column:
+    try:
+        domain_fields = dict(fields)
+        settings = {key: domain_fields.pop(key) for key in DEFAULTS if key in domain_fields}
+        return Column(domain_from_dict(domain_fields), **settings)
+    except MurmureError as error:
+        raise error_in_file(f"column {name!r}", error) from None
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidParameter(f"column {name!r}: this is not the JSON of a column: {shorten(fields, 120)}.") from None
+
+
+# -- TOML
+
+
+def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
+    """The columns of schema.toml, and its rule for values outside them."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"{file} is not TOML: {error}.", hint="each column is [columns.NAME]") from None
+    except RecursionError:
+        raise InvalidParameter(f"{file} is not a schema: it is nested too deeply.") from None
+    for key in document.keys() - {"columns", "outside"}:
+        raise InvalidParameter(f"{file}: there is no key {key!r}.", hint="each column is [columns.NAME]")
+    columns = document.get("columns")
+    if not isinstance(columns, dict) or not columns:
+        raise InvalidParameter(f"{file} holds no column.", hint="each column is [columns.NAME]")
+    parsed = {name: column_from_toml(file, name, table) for name, table in columns.items()}
+    return parsed, document.get("outside", "refuse")
+
+
+def column_from_toml(file: str, name: str, table: Any) -> Column:
+    where = f"{file}, column {name!r}"
+    if not name:
+        raise InvalidParameter(f"{file}: a column has an empty name.", hint="write [columns.NAME]")
+    if not isinstance(table, dict):
+        raise InvalidParameter(
+            f"{where}: wanted a table, got {shorten(table)}.", hint=f"write [columns.{_toml_key(name)}]"
+        )
+    kind = table.get("type")
+    if not isinstance(kind, str) or kind not in DOMAIN_KEYS:
+        got = "it is left out" if "type" not in table else f"got {shorten(kind)}"
+        hint = suggestion(kind, DOMAIN_KEYS) if isinstance(kind, str) else None
+        raise InvalidParameter(f"{where}: type must be one of {', '.join(DOMAIN_KEYS)}; {got}.", hint=hint)
+    allowed = [*DOMAIN_KEYS[kind], *DEFAULTS]
+    for key in table.keys() - {"type", *allowed}:
+        of_another_type = any(key in keys for keys in DOMAIN_KEYS.values())
+        raise InvalidParameter(
+            f"{where}: {f'a column of type {kind} takes no' if of_another_type else 'there is no key'} {key!r}.",
+            hint=suggestion(key, allowed) or f"it takes {', '.join(allowed)}",
+        )
+    for key in DOMAIN_KEYS[kind]:
+        if key not in table and key not in OPTIONAL_KEYS:
+            raise InvalidParameter(
+                f"{where}: {key} is left out.", hint="bounds and labels are public, and stand in the schema"
+            )
+    arguments = [table[key] for key in DOMAIN_KEYS[kind] if key in table]
+    try:
+        return Column(DOMAIN_TYPES[kind](*arguments), **{key: table[key] for key in DEFAULTS if key in table})
+    except MurmureError as error:
+        raise error_in_file(where, error) from None
+
+
+def column_to_toml(name: str, column: Column) -> str:
+    domain, lines = column.domain, [f"[columns.{_toml_key(name)}]"]
+    kind = {Integers: "integers", Interval: "real", Decimals: "decimals"}.get(type(domain), "categories")
+    if domain == Categories([False, True]):
+        kind = "boolean"
+    lines.append(f'type = "{kind}"')
+    if column.from_data:
+        what = {"categories": "public labels", "boolean": "what is public"}.get(kind, "public bounds")
+        lines.append(f"# READ OFF THE DATA: replace by {what}, then remove from_data")
+    lines += [f"{key} = {_toml_value(getattr(domain, key))}" for key in DOMAIN_KEYS[kind]]
+    settings = {key: getattr(column, key) for key in DEFAULTS if getattr(column, key) != DEFAULTS[key]}
+    lines += [f"{key} = {_toml_value(value)}" for key, value in settings.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_value(name)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):  # TOML's numbers are floats, which hold fifteen digits of any decimal
+        return str(value) if len(value.as_tuple().digits) <= 15 or value % 1 == 0 else f'"{value}"'
+    if isinstance(value, str):
+        # JSON escapes as TOML does, except for DEL; characters beyond U+FFFF need no escape in TOML
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, tuple | list):
+        items = [_toml_value(v) for v in value]
+        line = f"[{', '.join(items)}]"
+        return line if len(line) <= 100 else "[\n" + "".join(f"    {v},\n" for v in items) + "]"
+    return str(value)
