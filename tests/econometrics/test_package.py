@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import subprocess
 import sys
 import types
@@ -12,14 +13,21 @@ import pytest
 from murmure import econometrics
 
 
+def test_no_module_is_named_as_a_function() -> None:
+    """A module `econometrics.ols`, once imported, would hide the function `econometrics.ols`."""
+    modules = {module.name for module in pkgutil.iter_modules(econometrics.__path__)}
+
+    assert not modules & set(econometrics.FUNCTIONS)
+
+
 @pytest.mark.parametrize("name", econometrics.FUNCTIONS)
 def test_a_function_stays_a_function(name: str) -> None:
     """Importing the module `ols` must not put a module where the function `ols` stands."""
     importlib.import_module(f"murmure.econometrics.{econometrics.FUNCTIONS[name]}")
 
-    held = getattr(econometrics, name)
+    function = getattr(econometrics, name)
 
-    assert callable(held) and not isinstance(held, types.ModuleType)
+    assert callable(function) and not isinstance(function, types.ModuleType)
 
 
 def test_nothing_heavy_is_imported() -> None:
@@ -27,9 +35,9 @@ def test_nothing_heavy_is_imported() -> None:
     heavy = ("pandas", "formulaic", "scipy.stats")
     code = f"import sys, murmure.econometrics; print([m for m in {heavy} if m in sys.modules])"
 
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert said.stdout.strip() == "[]"
+    assert ran.stdout.strip() == "[]"
 
 
 def test_unknown_names_are_refused() -> None:

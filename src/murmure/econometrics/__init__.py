@@ -47,6 +47,7 @@ OTHERS = {
 __all__ = [*FUNCTIONS, *OTHERS]
 
 
+# Loaded on first use: importing the package stays fast, and needs none of the extras.
 def __getattr__(name: str) -> Any:
     module = {**FUNCTIONS, **OTHERS}.get(name)
     if module is None:

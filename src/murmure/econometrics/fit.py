@@ -61,6 +61,7 @@ def ask(
     answers: list[Any] = []
 
     def steps() -> Generator[Plan, Any, ModelResult]:
+        # drive() starts again if another process paid for the same answers meanwhile.
         plans.clear()
         answers.clear()
         noises = iter(privacy.noises([1.0] * model.rounds))
@@ -111,6 +112,7 @@ def check_sharing(model: Any, sharing: Any) -> None:
             "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
         )
+    # A model of one round asks a question that was fixed before any total was known.
     if sharing.coordinator == "lying" and model.rounds > 1:
         raise PlanRefused(
             f"{owner} takes up to {model.rounds} rounds, each of which follows from the totals before it: a "

@@ -21,6 +21,7 @@ from murmure.catalogue import MODELS, load, persisted_name
 from murmure.core.errors import PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Statistic
+from murmure.econometrics.design.design_matrix import Design
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
@@ -96,8 +97,6 @@ def _is_omitted(f: Field[Any], value: Any) -> bool:
 
 
 def _encode(value: Any) -> Any:
-    from murmure.econometrics.design.design_matrix import Design
-
     if isinstance(value, Design | Schema):
         return value.to_dict()
     if isinstance(value, Fraction):
@@ -130,8 +129,6 @@ def model_from_dict(raw: Any) -> Any:
 
 
 def _decode(value: Any) -> Any:
-    from murmure.econometrics.design.design_matrix import Design
-
     if isinstance(value, Mapping):
         kind = value.get("type")
         if kind == "Schema":

@@ -44,6 +44,7 @@ def solve(A: Rows, B: Rows) -> Matrix:
     """X with A X = B, exactly. Raises Singular, with the dependent columns of A."""
     p = len(A)
     m, _ = clear_denominators([[*a, *b] for a, b in zip(A, B, strict=True)])
+    # Common divisors of columns are taken out, which keeps the minors short.
     scales = [math.gcd(*(row[j] for row in m)) or 1 for j in range(p)]
     for row in m:
         row[:p] = [v // s for v, s in zip(row, scales, strict=False)]

@@ -42,5 +42,6 @@ def is_positive_definite(A: Matrix) -> bool:
             return False
         for i in range(k + 1, len(m)):
             factor = m[i][k] / m[k][k]
+            # 256 bits: fractions would grow, and the sums have fewer correct bits than that
             m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
     return True

@@ -105,6 +105,7 @@ def middle(domain: Any) -> Fraction:
     if not isinstance(domain, Interval):
         first, step = grid_of(domain)
         mid = first + step * ((mid - first) // step)
+    # Expressions contain the middle as a decimal, which must end and be short.
     text = decimal_text(mid)
     return mid if text is not None and len(text) <= 40 else Fraction(0)
 

@@ -59,8 +59,13 @@ class Design:
             read_expression(expression, terms)
 
     @property
+    def intercept(self) -> int | None:
+        """The index of the constant among the columns; None without one."""
+        return self.terms.index("1") if "1" in self.terms else None
+
+    @property
     def has_intercept(self) -> bool:
-        return "1" in self.terms
+        return self.intercept is not None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -68,15 +68,13 @@ def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[d
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
         codes, outside = encode_column(schema.column_specs[name], schema.columns[name], values, strict=True)
-        if outside is not None:  # a fit leaves such rows out, but a prediction is wanted for every row
+        if outside is not None:
             with_outside(schema[name], "refuse").encode(values)
         return codes
     about, domain = schema.column_specs[name], schema[name]
     values = one_column(values)
     parsed_column = parse_numbers(domain, values).parse(values)
-    parsed_column.refuse_outside(
-        domain
-    )  # of new rows: what a model says of them is asked one by one, and none is left out
+    parsed_column.refuse_outside(domain)  # a prediction is wanted for every row, so none is left out
     numbers = parsed_column.codes.astype(np.float64)
     if parsed_column.missing is not None:
         if about.missing != "constant":

@@ -125,6 +125,7 @@ def _sides(
     try:
         parser = DefaultFormulaParser()
         tree = parser.get_ast(source)
+        # The number of terms is bounded before they are expanded, which could take for ever.
         if tree is None or _max_terms(tree) > MAX_TERMS:
             raise InvalidParameter(
                 f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"

@@ -54,6 +54,7 @@ def infer_schema(
             raise _error_at_party(number, error) from None
     if not rows:
         raise EmptySource("the table has no rows.", hint="a regression needs some")
+    # Only after the last batch is it known whether most of a column are numbers.
     for column in profiles.values():
         if column.is_mixed:
             _refuse_mixed(tables, column)

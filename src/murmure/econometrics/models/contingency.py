@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
@@ -30,6 +29,7 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -82,6 +82,7 @@ class Contingency(OneRound):
         noise = None if counted.noise is None else math.sqrt(counted.noise)
         counts = [[Fraction(v) for v in line] for line in np.asarray(counted.counts).tolist()]
         dropped: list[str] = []
+        # Exact counts show which labels no row has. Noisy ones do not, so with noise all labels stay.
         if noise is None:
             filled = [i for i, line in enumerate(counts) if any(line)]
             across = [j for j in range(len(columns)) if any(line[j] for line in counts)]
@@ -265,24 +266,21 @@ class ContingencyResult(ModelResult):
 
     def plot(self, ax: Any = None) -> Any:
         """Counts, coloured by how far they are from independence (Pearson's residuals); to an axis or a file."""
-        target = ax
-        ax, figure = drawing(target, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows)))
-        counts, expected = self.table, self.expected
-        away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
-        limit = max(2.0, float(np.abs(away).max()))
-        image = ax.imshow(away, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
-        for (i, j), v in np.ndenumerate(counts):
-            dark = abs(away[i, j]) > 0.6 * limit
-            ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
-        ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
-        ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)
-        ax.set_xlabel(self.second, parse_math=False)
-        ax.set_ylabel(self.first, parse_math=False)
-        ax.spines[:].set_visible(False)
-        ax.tick_params(length=0)
-        ax.figure.colorbar(image, ax=ax, label="(count - expected) / root of expected")
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows))) as ax:
+            counts, expected = self.table, self.expected
+            away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
+            limit = max(2.0, float(np.abs(away).max()))
+            image = ax.imshow(away, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
+            for (i, j), v in np.ndenumerate(counts):
+                dark = abs(away[i, j]) > 0.6 * limit
+                ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
+            ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
+            ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)
+            ax.set_xlabel(self.second, parse_math=False)
+            ax.set_ylabel(self.first, parse_math=False)
+            ax.spines[:].set_visible(False)
+            ax.tick_params(length=0)
+            ax.figure.colorbar(image, ax=ax, label="(count - expected) / root of expected")
         return ax
 
 

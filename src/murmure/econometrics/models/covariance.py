@@ -18,7 +18,6 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced, sqrt
 from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.moments import cross, signed_root
@@ -30,6 +29,7 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
@@ -71,7 +71,8 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
     C = tuple(tuple(cross(n, S[0][a], S[0][b], S[a][b]) / (n - 1) for b in over) for a in over)
     if crossed.noise is None:
         return ColumnMoments(columns, n, means, C)
-    spread = [float(v) for v in crossed.variance()]  # of every sum
+    # The same formulas again with traced numbers, whose derivatives give the noise in each covariance.
+    spread = [float(v) for v in crossed.variance()]
 
     def entry(a: int, b: int) -> Traced:
         return Traced(float(S[a][b]), crossed.slopes(a, b))
@@ -289,20 +290,18 @@ class CorrelationResult(ColumnMomentsResult):
 
     def plot(self, ax: Any = None) -> Any:
         """The matrix in colours, with its figures; to an axis or a file."""
-        target, k = ax, len(self.columns)
-        ax, figure = drawing(target, (1.6 + 0.75 * k, 1.1 + 0.75 * k))
-        r = self.correlation
-        image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
-        for (a, b), v in np.ndenumerate(r):
-            label = "" if math.isnan(v) else f"{v:.2f}"
-            ax.text(b, a, label, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
-        ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
-        ax.set_yticks(range(k), self.columns, parse_math=False)
-        ax.spines[:].set_visible(False)
-        ax.tick_params(length=0)
-        ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
-        if figure is not None:
-            save_figure(figure, target)
+        k = len(self.columns)
+        with canvas(ax, (1.6 + 0.75 * k, 1.1 + 0.75 * k)) as ax:
+            r = self.correlation
+            image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
+            for (a, b), v in np.ndenumerate(r):
+                label = "" if math.isnan(v) else f"{v:.2f}"
+                ax.text(b, a, label, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
+            ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
+            ax.set_yticks(range(k), self.columns, parse_math=False)
+            ax.spines[:].set_visible(False)
+            ax.tick_params(length=0)
+            ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
         return ax
 
 

@@ -267,6 +267,7 @@ def describe(
     domain = schema_for("describe", data, schema, columns, privacy, numbers=True)
     names = number_columns("describe", domain, columns)
     model = Describe(select_columns("describe", domain, names), names, moments)
+    # Noise is added to words of 64 bits; sums that need more are asked for column by column, on a coarser grid.
     if noise_in(privacy) is not None and model.together.wide:
         model = replace(model, apart=True)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -11,7 +11,6 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import exact_number, grid_cuts, require_number, select_columns, widen_to_grid
@@ -19,6 +18,7 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -129,28 +129,24 @@ class ECDFResult(CumulativeResult):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """The steps and their band; to an axis or a file."""
-        target = ax
-        ax, figure = drawing(target, (6.4, 3.8))
-        low, high = self.band(alpha)
-        x = np.concatenate([[float(self.distribution.cells[0].low)], self.points])
-        F, low, high = (np.concatenate([[0.0], v]) for v in (self.shares, low, high))
-        label = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
-        if all(
-            cell.low == cell.high for cell in self.distribution.cells
-        ):  # single values: nothing happens between them
-            ax.fill_between(x, low, high, step="post", **label)
-            ax.step(x, F, where="post", color=BLUE, lw=1.6, label="share of rows")
-        else:  # between two points of the grid, F lies between its values there
-            ends = np.repeat(x, 2)[1:-1]
-            ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **label)
-            ax.plot(x, F, "-" if len(x) > 40 else "o-", color=BLUE, lw=1.6, ms=4, label="share of rows")
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_xlabel(self.column, parse_math=False)
-        ax.set_ylabel("share up to here")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="lower right")
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (6.4, 3.8)) as ax:
+            low, high = self.band(alpha)
+            x = np.concatenate([[float(self.distribution.cells[0].low)], self.points])
+            F, low, high = (np.concatenate([[0.0], v]) for v in (self.shares, low, high))
+            style = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
+            if all(cell.low == cell.high for cell in self.distribution.cells):
+                # single values: F is constant between them
+                ax.fill_between(x, low, high, step="post", **style)
+                ax.step(x, F, where="post", color=BLUE, lw=1.6, label="share of rows")
+            else:  # between two points of the grid, F lies between its values there
+                ends = np.repeat(x, 2)[1:-1]
+                ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **style)
+                ax.plot(x, F, "-" if len(x) > 40 else "o-", color=BLUE, lw=1.6, ms=4, label="share of rows")
+            ax.set_ylim(-0.02, 1.02)
+            ax.set_xlabel(self.column, parse_math=False)
+            ax.set_ylabel("share up to here")
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.legend(frameon=False, loc="lower right")
         return ax
 
 

@@ -56,9 +56,7 @@ class FixedEffects(OneQuestion):
     design: Design
 
     def __post_init__(self) -> None:
-        if not self.slopes.names:
-            raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
-        _ = self._asks
+        _ = self._asks  # refuses now a design without a slope
 
     @property
     def slopes(self) -> Design:
@@ -108,6 +106,7 @@ class FixedEffects(OneQuestion):
         inverted = inverse(A)
         beta = times(inverted, c)
         rss = yy - dot(beta, c)
+        # Parties round their means, so a perfect fit leaves a small sum of squares.
         if rss <= 2 * self._rounding((*(-b for b in beta), Fraction(1)), parties):
             rss = Fraction(0)
         freedom = n - p - parties

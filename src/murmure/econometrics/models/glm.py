@@ -155,8 +155,8 @@ class Gamma(LinkedModel):
         if self.link == "log" or not self.design.has_intercept:
             return guess
         # The same mean for all rows is always admissible, whatever the columns are.
-        one = self.design.terms.index("1")
-        return tuple(Fraction(n) / null["y"] * Fraction(2) ** self._scales[j] * (j == one) for j in range(len(guess)))
+        mean = Fraction(n) / null["y"]
+        return tuple(mean * Fraction(2) ** k * (j == self.design.intercept) for j, k in enumerate(self._scales))
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
         iterate = iterate_from_answer(at, answer, len(at))

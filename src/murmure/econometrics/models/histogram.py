@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, widen_to_grid
@@ -20,6 +19,7 @@ from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -139,26 +139,23 @@ class HistogramResult(ModelResult):
 
     def plot(self, ax: Any = None) -> Any:
         """Bars; to an axis or a file."""
-        target = ax
-        ax, figure = drawing(target, (6.4, 3.6))
-        even = len({cell.high - cell.low for cell in self.distribution.cells}) == 1
-        heights = self.counts if even else self.density
-        low = np.array([float(cell.low) for cell in self.distribution.cells])
-        wide = np.array([float(cell.high - cell.low) for cell in self.distribution.cells])
-        if self.by_value:
-            steps = np.diff(low)
-            each = 0.8 * float(steps.min()) if len(steps) else 0.8
-            low, wide = low - each / 2, np.full(len(low), each)
-        ax.bar(low, heights, wide, align="edge", color=BLUE, alpha=0.75, edgecolor="white", linewidth=0.6)
-        if even and (ends := self.conf_int()) is not None:
-            middle = low + wide / 2
-            ax.vlines(middle, ends[:, 0], ends[:, 1], color="black", lw=1)
-            ax.axhline(0, color="black", lw=0.6)
-        ax.set_xlabel(self.column, parse_math=False)
-        ax.set_ylabel("rows" if even else "share of rows per unit")
-        ax.spines[["top", "right"]].set_visible(False)
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (6.4, 3.6)) as ax:
+            even = len({cell.high - cell.low for cell in self.distribution.cells}) == 1
+            heights = self.counts if even else self.density
+            low = np.array([float(cell.low) for cell in self.distribution.cells])
+            wide = np.array([float(cell.high - cell.low) for cell in self.distribution.cells])
+            if self.by_value:
+                steps = np.diff(low)
+                each = 0.8 * float(steps.min()) if len(steps) else 0.8
+                low, wide = low - each / 2, np.full(len(low), each)
+            ax.bar(low, heights, wide, align="edge", color=BLUE, alpha=0.75, edgecolor="white", linewidth=0.6)
+            if even and (ends := self.conf_int()) is not None:
+                middle = low + wide / 2
+                ax.vlines(middle, ends[:, 0], ends[:, 1], color="black", lw=1)
+                ax.axhline(0, color="black", lw=0.6)
+            ax.set_xlabel(self.column, parse_math=False)
+            ax.set_ylabel("rows" if even else "share of rows per unit")
+            ax.spines[["top", "right"]].set_visible(False)
         return ax
 
 

@@ -141,12 +141,13 @@ class IV(OneQuestion):
         except Singular:
             raise self._not_identified(noisy, M, X, W) from None
         beta = times(inverted, g)
-        residual = [Fraction(0)] * len(factors)  # y - X beta, as a combination of all factors
+        # y - X beta as a combination of all factors: its sums of products then follow from M.
+        residual = [Fraction(0)] * len(factors)
         residual[y] = Fraction(1)
         for j in X:
             residual[j] -= beta[j]
         rss = quadratic(residual, M)
-        one = factors.index("1") if self.design.has_intercept else None
+        one = self.design.intercept
         tss = M[y][y] if one is None else M[y][y] - (M[one][y] ** 2 / M[one][one] if M[one][one] else 0)
         result = Regression(
             model="2SLS",
@@ -164,7 +165,7 @@ class IV(OneQuestion):
             remarks=(f"Instruments: {', '.join(self.instruments.names)}.",),
         )
         if noisy:
-            return self._with_noise(result, crossed, P, H, residual, rss, tss, X, W)
+            return self._with_noise(result, crossed, P, H, residual, rss, X, W)
         n = crossed.n
         assert n is not None
         if tss == 0:
@@ -217,7 +218,6 @@ class IV(OneQuestion):
         H: Matrix,
         residual: Sequence[Fraction],
         rss: Fraction,
-        tss: Fraction,
         X: list[int],
         W: list[int],
     ) -> Regression:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
@@ -30,6 +29,7 @@ from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
@@ -235,26 +235,25 @@ class Survival(ModelResult):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """Steps with their bands, a colour for each group; to an axis or a file."""
-        target = ax
-        ax, figure = drawing(target, (6.4, 4.0))
-        for k, c in enumerate(self.curves):
-            colour = COLOURS[k % len(COLOURS)]
-            x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # makes the last step visible
-            S = np.concatenate([[1.0], c.survival])
-            ax.step(x, np.append(S, S[-1]), where="post", color=colour, lw=1.8, label=f"{c.label} (n = {round(c.n)})")
-            ends = c.conf_int(alpha)
-            if ends is not None and len(ends):
-                low, high = (np.concatenate([[1.0], ends[:, i], ends[-1:, i]]) for i in (0, 1))
-                ax.fill_between(x, low, high, step="post", color=colour, alpha=0.15, lw=0)
-        ax.set_ylim(0, 1.03)
-        ax.set_xlim(left=0)
-        ax.set_xlabel(self.time, parse_math=False)
-        ax.set_ylabel(f"share without {self.event}", parse_math=False)
-        ax.spines[["top", "right"]].set_visible(False)
-        if self.by is not None:
-            ax.legend(frameon=False, title=self.by)
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (6.4, 4.0)) as ax:
+            for k, c in enumerate(self.curves):
+                colour = COLOURS[k % len(COLOURS)]
+                x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # makes the last step visible
+                S = np.concatenate([[1.0], c.survival])
+                ax.step(
+                    x, np.append(S, S[-1]), where="post", color=colour, lw=1.8, label=f"{c.label} (n = {round(c.n)})"
+                )
+                ends = c.conf_int(alpha)
+                if ends is not None and len(ends):
+                    low, high = (np.concatenate([[1.0], ends[:, i], ends[-1:, i]]) for i in (0, 1))
+                    ax.fill_between(x, low, high, step="post", color=colour, alpha=0.15, lw=0)
+            ax.set_ylim(0, 1.03)
+            ax.set_xlim(left=0)
+            ax.set_xlabel(self.time, parse_math=False)
+            ax.set_ylabel(f"share without {self.event}", parse_math=False)
+            ax.spines[["top", "right"]].set_visible(False)
+            if self.by is not None:
+                ax.legend(frameon=False, title=self.by)
         return ax
 
 

@@ -127,7 +127,7 @@ class Lloyd:
         for _ in range(self.rounds):
             answer = yield self._asks(centres)
             sums = tuple(Fraction(v) for v in answer.sums)
-            settled = sums[:-1] == previous
+            settled = sums[:-1] == previous  # without the distances, which change with the centres
             counts = [sums[i * (d + 1)] for i in range(self.clusters)]
             if settled:
                 break

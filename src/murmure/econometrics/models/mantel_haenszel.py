@@ -76,7 +76,8 @@ class MantelHaenszel(OneRound):
         strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, counts, strict=True)]
         filled = [(name, four) for name, four in strata if sum(four) > 0]
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        alone = constant_value(self.domain, self.strata) is not None  # then the other stratum is made up
+        # A column with one value has a made-up second label, which is not a stratum that was dropped.
+        alone = constant_value(self.domain, self.strata) is not None
         exposed, had = (
             event_of("MantelHaenszel", self.domain, name, "").phrase for name in (self.exposure, self.outcome)
         )

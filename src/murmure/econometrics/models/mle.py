@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class FamilyMLE(NamedFamily):
 
     distribution: str = "exponential"
     start: tuple[str, ...] = ()
+
+    _result_type: ClassVar[type[LinkedRegression]] = FamilyFit
 
     def __post_init__(self) -> None:
         if self.distribution not in LAWS:
@@ -185,17 +187,14 @@ class FamilyMLE(NamedFamily):
         compared = self.distribution == "exponential" and len(self.design.terms) > 1
         return -n * (1 + log_float(null["y"] / n)) if compared else None
 
-    def _result(self, *arguments: Any) -> Regression:
+    def _result(self, *arguments: Any) -> LinkedRegression:
         regression = super()._result(*arguments)
-        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
         more = {"Parameters": law} if (law := self._parameters(regression.params)) else {}
-        return FamilyFit(
-            **fields
-            | {
-                "model": f"MLE ({self.distribution})",
-                "df_resid": fields["n"] - len(self.parameters),
-                "extras": {**regression.extras, **more},
-            }
+        return replace(
+            regression,
+            model=f"MLE ({self.distribution})",
+            df_resid=(regression.n or 0) - len(self.parameters),
+            extras={**regression.extras, **more},
         )
 
     def _parameters(self, b: Any) -> dict[str, float]:

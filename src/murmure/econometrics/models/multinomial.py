@@ -23,7 +23,6 @@ from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.errors import EmptyCategory
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import NAMES
 from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression
 from murmure.econometrics.steps.named_family import NamedFamily, start_values
@@ -57,6 +56,8 @@ class Multinomial(NamedFamily):
     outcome: str = ""
     start: tuple[str, ...] = ()
 
+    _result_type: ClassVar[type[LinkedRegression]] = MultinomialFit
+
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
             raise InvalidParameter(
@@ -68,7 +69,7 @@ class Multinomial(NamedFamily):
                 f"from 2 to {MAX_OUTCOME_LABELS} are compared."
             )
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
-        self._check()
+        self._check()  # not super().__post_init__(), since this design has no outcome
         if self.start:
             start_values(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
             if len(self.start) != len(self.parameters):
@@ -176,23 +177,20 @@ class Multinomial(NamedFamily):
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return sum(float(rows) * log_float(rows / n) for rows in null.values())
 
-    def _result(self, *arguments: Any) -> Regression:
+    def _result(self, *arguments: Any) -> LinkedRegression:
         regression = super()._result(*arguments)
         p, k = len(self.design.terms), len(self.parameters)
-        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
-        first = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
-        return MultinomialFit(
-            **fields
-            | {
-                "model": "MLE (multinomial)",
-                "formula": f"{quoted(self.outcome)} {self.design.formula}",
-                "outcome": self.outcome,
-                "names": self.parameters,
-                "df_model": (p - self.design.has_intercept) * (len(self.labels) - 1),
-                "df_resid": fields["n"] - k,
-                "remarks": (first, *regression.remarks),
-                "labels": self.labels,
-            }
+        base = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
+        return replace(
+            regression,
+            model="MLE (multinomial)",
+            formula=f"{quoted(self.outcome)} {self.design.formula}",
+            outcome=self.outcome,
+            names=self.parameters,
+            df_model=(p - self.design.has_intercept) * (len(self.labels) - 1),
+            df_resid=(regression.n or 0) - k,
+            remarks=(base, *regression.remarks),
+            labels=self.labels,  # type: ignore[call-arg]
         )
 
 

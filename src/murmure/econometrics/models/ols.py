@@ -151,6 +151,7 @@ def wls(
     weights = expression_of("wls", "weights", weights, data, schema)
     design = design_from_formula("wls", formula, data, schema, privacy, weights, positive=True)
     terms = Terms(design.domain)
+    # The logarithm of a weight of 0 does not exist, and its sum is exact: with noise there is no likelihood either.
     positive = terms[read_expression(weights, terms)].low > 0
     model = OLS(design, weights=weights, likelihood=positive and (privacy is None or noise_in(privacy) is None))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

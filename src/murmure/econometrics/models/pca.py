@@ -17,7 +17,6 @@ import numpy as np
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.moments import signed_root
 from murmure.econometrics.algebra.rounding import Floats, root, to_floats
 from murmure.econometrics.design.columns import name_list, number_columns, select_columns
@@ -31,6 +30,7 @@ from murmure.econometrics.models.covariance import (
     column_moments,
     products_of,
 )
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -106,6 +106,7 @@ class PCAResult(ColumnMomentsResult):
             size = np.abs(vectors[:, k])
             if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
                 vectors[:, k] *= -1
+        # + 0.0 turns -0.0 into 0.0
         return cls(scatter=scatter, scaled=scaled, eigenvalues=values, loadings=vectors + 0.0, noisy=noisy)
 
     @property
@@ -167,18 +168,16 @@ class PCAResult(ColumnMomentsResult):
 
     def plot(self, ax: Any = None) -> Any:
         """Shares of variance, and their sum (a scree plot); to an axis or a file."""
-        target, k = ax, np.arange(1, len(self.columns) + 1)
-        ax, figure = drawing(target, (6.4, 3.6))
-        ax.bar(k, self.explained, color="#2a78d6", alpha=0.75, width=0.7, label="share")
-        ax.plot(k, np.cumsum(self.explained), "o-", color="#b3541e", lw=1.4, ms=4, label="cumulated")
-        ax.set_xticks(k)
-        ax.set_ylim(min(0.0, float(self.explained.min())), 1.04)
-        ax.set_xlabel("component")
-        ax.set_ylabel("share of variance")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="center right")
-        if figure is not None:
-            save_figure(figure, target)
+        k = np.arange(1, len(self.columns) + 1)
+        with canvas(ax, (6.4, 3.6)) as ax:
+            ax.bar(k, self.explained, color="#2a78d6", alpha=0.75, width=0.7, label="share")
+            ax.plot(k, np.cumsum(self.explained), "o-", color="#b3541e", lw=1.4, ms=4, label="cumulated")
+            ax.set_xticks(k)
+            ax.set_ylim(min(0.0, float(self.explained.min())), 1.04)
+            ax.set_xlabel("component")
+            ax.set_ylabel("share of variance")
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.legend(frameon=False, loc="center right")
         return ax
 
 

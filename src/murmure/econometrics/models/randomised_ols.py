@@ -165,7 +165,7 @@ class RandomisedOLS:
         beta: tuple[Fraction, ...],
         S: list[list[Fraction]],
     ) -> Regression:
-        p, one = len(beta), self.design.terms.index("1") if "1" in self.design.terms else None
+        p, one = len(beta), self.design.intercept
         inverted = inverse(A)
         covariance: Matrix = matmul(matmul(inverted, S), inverted)
         rss = tss = scale = None

@@ -19,7 +19,6 @@ import numpy as np
 
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.rounding import Floats, root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, require_number, select_columns, widen_to_grid
@@ -29,6 +28,7 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -215,20 +215,17 @@ class ROCResult(ModelResult):
 
     def plot(self, ax: Any = None) -> Any:
         """The curve, and that of a random score; to an axis or a file."""
-        target = ax
-        ax, figure = drawing(target, (4.6, 4.6))
-        ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
-        dense = len(self.cells) > 40
-        label = f"AUC {self.auc:.3f}"
-        ax.plot(self.fpr, self.tpr, "-" if dense else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
-        ax.set_aspect("equal")
-        ax.set_xlabel("false positives")
-        ax.set_ylabel("true positives")
-        ax.set_title(self.title, fontsize=10, parse_math=False)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, loc="lower right")
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (4.6, 4.6)) as ax:
+            ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
+            dense = len(self.cells) > 40
+            label = f"AUC {self.auc:.3f}"
+            ax.plot(self.fpr, self.tpr, "-" if dense else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
+            ax.set_aspect("equal")
+            ax.set_xlabel("false positives")
+            ax.set_ylabel("true positives")
+            ax.set_title(self.title, fontsize=10, parse_math=False)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.legend(frameon=False, loc="lower right")
         return ax
 
 

@@ -108,6 +108,7 @@ class CumulativeCounts:
         n, m = float(self.n), len(self.counts)
         if self.noise is None:
             return np.full(m, math.sqrt(math.log(2 / alpha) / (2 * n)))
+        # alpha / 2 for sampling: 2 / (alpha / 2) = 4 / alpha; the other half is for noise
         sampling = math.sqrt(math.log(4 / alpha) / (2 * n))
         return sampling + normal_point(1 - alpha / (2 * m)) * self.noise_sd
 

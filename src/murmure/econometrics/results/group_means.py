@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from murmure.core.schema import Schema
-from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced
 from murmure.econometrics.algebra.moments import cross
 from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import normal_point, t_point
 from murmure.econometrics.design.columns import centred, label_condition
 from murmure.econometrics.errors import EmptyCategory, TooFewObservations
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
@@ -97,16 +97,14 @@ def group_table(title: str, groups: Sequence[GroupMean], alpha: float, noisy: bo
 
 def plot_means(groups: Sequence[GroupMean], column: str, noisy: bool, target: Any) -> Any:
     """The mean of every group with its 95 % interval; to an axis or a file."""
-    ax, figure = drawing(target, (6.4, 1.2 + 0.36 * len(groups)))
-    rows = group_table("", groups, 0.05, noisy).rows
-    for at, (_, _, mean, _, _, low, high) in enumerate(rows):
-        if low is not None:
-            ax.plot([low, high], [at, at], color="#2a78d6", lw=2, alpha=0.55, solid_capstyle="butt")
-        ax.plot(mean, at, "o", color="#2a78d6", ms=6)
-    ax.set_yticks(range(len(groups)), [g.label for g in groups], parse_math=False)
-    ax.set_ylim(len(groups) - 0.5, -0.5)
-    ax.set_xlabel(f"mean of {column}, with 95 % interval", parse_math=False)
-    ax.spines[["top", "right"]].set_visible(False)
-    if figure is not None:
-        save_figure(figure, target)
+    with canvas(target, (6.4, 1.2 + 0.36 * len(groups))) as ax:
+        rows = group_table("", groups, 0.05, noisy).rows
+        for at, (_, _, mean, _, _, low, high) in enumerate(rows):
+            if low is not None:
+                ax.plot([low, high], [at, at], color="#2a78d6", lw=2, alpha=0.55, solid_capstyle="butt")
+            ax.plot(mean, at, "o", color="#2a78d6", ms=6)
+        ax.set_yticks(range(len(groups)), [g.label for g in groups], parse_math=False)
+        ax.set_ylim(len(groups) - 0.5, -0.5)
+        ax.set_xlabel(f"mean of {column}, with 95 % interval", parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -205,9 +205,8 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     else:
         who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
     if noise is None:
-        statements = [
-            plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")
-        ]  # English and French
+        # pairs of English and French
+        statements = [plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")]
         more = dict.fromkeys(say(*both) for both in statements) if isinstance(privacy, Secure) else {}
         exact = say(
             "The sums are exact: no differential privacy.",

@@ -204,6 +204,7 @@ class Regression(ModelResult):
         """F of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form."""
         if self.tss is None or self.rss is None or not self.df_model or not self.df_resid:
             return None
+        # With errors of the usual kind F follows from sums of squares; robust errors need the whole covariance.
         if self.cov_type == NONROBUST and not self.wald_f:
             gained = (self.tss - self.rss) / Fraction(self.df_model)
             return to_float(gained / (self.rss / Fraction(self.df_resid))) if self.rss else np.inf

@@ -40,7 +40,8 @@ class ModelResult:
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if "__repr__" not in cls.__dict__:  # else @dataclass would write one that lists every field
+        # @dataclass would otherwise write a __repr__ that lists every field.
+        if "__repr__" not in cls.__dict__:
             cls.__repr__ = ModelResult.__repr__  # type: ignore[method-assign]
 
     # -- what is shown

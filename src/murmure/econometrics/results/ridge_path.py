@@ -13,6 +13,7 @@ from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot,
 from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
+from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.result import ModelResult, ResultTable
 
 if TYPE_CHECKING:
@@ -173,23 +174,19 @@ class RidgePath(ModelResult):
 
     def plot(self, ax: Any = None) -> Any:
         """Coefficients against the penalty, to an axis or a file (needs the `plots` extra)."""
-        from murmure.core.show import drawing, save_figure
 
-        target = ax
-        ax, figure = drawing(target, (6.4, 4.0))
-        shown = sorted(fit.penalty for fit in self.fits)
-        x = [to_float(v) for v in shown]
-        for j, name in enumerate(self.names):
-            if self.penalised[j]:
-                ax.plot(x, np.array([self.at(v).params[j] for v in shown]), lw=1.6, label=name)
-        ax.set_xscale("symlog", linthresh=min((v for v in x if v > 0), default=1.0))
-        ax.axhline(0, color="#59616c", lw=0.8, zorder=1)
-        ax.set_xlabel("penalty")
-        ax.set_ylabel("coefficient")
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
-        for text in ax.legend(frameon=False, fontsize=9).get_texts():
-            text.set_parse_math(False)
-        if figure is not None:
-            save_figure(figure, target)
+        with canvas(ax, (6.4, 4.0)) as ax:
+            shown = sorted(fit.penalty for fit in self.fits)
+            x = [to_float(v) for v in shown]
+            for j, name in enumerate(self.names):
+                if self.penalised[j]:
+                    ax.plot(x, np.array([self.at(v).params[j] for v in shown]), lw=1.6, label=name)
+            ax.set_xscale("symlog", linthresh=min((v for v in x if v > 0), default=1.0))
+            ax.axhline(0, color="#59616c", lw=0.8, zorder=1)
+            ax.set_xlabel("penalty")
+            ax.set_ylabel("coefficient")
+            ax.grid(alpha=0.25)
+            ax.spines[["top", "right"]].set_visible(False)
+            for text in ax.legend(frameon=False, fontsize=9).get_texts():
+                text.set_parse_math(False)
         return ax

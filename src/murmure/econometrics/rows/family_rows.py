@@ -73,30 +73,20 @@ def _start_logit(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     return np.ones_like(y), np.log(y) - np.log1p(-y)
 
 
+def _null_log(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+    return (_start_log(y, offset)[1] ** 2,)
+
+
+def _null_logit(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+    return (_start_logit(y, offset)[1] ** 2,)
+
+
 LAWS = {
     law.name: law
     for law in (
         Family("exponential", 40.0, _exponential, _start_log, lambda y, o: (y,), ("y",), measures=False),
-        Family(
-            "weibull",
-            40.0,
-            _weibull,
-            _start_log,
-            lambda y, o: (_start_log(y, o)[1] ** 2,),
-            ("squares",),
-            extra=1,
-            measures=False,
-        ),
-        Family(
-            "beta",
-            700.0,
-            _beta,
-            _start_logit,
-            lambda y, o: (_start_logit(y, o)[1] ** 2,),
-            ("squares",),
-            extra=1,
-            measures=False,
-        ),
+        Family("weibull", 40.0, _weibull, _start_log, _null_log, ("squares",), extra=1, measures=False),
+        Family("beta", 700.0, _beta, _start_logit, _null_logit, ("squares",), extra=1, measures=False),
     )
 }
 EXPONENTIAL, WEIBULL, BETA = (FamilyRows(law) for law in LAWS.values())

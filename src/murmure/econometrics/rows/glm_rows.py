@@ -64,9 +64,8 @@ class Family:
     other: tuple[str, ...] = ()
     extra: int = 0  # further parameters, besides those of eta
     measures: bool = True  # whether to add up chi-squared and deviance
-    settles: Callable[[Floats], tuple[Any, Any]] | None = (
-        None  # y: rows whose likelihood grows as eta goes to -inf, and to inf
-    )
+    # y: the rows whose likelihood grows for ever as eta falls, and as it rises; None: such rows cannot exist
+    settles: Callable[[Floats], tuple[Any, Any]] | None = None
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
@@ -78,7 +77,8 @@ def _logit(y: Floats, eta: Floats, theta: float) -> Point:
     q = 2 * y - 1
     mu, miss = expit(eta), expit(-q * eta)  # miss: the probability of the other outcome
     llf = -(np.maximum(-q * eta, 0) + np.log1p(np.exp(-np.abs(eta))))
-    odds = np.exp(np.minimum(-q * eta, 80.0))  # (y - mu)^2 / (mu (1 - mu))
+    # (y - mu)^2 / (mu (1 - mu)), cut at e^80 so that it can be added up
+    odds = np.exp(np.minimum(-q * eta, 80.0))
     return Point(q * miss, mu * expit(-eta), llf, odds, -2 * llf)
 
 

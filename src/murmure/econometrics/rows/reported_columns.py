@@ -132,6 +132,7 @@ class ReportedColumn:
         places = self._places
         after = np.clip(np.searchsorted(places, x), 1, len(places) - 1)
         near = np.where(x - places[after - 1] <= places[after] - x, after - 1, after)
+        # Cells are rounded to the grid, so a report is near its value; true answers mostly are not.
         away = np.abs(x - places[near]) > float(np.diff(places).min()) / 100
         if away.any():
             raise InvalidParameter(

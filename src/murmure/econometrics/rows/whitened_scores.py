@@ -66,7 +66,7 @@ class WhitenedScores:
             return (v[first] * v[second]).T
         left = _one_less_leverage(v, v_low, at[p + 1])
         alone = left < ALONE
-        left[alone] = 1.0
+        left[alone] = 1.0  # avoids a division by 0; these rows are counted and have weight 0
         weight = np.where(alone, 0.0, e * e / (left if settings[0] == "HC2" else left * left))
         return np.concatenate([weight * v[first] * v[second], alone[None]]).T
 

@@ -107,6 +107,7 @@ class Coordinates:
         raw = [gram[j][j] * Fraction(4) ** k for j, k in enumerate(self.scales)]
         apart = tuple(any(v for k, v in enumerate(row) if k != j) for j, row in enumerate(self.T))
         squares = tuple(self.squares[j] if self.squares and apart[j] else raw[j] for j in range(p))
+        # Gram-Schmidt, rounded to 192 bits: exact fractions would grow with every column.
         m = [list(row) for row in gram]
         combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
         T, scales, kept = list(self.T), list(self.scales), list[int]()
@@ -130,10 +131,8 @@ class Coordinates:
                 kept.append(j)
             if left >= SMALL_REST:
                 continue
-            for combo in (
-                combos[j],
-                self._less_mean(gram, j),
-            ):  # the second, if the first has too many digits for a question
+            # The full combination may have too many digits for a question; then only the mean is subtracted.
+            for combo in (combos[j], self._less_mean(gram, j)):
                 rest = max(_square(combo, gram) / square, ROUNDING) * raw[j]
                 better = self._rounded(self._combined(combo, j), j, rest, squares)
                 if better is not None:

@@ -72,6 +72,7 @@ class CustomRows:
         products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
         more = [] if self.loglik is None else [self._call("loglik", self.loglik, theta, rows, ())]
         out = np.stack([*psi.T, *information, *products, *more], axis=1)
+        # A row with one value that cannot be added up is left out as a whole, and counted.
         good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # NaN is not
         return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
 
@@ -92,6 +93,7 @@ class CustomRows:
         self, name: str, function: Score, theta: Floats, rows: dict[str, Floats], shape: tuple[int, ...]
     ) -> Floats:
         n = len(next(iter(rows.values())))
+        # Copies: a score that changes its arguments must not change later calls.
         values = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
         if values.shape != (n, *shape):
             raise InvalidParameter(
@@ -111,6 +113,7 @@ class CustomSums(FunctionSums):
 
     @classmethod
     def of(cls, rows: CustomRows, domain: Schema, digest: str, at: Vector) -> CustomSums:
+        # The function must be there before __init__ checks the fields, and is not a field itself.
         out: CustomSums = object.__new__(cls)
         vars(out)["_function"] = rows
         texts = tuple(f"{v.numerator}/{v.denominator}" for v in at)
@@ -184,7 +187,7 @@ class MLE:
         return iterate if _is_symmetric(A, B) else replace(iterate, spread=B)
 
     def step(self, iterate: Iterate) -> Vector:
-        """Newton's step, or that of Berndt and others, with no parameter moving by more than MAX_MOVE times its size."""
+        """Newton's step, or that of Berndt and others, no parameter moves by more than MAX_MOVE times its size."""
         newton = iterate.spread is not None or is_positive_definite(iterate.information)
         step = newton_step(iterate if newton else replace(iterate, information=self._products(iterate)))
         times_too_far = max(

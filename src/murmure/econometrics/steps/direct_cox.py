@@ -170,6 +170,7 @@ class _SortedRows:
 
     def _columns(self, coordinates: Coordinates, start: CoxStart) -> Floats:
         """Columns in the order of time, minus their means: hazards stay the same, and sums keep their digits."""
+        # Kept between steps, since most steps use the coordinates of the step before.
         known: tuple[Coordinates, Floats] | None = vars(self).get("_known")
         if known is None or known[0] is not coordinates:
             columns = self.rows.floats(coordinates.expressions[1:])

@@ -182,6 +182,7 @@ class LinkedModel:
     def _with_coordinates(self, coordinates: Coordinates) -> Any:
         """The same model in these coordinates."""
         model = copy(self)
+        # The dataclass is frozen, and coordinates are not part of the model: they follow from its sums.
         vars(model)["_coordinates"] = coordinates
         return model
 
@@ -294,6 +295,8 @@ class LinkedModel:
             self._check_rows(answer.n, null)
             better = model._coordinates.improved(gram, answer.n)
             candidate = None if better is None else self._with_coordinates(better)
+        # Weighted least squares of the first guess: one step of iteratively reweighted least squares from public
+        # weights.
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:
@@ -367,7 +370,7 @@ class LinkedModel:
         gram: Matrix,
         null: dict[str, Fraction],
         meat: tuple[Matrix, Fraction] | None,
-    ) -> Regression:
+    ) -> LinkedRegression:
         p, scale = len(self.design.terms), self._dispersion(iterate)
         if meat is None:
             covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(iterate, gram))
@@ -388,7 +391,7 @@ class LinkedModel:
                 "likelihood ratio nor a pseudo R-squared compares them"
             )
         remarks += [text for text in (self._about_likelihood, lost_digits(iterate.information)) if text]
-        return LinkedRegression(
+        return self._result_type(
             model=type(self).__name__,
             formula=self.design.formula,
             outcome=self.design.outcome_name,
@@ -411,6 +414,7 @@ class LinkedModel:
             offset=self._offset,
         )
 
+    _result_type: ClassVar[type[LinkedRegression]] = LinkedRegression
     _more_names: ClassVar[tuple[str, ...]] = ()
     _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first comes from the information alone
 

@@ -77,7 +77,7 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
     check_columns(design, A)
     beta = tuple(row[0] for row in solve(A, [[v] for v in c]))
     rss = yy - sum((b * v for b, v in zip(beta, c, strict=True)), Fraction(0))
-    one = design.terms.index("1") if "1" in design.terms else None
+    one = design.intercept
     tss = yy if one is None else yy - c[one] ** 2 / A[one][one]
     if tss == 0:
         what = "0" if one is None else "the same"

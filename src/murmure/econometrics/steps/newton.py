@@ -130,6 +130,8 @@ def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, A
         if gain <= CONVERGED:
             return _move(iterate.at, step, Fraction(1)), iterate
         gains.append(gain)
+        # Gains that fall slowly mean separation, or the limit of rounding; separation is asked about at most every
+        # third time, since the question takes a round.
         slow = len(gains) > 4 and _is_slow(gains[-4:])
         if slow and len(gains) >= checked + 3:
             checked = len(gains)

@@ -3,8 +3,8 @@
     w = e^(x'b);   S0, S1, S2 (t) = sums of w, w x, w xx' over rows that leave at t or later            (at risk)
                    D0, D1, D2 (t) = the same over rows with the event at t, d of them                   (tied)
 
-    Breslow    l = S[x'b of events] - sum_t d ln S0,             each event compares with all rows at risk Efron      l
-    = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th with those whom k events left, on average
+    Breslow    l = S[x'b of events] - sum_t d ln S0,                        each event meets all rows at risk
+    Efron      l = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),     the k-th those whom k left, on average
 
 Score and information follow with S1 - k/d D1 and S2 - k/d D2 instead of S1 and S2. Without tied events both are the
 same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
@@ -268,6 +268,7 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
             parts = [([d * a - k * b for a, b in zip(risk, D, strict=True)], d * unit) for k in range(d)]
             times = 1
         for (s0, *more), of in parts:
+            # Totals come from a coordinator, which may lie: without this check the division would fail unexplained.
             if s0 <= 0:
                 raise FitFailed(
                     "these totals are none that rows can have: nobody is at risk at a time with events.",

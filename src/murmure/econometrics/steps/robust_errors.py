@@ -57,6 +57,7 @@ def robust_steps(
     pairs = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
     high, low = zip(*pairs, strict=True)
     at = (*high[:p], s, float(n), *high[p:], *low)
+    # HC1 is HC0 times a public factor, so it asks for the same sums.
     kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
     asks = FunctionSums(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
     B = _back_to_columns(A, T, n)  # B
