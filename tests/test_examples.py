@@ -13,8 +13,10 @@ import pytest
 from tests.listing import PLUG_IN_FOLDERS, STATISTICS, listed, plug_ins
 
 from murmure.catalogue import MECHANISMS, QUESTIONS, RECORDS, persisted_name
-from murmure.certify.checks.promises import check_engine, check_mechanism, check_statistic
+from murmure.certify.checks.engines import check_engine
+from murmure.certify.checks.mechanisms import check_mechanism
 from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.random import Random
 
 PROVED = {"Gram", "Taylor", "Gradient"}  # bounds of one row that rounding to the grid keeps rows from attaining

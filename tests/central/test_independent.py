@@ -29,7 +29,7 @@ from murmure.laws.noise.choice import ExponentialLaw, PermuteAndFlipLaw
 from murmure.laws.noise.coins import Stream, _survivors
 from murmure.laws.noise.digits import Digits, calibrated, digits
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
-from murmure.laws.noise.staircase import StaircaseLaw, units
+from murmure.laws.noise.staircase import StaircaseLaw, loss_units
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import GroupBy
 from murmure.statistics.histogram import Histogram
@@ -227,7 +227,7 @@ def test_units_of_stairs_by_brute_force() -> None:
     for moves, entries, step in itertools.product(range(1, 8), range(1, 4), range(1, 8)):
         shapes = (s for s in itertools.product(range(moves + 1), repeat=entries) if sum(s) <= moves)
         most = max(sum(-(-d // step) for d in s) for s in shapes)
-        assert units(moves, entries, step) >= most
+        assert loss_units(moves, entries, step) >= most
 
 
 def test_calibration_never_exceeds_and_hardly_misses() -> None:

@@ -15,10 +15,10 @@ from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.exponential import Exponential
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.noise import check_noise
-from murmure.certify.checks.parts import CheckFailed
 from murmure.core.blocks import Block
-from murmure.laws.noise.digits import Digits, TableOf, digits
+from murmure.laws.noise.digits import Digits, DigitTable, digits
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.staircase import StaircaseLaw
 
@@ -66,13 +66,13 @@ def twice_as_often_zero(z: Any) -> Any:
 def one_word_short(law: Digits) -> Digits:
     assert law.first is not None
     ends = law.first.ends
-    return dataclasses.replace(law, first=TableOf((*ends[:-1], ends[-1] - 1), law.first.slack))
+    return dataclasses.replace(law, first=DigitTable((*ends[:-1], ends[-1] - 1), law.first.slack))
 
 
 def sampler_off_by_one(law: Digits) -> Any:
     """The sampler reads its tables one entry further."""
     assert law.first is not None
-    wrong = dataclasses.replace(law, first=TableOf((*law.first.ends[1:], 1 << 63), law.first.slack))
+    wrong = dataclasses.replace(law, first=DigitTable((*law.first.ends[1:], 1 << 63), law.first.slack))
     return Wrapped(law, draw_noise=wrong.draw_noise)
 
 

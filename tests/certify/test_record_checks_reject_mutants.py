@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_mechanism
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.mechanisms import check_mechanism
 from murmure.certify.divergence import Loss
 from murmure.certify.record_divergence import record_loss
 from murmure.core.estimates.estimate import share_variance

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.certify.checks.noise import _without_kernels
-from murmure.certify.checks.parts import FAILURE, chi_squared
+from murmure.certify.checks.assertions import FAILURE, chi_squared
+from murmure.certify.checks.noise import without_kernels
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
 from murmure.core.random import Random
@@ -18,10 +18,10 @@ from murmure.laws.kernel_loader import SMALL
 from murmure.laws.noise import coins
 from murmure.laws.noise.choice import ExponentialLaw, PermuteAndFlipLaw
 from murmure.laws.noise.coins import Stream, flips, in_batches, product_flips, settle, uniforms
-from murmure.laws.noise.digits import HALF_WORD, Digits, TableOf, calibrated, digits
+from murmure.laws.noise.digits import HALF_WORD, Digits, DigitTable, calibrated, digits
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw, at_rate
-from murmure.laws.noise.staircase import StaircaseLaw, units
+from murmure.laws.noise.staircase import StaircaseLaw, loss_units
 
 
 class Given(Stream):
@@ -167,8 +167,8 @@ def test_two_threads_return_what_one_does(law: Any, monkeypatch: pytest.MonkeyPa
     """Seeded draws do not depend on the threads."""
     n = 200_000
     two = law.draw_noise(n, Random.seeded(9))
-    for module in ("noise_digits", "noise_coins"):
-        monkeypatch.setattr(f"murmure.laws.{module}.threads", lambda: 1)
+    for module in ("digits", "coins"):
+        monkeypatch.setattr(f"murmure.laws.noise.{module}.threads", lambda: 1)
 
     assert (law.draw_noise(n, Random.seeded(9)) == two).all()
 
@@ -187,10 +187,10 @@ def test_draws_after_one_another_differ() -> None:
 def test_escapes_go_on_where_the_table_ends(folded: bool) -> None:
     """Draws beyond the top table's range come as often as they should (Poisson, 1e-6), with and without kernels."""
     rate, n = Fraction(1, 2), 400_000
-    table = TableOf.geometric(rate, 2, escape=True)  # two entries only, so that escapes come often
-    short = Digits(rate, (table,), TableOf.folded(rate, 2) if folded else None)
+    table = DigitTable.geometric(rate, 2, escape=True)  # two entries only, so that escapes come often
+    short = Digits(rate, (table,), DigitTable.folded(rate, 2) if folded else None)
     z = short.draw_noise(n, Random.seeded(8))
-    with _without_kernels():
+    with without_kernels():
         assert (short.draw_noise(n, Random.seeded(8)) == z).all()
     seen = np.bincount(np.abs(z), minlength=40)[:40]
     expected = np.array([float(short.prob(m)) * (1 if m == 0 else 2) for m in range(40)]) * n
@@ -205,7 +205,7 @@ def test_units_of_a_staircase() -> None:
         for entries in range(1, 4):
             for step in range(1, 8):
                 most = max(sum(-(-d // step) for d in split) for split in _splits(moves, entries))
-                assert most == units(moves, entries, step)
+                assert most == loss_units(moves, entries, step)
 
 
 def _splits(total: int, parts: int) -> list[tuple[int, ...]]:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.least_squares import clear_of_noise, solve, weight_covariance
 from murmure.learn.linear import EXAMPLES, LinearRegression, lecture_cost
@@ -44,7 +44,7 @@ def every_row(domain):
 @pytest.mark.parametrize("example", gram.EXAMPLES, ids=repr)
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [ONE, TWO, LABELS], ids=["one", "two", "labels"])

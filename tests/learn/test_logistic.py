@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression
@@ -59,7 +59,7 @@ def check_blocks(ask, attained):
 )
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [TWO, THREE], ids=["two", "three"])

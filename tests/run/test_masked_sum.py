@@ -224,4 +224,4 @@ def test_error_bars_are_those_of_the_shares_that_came() -> None:
         for present in (4, 5)
     }
 
-    assert wide[4] == plan.bound.of(4).laws[0].variance < wide[5] == plan.bound.laws[0].variance
+    assert wide[4] == plan.bound.for_survivors(4).laws[0].variance < wide[5] == plan.bound.laws[0].variance

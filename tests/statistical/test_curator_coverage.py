@@ -17,7 +17,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.blocks import NoisySum
-from murmure.core.estimates.noisy_estimators import recalled
+from murmure.core.estimates.noisy_estimators import with_cached_laws
 
 AGE = mu.Integers(0, 99, "age")
 WEIGHT = mu.Interval(-1.0, 2.0, cells=64, column="weight")
@@ -93,7 +93,7 @@ def covered(name: str, n: int, epsilon: float, target: str, kind: str, repeats: 
     ]
     sums = statistic.from_counts(everybody(counts)) + np.concatenate(noise, axis=1)
     true, held = truth(name, statistic, shares, n), []
-    laws = recalled(
+    laws = with_cached_laws(
         NoisySum(bound.blocks, sums[0], bound.laws)
     ).laws  # quantiles of the tables once, not for every release
     for one in sums:

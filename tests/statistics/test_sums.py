@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.sensitivity import check_protected
 from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, OutsideDomain, PlanRefused

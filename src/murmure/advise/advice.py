@@ -206,6 +206,7 @@ def advise(
     for e in epsilons:
         names = CATEGORICAL if question == "histogram" else NUMERIC
         block = [make_row(load(name)(domain, e), int(people), known) for name in names]
+        # Of two mechanisms with one variance, the shorter report is better.
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
         block[0]["best"] = True
         rows += block

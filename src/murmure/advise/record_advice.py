@@ -51,6 +51,7 @@ def sample_sizes(d: int, epsilon: float) -> range:
 def candidate_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
     """What `auto` chooses from: splitting, and sampling m of d attributes."""
     d = len(schema.private)
+    # Sampling all d attributes is splitting, which is listed apart.
     sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in sample_sizes(d, epsilon)}
     return {**sampled, "SPL": SPL(schema, epsilon)}
 
@@ -217,6 +218,7 @@ def advise_records(
     known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
 
+    # A biased figure has no variance (None): its solution comes last.
     def order(row: dict[str, Any]) -> tuple[float, float]:
         variance = row[RANK_KEYS[rank_by]]
         return (math.inf if variance is None else variance), row["report_bits"]
@@ -275,7 +277,7 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
         "worst_variance": max(v for v in means.values() if v is not None) if complete else None,
         "epsilon_record": certify(mechanism, "record").epsilon,
         "epsilon_attribute": certify(mechanism, "attribute").epsilon,
-        "pairs": sum(mechanism.no_pairs(i, j) is None for i, j in pairs),
+        "pairs": sum(mechanism.why_no_pair(i, j) is None for i, j in pairs),
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},

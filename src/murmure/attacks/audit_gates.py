@@ -94,6 +94,7 @@ class ReplayGate(Gate):
             steps = [abs(new - old) for new, old in zip(truth[part], frozen.truth[part], strict=True)]
             moved = sum(steps) if bound.norm == "l1" else sum(step * step for step in steps)
             self._check(f"block {block.name!r} in {bound.norm}{' squared' * (bound.norm == 'l2')}", moved, declared)
+        # With delta > 0 a single answer may be more telling than e**epsilon: only pure epsilon is checked per answer.
         if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
             self._check_ratio(self._ratio_of_sums(frozen, truth, bound), bound)
         self.answers.append(GateAnswer(question, bound, frozen.answer))

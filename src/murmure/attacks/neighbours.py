@@ -45,6 +45,7 @@ def neighbours(
     schema = domain if isinstance(domain, Schema) else Schema({"x": with_column(domain, "x")})
     maker = _TableMaker(schema, Random.seeded(seed), person, rows)
     out = []
+    # Each kind of row joins or leaves each kind of table: defects show at empty tables, bounds and unreadable cells.
     for table in TABLES:
         base = maker.table(table)
         for i, kind in enumerate(ROWS):

@@ -22,6 +22,7 @@ NOT_RELEASED = {"engine", "ledger", "rng"}  # where a learner ran, and with whic
 
 def released_values(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
     """A result as a list of plain things, to the last bit, each with its place."""
+    # A value that contains itself has been listed on the way here.
     if id(value) in above:
         return
     above = (*above, id(value))

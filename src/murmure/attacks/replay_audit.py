@@ -36,7 +36,7 @@ Ask = Callable[[Any, Gate], Any]
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found, where it found nothing wrong. `moved` / `declared`: the question that came closest."""
+    """What an audit measured, where it found nothing wrong."""
 
     questions: int
     cost: Cost
@@ -72,6 +72,7 @@ def replay_audit(
     same in both, since a run that breaks off shows little of what it would release. allow_no_question: for code that
     releases constants.
     """
+    # Both runs draw from the same seed: what they draw outside the gate is equal unless it depends on the data.
     recorder = RecordingGate(Random.seeded(seed), Random.seeded(seed + 1))
     first = _observe(ask, data, recorder)
     cost = _total_cost(recorder.passages, claim)
@@ -95,6 +96,7 @@ def replay_audit(
                 f"{shorten(other, 160)}.",
                 hint=way_out,
             )
+    # Only now, since a run that raised has asked fewer questions, and the error is the better message.
     replay.check_all_asked()
     _refuse_empty_audit(first, len(recorder.passages), allow_raise, allow_no_question)
     for one_leaf, other_leaf in zip(first.released, second.released, strict=False):

@@ -58,10 +58,11 @@ def rho_within(epsilon: float, delta: float) -> float:
 def covers(epsilon: float, delta: float, total: Cost) -> bool:
     """The filter: may charges reach this total under a budget of (epsilon, delta)?
 
-    Yes if the pure epsilons stay within epsilon, or the rhos within the constant rho* = rho_within(epsilon, delta). Both
-    totals only grow. So transcripts fall in two sets: A, where the pure total stayed within epsilon to
-    the end, and B, where it did not and the rhos stayed within rho*. On A every likelihood ratio is at most e**epsilon: P(S and A) <= e**epsilon Q(S and A).
-    Transcripts of B have the same probabilities as under the filter on rho alone, which is (epsilon, delta)-private:
-    P(S and B) <= e**epsilon Q(S and B) + delta. The sum is (epsilon, delta), with delta counted once.
+    Yes if the pure epsilons stay within epsilon, or the rhos within the constant rho* = rho_within(epsilon, delta).
+    Both totals only grow. So transcripts fall in two sets: A, where the pure total stayed within epsilon to the end,
+    and B, where it did not and the rhos stayed within rho*. On A every likelihood ratio is at most e**epsilon: P(S and
+    A) <= e**epsilon Q(S and A). Transcripts of B have the same probabilities as under the filter on rho alone, which is
+    (epsilon, delta)-private: P(S and B) <= e**epsilon Q(S and B) + delta. The sum is (epsilon, delta), with delta
+    counted once.
     """
     return total.epsilon <= epsilon or (delta > 0 and total.rho <= rho_within(epsilon, delta))

@@ -69,6 +69,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+# Tables of econometrics are made from one list; these commands have a file each.
 OTHERS = (advise, certify, completion, demo, estimate, ledger, party, predict, query, sanitise, schema, study, train)
 for command in (*OTHERS, *COMMANDS):
     main.add_command(command)

@@ -216,7 +216,6 @@ def ranking_table(
     omitted: tuple[str, ...],
 ) -> Table:
     """One block of rows per epsilon, without the omitted columns."""
-
     many_epsilons = len({row["epsilon"] for row in rows}) > 1
     shown = [name for name in columns if name not in omitted]
     table = headed_table()

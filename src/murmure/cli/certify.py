@@ -207,7 +207,7 @@ def build_mechanism(
     require_options(name, {option(setting): given.get(setting) for setting in required}, example, one_of)
     if answers is not None:
         return cls(answers, **given)
-    # two answers leave no choice: nothing is guessed by calling them no and yes
+    # A mechanism for two answers leaves no choice, so calling them no and yes guesses nothing.
     return cls(build_domain(*domain, "no,yes" if wants == "yes-no" else None), **given)
 
 
@@ -267,6 +267,7 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
     out.print(f"Plan {plan.digest[:12]}: {plan.describe()}", style="bold")
     if plan.person is not None:
         out.print(mechanism_title(plan.person))
+    # Observers with equal certificates are shown together.
     distinct: list[Any] = []
     for certificate in guarantees.values():
         if certificate not in distinct:

@@ -102,6 +102,7 @@ class MurmureCommand(click.Command):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
+        # click alone would print errors in its own format: it runs with standalone mode off, and errors come here.
         given = list(sys.argv[1:] if args is None else args)
         if not standalone_mode:
             return super().main(given, prog_name, complete_var, False, **extra)
@@ -114,6 +115,7 @@ class MurmureCommand(click.Command):
             except click.Abort:
                 click.echo("Stopped.", err=True)
                 code = 130
+            # Flush here: a full disk or a closed pipe is then reported like any other error of the output.
             if sys.stdout is not None:
                 sys.stdout.flush()
         except OSError as error:
@@ -140,6 +142,7 @@ class MurmureGroup(MurmureCommand, click.Group):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """ "did you mean GRR?", where a known name is similar."""
+    # A part of a name comes before similar spelling: "response" finds HadamardResponse.
     by_lower = {k.lower(): k for k in known}
     lower = name.lower()
     close = [k for k in by_lower if len(lower) > 2 and (lower in k or k in lower)]

@@ -37,5 +37,5 @@ def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
     if as_json:
         print_json({"shell": shell, "script": script, "install": INSTALL[shell]})
     else:
-        # at the end: zsh reads "#compdef" on the first line only
+        # The hint comes last: zsh reads "#compdef" on the first line only.
         click.echo(f"{script}\n\n# To install: {INSTALL[shell]}\n# then open a new shell.")

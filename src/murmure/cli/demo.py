@@ -61,7 +61,7 @@ def demo(
     except MurmureError as error:
         if as_json:
             raise
-        # the survey has been shown: a page that cannot be written is only a warning
+        # The survey has been shown: a page that cannot be written is only a warning.
         why = error_fields(error)["message"]
         click.echo(f"Warning: there is no page: {why}\n  Hint: {ctx.command_path} --out DIR leaves it in DIR", err=True)
         ctx.exit(1)
@@ -193,7 +193,6 @@ def _show(survey: DemoSurvey, out: Console) -> None:
 
 
 def student_table(survey: DemoSurvey) -> Table:
-
     yes, yes_too = survey.yes_of_100()
     true, other = survey.support_of_100(survey.grr)
     tick, stray = survey.support_of_100(survey.oue)

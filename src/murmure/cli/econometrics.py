@@ -123,10 +123,6 @@ class Spec:
     options: tuple[str, ...]
     example: str
 
-    @property
-    def function(self) -> str:
-        return self.name.replace("-", "_")
-
 
 GLM = ("errors", "rounds")
 SPECS = (
@@ -322,7 +318,7 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
     arguments = {name: value for name, value in options.items() if value is not None}
     arguments |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
-    function = getattr(econometrics, spec.function)
+    function = getattr(econometrics, spec.name.replace("-", "_"))
     result = function(
         data=data,
         **arguments,
@@ -339,13 +335,11 @@ def _parameter(option: str) -> str:
 
 
 def _is_required(name: str) -> bool:
-    return "[required]" in (_help(OPTIONS[name]) or "")
+    """The help text says so: it is the one place where an option is marked as required."""
 
-
-def _help(option: Any) -> str | None:
     def probe() -> None: ...
 
-    return option(probe).__click_params__[0].help  # type: ignore[no-any-return]
+    return "[required]" in (OPTIONS[name](probe).__click_params__[0].help or "")
 
 
 def _check_outputs(given: dict[str, Any]) -> None:

@@ -114,7 +114,7 @@ def estimate(
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
-    elif truth is not None:
+    elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
     needed = {"a sanitised table OUT": sources or randomised or None}
     require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
@@ -141,6 +141,7 @@ def estimate(
                 "whoever sees the truth needs no estimate. Keep it to yourself.",
                 err=True,
             )
+    # Bonferroni over all figures that are shown, not over all that the table could give.
     each = answer.each_level(level) if simultaneous else level
     with keep_file_names():
         if plot is not None:
@@ -288,7 +289,7 @@ def count_original(
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
@@ -300,7 +301,7 @@ def count_original(
                 cell = cell * schema[columns[1]].size + by_name[columns[1]]
             counts[columns] += np.bincount(cell, row_weights, sizes[columns])
     if rows == 0:
-        raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
+        raise EmptySource(f"no row of {table.source_name} fits the schema: there is nothing to compare with.")
     return counts, rows, left_out
 
 
@@ -321,7 +322,8 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
     from murmure.show.report import write_report
 
     release, truth = answer.release, None
-    main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
+    # A column may have shares and a mean. Reversed, the shares come last and stay: the page computes the mean itself.
+    main = {f.columns: f for f in reversed(answer.figures)}
     if isinstance(release.estimate, Mapping):
         wanted = [columns[0] for columns in reversed(main)]
         by_column = {name: release.estimate[name] for name in wanted}

@@ -115,6 +115,7 @@ def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], lab
         labels = sorted(labels, key=str.lower)  # in whichever order they were counted
     answers = None if labels is None else Categories(labels)
     person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
+    # If the two answers are symmetric (P[yes | yes] + P[yes | no] = 1), it does not matter which one is the yes.
     if labels is not None and not is_no_yes and isinstance(person, YesNo) and sum(person.yes) != 1:
         raise UsageError(
             f"with these coins the two answers are not alike, and --counts does not say which of {labels[0]!r} and "

@@ -62,6 +62,8 @@ class RememberingAccount:
             )
         return self
 
+    # --fresh: an earlier answer is neither looked up nor reused when two runs pay at the same time.
+
     def find(self, plan: str, *args: Any, **how: Any) -> Any:
         answer = None if self.fresh else self.account.find(plan, *args, **how)
         if answer is not None:
@@ -159,6 +161,7 @@ def open_ledger_session(
 
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
+    # Without a budget nothing is released, so the first run must set one; a later run may repeat it, not change it.
     name = _dataset_name(source) if dataset is None else dataset
     book = Ledger(default_place() if ledger is None else ledger)
     existing = book.budget(name)

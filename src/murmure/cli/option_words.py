@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# whole sentences that are clearer in the words of the command line
+# Whole sentences of the library that are clearer in the words of the command line. They are matched by their text, so a
+# sentence that changes there must change here.
 SENTENCES = (
     (r"\bCategories\.k\b", "--categories"),
     (r"\bCategories labels\b", "--labels"),
@@ -48,13 +49,14 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
         names["shares"] = "--share"
     if not names:
         return text
-    pattern_of_names = "|".join(sorted(names, key=len, reverse=True))
+    # Longest first: "epsilon_once" must not match as "epsilon".
+    alternatives = "|".join(sorted(names, key=len, reverse=True))
     text = re.sub(
-        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({pattern_of_names})\s?=\s?"?([\w.+-]*\w)"?(?: or "(\w+)")?',
+        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({alternatives})\s?=\s?"?([\w.+-]*\w)"?(?: or "(\w+)")?',
         lambda m: f"{names[m[1]]} {m[2].removesuffix('.0')}" + (f" or {m[3]}" if m[3] else ""),
         text,
     )
-    text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({pattern_of_names})\b", lambda m: names[m[1]], text)
+    text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({alternatives})\b", lambda m: names[m[1]], text)
     if given.get("labels") is not None:
         text = re.sub(r"^(--labels .*, got) \(.*", lambda m: f"{m[1]} {given['labels']}.", text)
     return re.sub(r"^--([a-z-]+): ", lambda m: _with_value(m, given), text)

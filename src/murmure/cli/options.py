@@ -195,6 +195,7 @@ def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: S
     """Name everything that is missing in one error. `build_domain` reports a domain (`one_of`) alone."""
     missing = [name for name, value in needed.items() if not value and value != 0]
     wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
+    # 0 is a value, which the library refuses with a better message; an empty tuple or text is not
     if missing:
         raise UsageError(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
 

@@ -49,6 +49,7 @@ def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str 
     from murmure.engines.sources.tables import open_table
     from murmure.show.report import check_page_path
 
+    # Tables are opened only to learn their paths; a saved .npz of reports is not a table.
     targets = [path for path in (plot, html) if path is not None]
     tables = [table for table in (source, truth) if table is not None and targets]
     saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote

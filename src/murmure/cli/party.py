@@ -110,6 +110,7 @@ def look(
     from murmure.parties.party.row_sources import open_rows
     from murmure.parties.study.document import Study
 
+    # Nothing is pinned or stored here: looking at a study must not commit the party to anything.
     with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         study = Study.open(client.study())
     mine, notes = party_key(folder), earlier_disclosures(folder, study, lang)
@@ -253,6 +254,7 @@ def history(folder: Path, as_json: bool) -> None:
 
 def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
     """By time. Within one second, the release of a sum comes before the end of its study."""
+    # Two lists that are sorted by time, merged; times have the precision of a second.
     ahead = list(released)
     for decision in decisions:
         over = decision["decision"] in ("finished", "ended")

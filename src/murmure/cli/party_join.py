@@ -142,6 +142,7 @@ def join(
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **limits)
     home = open_party(folder)
     with open_client(url, ca, plain_http, patience, verbose) as client:
+        # An address that was never met may be mistyped: do not wait long for its first answer.
         known_coordinator = home.store.pinned(client.address.url) is not None
         client.patience = patience if known_coordinator else min(patience, FIRST_PATIENCE)
         signed = client.study()

@@ -162,14 +162,10 @@ def open_client(url: str, ca: Path | None, plain: bool, patience: float, verbose
 
     if not 0 <= patience < 1e9:
         raise UsageError(f"--patience must be a number of seconds, got {patience:g}.", "--patience 600")
-    return Client(Address.of(url, plain), ca, patience, _log_to_stderr if verbose else _log_nothing)
+    return Client(Address.of(url, plain), ca, patience, _log_to_stderr if verbose else lambda line: None)
 
 
 def _log_to_stderr(line: str) -> None:
     from murmure.parties.party.transaction import now
 
     click.echo(f"{now()} murmure party[{os.getpid()}] {line}", err=True)
-
-
-def _log_nothing(line: str) -> None:
-    pass

@@ -152,9 +152,10 @@ def query(
         rows_per_person=rows,
         relation=relation,
     )
+    # Everything that can fail is checked before the ledger is charged.
     source = single_source(sources)
     check_columns(source, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
-    with keep_file_names():  # before anything is charged
+    with keep_file_names():
         check_plot(plot)
         check_outputs(plot, html, source, None)
     session = open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
@@ -488,7 +489,6 @@ def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
-
     unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
     shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
     table = headed_table()

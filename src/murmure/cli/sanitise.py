@@ -134,7 +134,8 @@ def sanitise(
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
     ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
-    _check_ledger_path(ledger_file.path, output)
+    if ledger_file.path.resolve() == output.resolve():
+        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
     ledger_file.check()
     source: Any = sources[0] if len(sources) == 1 else list(sources)
     given = {name: value for name, value in settings.items() if value is not None}
@@ -164,6 +165,8 @@ def sanitise(
             before_release=charge.pay,
         )
     except BaseException:
+        # The charge is written before the output takes its name, so a charge without an output is possible; the reverse
+        # is not. Also Ctrl-C must say so.
         if charge.paid is not None:
             click.echo(
                 f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
@@ -176,16 +179,11 @@ def sanitise(
         _show(receipt, built, charge, sources, output)
 
 
-def _check_ledger_path(ledger: Path, output: Path) -> None:
-    if ledger.resolve() == output.resolve():
-        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
-
-
 def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
-    # that OUT is one of the sources is the writer's error: --force would not help
+    # That OUT is one of the sources is the writer's error: --force would not help.
     if not any(output.exists() and output.samefile(source) for source in sources):
         refuse_existing(output, force)
 
@@ -239,6 +237,7 @@ def build_solution(
     settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in settings:
         raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
+    # An earlier release gives two settings: the priors, and which plan paid for them.
     settings |= settings.pop("priors", {})
     if per_column is not None:
         if "weights" in settings:
@@ -366,8 +365,9 @@ class SanitiseCharge:
         table = open_table(source, list(schema), schema.kinds)
         if PLAN_KEY in table.metadata:
             raise UsageError(
-                f"{table.what} is sanitised already.", "sanitise the original; murmure estimate reads this one"
+                f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
             )
+        # The ledger recognises people by the files that they are in.
         self.paths = table.paths
         self.paid: ChargeTotals | None = None
 
@@ -389,7 +389,8 @@ class SanitiseCharge:
             rows_per_person=int(plan.rows_per_person),
             schema=hashlib.sha256(columns).hexdigest(),
             plan=plan.digest,
-            rows=receipt.rows,  # how many were dropped is for the terminal: the ledger lies beside OUT
+            # Without the dropped rows: their exact number must not travel with the ledger, which lies beside OUT.
+            rows=receipt.rows,
             output=Path(str(receipt.path)).name,
             seeded=receipt.seeded,
         )
@@ -447,7 +448,6 @@ def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, out
 def _show(
     receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
 ) -> None:
-
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import mechanism_title, promise, protects
     from murmure.show.terminal_tables import both_certificates

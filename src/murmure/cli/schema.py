@@ -185,7 +185,7 @@ def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Dr
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
             draft.add(batch.column(i))
@@ -236,6 +236,7 @@ class Draft:
             self._range(different)
         self.differing += len(different)
         if self.values is not None:
+            # One value too many is enough to know that there are too many.
             self.values.update(different.slice(0, MAX_LABELS + 1).to_pylist())
             if len(self.values) > MAX_LABELS:
                 self.values = None
@@ -257,6 +258,7 @@ class Draft:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        # Types only widen: a later batch cannot make a column narrower again.
         if not self.in_text:
             self.kind = "text"
         if self.kind in (None, "boolean"):
@@ -267,7 +269,7 @@ class Draft:
             self.kind = "integer" if self.kind is None else "text"
         for kind, arrow in (("integer", pa.int64()), ("real", pa.float64())):
             if self.kind == kind:
-                # 007 is a name that is written in digits, and so is 0x1f
+                # 007 and 0x1f are names written in digits: as numbers they would lose their zeros.
                 if pc.any(pc.match_substring_regex(different, r"^[+-]?0[0-9xX]")).as_py():
                     self.kind = "text"
                     return
@@ -298,8 +300,8 @@ class Draft:
             return f"values of type {self.kind} are neither labels nor numbers; write dates as text or as numbers"
         if self.values is not None and len(self.values) == 1:
             return "it holds one value only"
-        gaps = self.missing > 0 and not self.fractions and not self.in_text  # they make floats of whole numbers
-        whole = self.kind == "integer" or gaps
+        # pandas stores whole numbers with gaps as floats: a float column with gaps and no fraction was whole.
+        whole = self.kind == "integer" or (self.missing > 0 and not self.fractions and not self.in_text)
         domain: Domain
         try:
             if self.kind == "text":
@@ -405,11 +407,12 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     from murmure.engines.sources.tables import open_table
 
     loaded = Schema.load(file)
-    table = open_table(data, columns=list(loaded), kinds=dict.fromkeys(loaded, "text"))  # no cell ends the reading
+    # Read as text: a cell of another type is then counted as invalid instead of ending the reading.
+    table = open_table(data, columns=list(loaded), kinds=dict.fromkeys(loaded, "text"))
     rows = valid = 0
     counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in loaded}
     first: dict[str, Any] = {}
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         by_column = loaded.inspect(batch)
         for name, inspected in by_column.items():
             masks = (inspected.refused, inspected.missing, inspected.clamped, inspected.dropped)

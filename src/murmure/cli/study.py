@@ -179,7 +179,7 @@ def _open_study(folder: Path) -> StudyFolder:
     from murmure.parties.coordinator.folders import StudyFolder
 
     study_folder = StudyFolder(folder)
-    _ = study_folder.study  # refused now, if it is none
+    _ = study_folder.study  # read now, so that a folder without a study is refused here
     return study_folder
 
 
@@ -331,7 +331,6 @@ def _read_status(folder: Path) -> StatusView:
 
 
 def _print_result(view: StatusView) -> None:
-
     from murmure.parties.coordinator.progress import absent_in_words
     from murmure.parties.study.costs import study_cost_in_words
     from murmure.parties.study.model_outcomes import outcome_lines

@@ -47,6 +47,7 @@ def console() -> Console:
                 yield Segment(text.replace(PLACEHOLDER, self.shown_as), style, control)
 
     out = Unbroken(markup=False, emoji=False, highlight=False)
+    # Other encodings may lack the no-break space and letters of labels: replace them rather than fail.
     if not out.encoding.lower().startswith("utf"):
         out.shown_as = " "
         if hasattr(sys.stdout, "reconfigure"):

@@ -158,7 +158,8 @@ def train(
     learner.check(source)  # what is public fits together; no row is read
     session = _open_session(source, local, clear, ledger_settings, delta, relation)
     learner.set_params(ledger=session.account, rng=session.rng)
-    with all_or_nothing(output) as part:  # a place that cannot be written is found before anything is charged
+    # The output is opened before the model is fitted: a place that cannot be written must not cost anything.
+    with all_or_nothing(output) as part:
         learner.fit(source)
         document = _model_document(learner, session)
         part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -254,6 +255,7 @@ def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]
         if name not in free:
             hint = did_you_mean(name, free) or f"there are {', '.join(free)}"
             raise UsageError(f"{type(learner).__name__} has no setting {shorten(name)}.", hint)
+        # Values are JSON (3, 0.5, [1, 2]); Python's spelling of true, false and none is accepted, other text is text.
         try:
             out[name] = json.loads(value)
         except ValueError:
@@ -355,7 +357,6 @@ def _show(
     test: str | None,
     score: Score | None,
 ) -> None:
-
     out = console()
     table = name_table()
     target = learner._target

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all, and a file that one process has at a time."""
+"""Files that are written completely or not at all, and files that one process locks at a time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 
 from murmure.core.errors import CannotWrite, shorten
 
-START = 4096  # bytes that tell what a file is
-PATIENCE = 60.0  # seconds; whoever holds a lock of ours holds it for milliseconds
+START = 4096  # bytes by which the kind of a file is recognised
+PATIENCE = 60.0  # seconds; our locks last for milliseconds
 
 
 @contextmanager
 def all_or_nothing(path: Path) -> Iterator[Path]:
-    """A name to write under, which becomes `path` at the end, or nothing at all."""
+    """A temporary path, renamed to `path` at the end; after an error nothing is left."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=f".part{path.suffix}")
     except OSError as error:
@@ -30,7 +30,7 @@ def all_or_nothing(path: Path) -> Iterator[Path]:
         yield part
         mask = os.umask(0)
         os.umask(mask)
-        part.chmod(0o666 & ~mask)  # mkstemp is more secretive than a picture needs
+        part.chmod(0o666 & ~mask)  # mkstemp makes files private; results get the usual permissions
         os.replace(part, path)
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -42,8 +42,8 @@ def all_or_nothing(path: Path) -> Iterator[Path]:
 def locked(path: Path, alone: bool = True, patience: float = PATIENCE) -> Iterator[int]:
     """The file, open and locked against other processes and threads: `alone` to write it, or shared by its readers.
 
-    Made where there is none, for its owner only. The system unlocks it when a process ends, however it ends, so what
-    keeps a lock is alive: after `patience` seconds that is a TimeoutError, and never a wait for ever.
+    It is created if missing, for its owner only. The system unlocks it when a process ends for any reason, so a process
+    that keeps a lock is alive: after `patience` seconds that is a TimeoutError, and never an endless wait.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT if alone else os.O_RDONLY, 0o600)
     try:
@@ -55,11 +55,11 @@ def locked(path: Path, alone: bool = True, patience: float = PATIENCE) -> Iterat
             pause = min(2 * pause, 0.05)
         yield handle
     finally:
-        os.close(handle)  # and unlocked
+        os.close(handle)  # which unlocks it
 
 
 def _try_lock(handle: int, alone: bool) -> bool:
-    """At once: whether it is ours now. An OSError where the file system knows no locks."""
+    """Whether the lock was free, without waiting. An OSError where the file system has no locks."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -77,7 +77,7 @@ def _try_lock(handle: int, alone: bool) -> bool:
 
 
 def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> None:
-    """Refuse a place that does not exist, or where something else stands; `ours` knows our files by how they start."""
+    """Refuse a missing folder, or a file that is not ours; `ours` recognises our files by their first bytes."""
     try:
         if not path.parent.is_dir():
             raise CannotWrite(

@@ -1,7 +1,7 @@
 """Probabilities as integers over 2**64, and logarithms that are rounded outward.
 
-An exponential is taken once, to 80 digits, when a mechanism is built. What it becomes is an
-integer, and from there on nobody rounds: sampler, certificate and estimator read that integer.
+An exponential is taken once, to 80 digits, when a mechanism is built. The result is an integer, and nothing is rounded
+after that: sampler, certificate and estimator read that integer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter, shorten
 
 WORD = 1 << 64
-"""What a probability is over: the number of values that one random word can take."""
+"""The denominator of probabilities: the number of values that one random word can take."""
 
 Words64 = NDArray[np.uint64]
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def exactly(function: Callable[P, T]) -> Callable[P, T]:
-    """Run it with 80 digits, whatever decimal context the caller works in."""
+    """Run it with 80 digits, in any decimal context of the caller."""
 
     @functools.wraps(function)
     def inner(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -45,13 +45,13 @@ def exactly(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> float:
-    """The one check of a budget: a positive finite number of ordinary size."""
+    """The check of a budget: a positive finite number of ordinary size."""
     wanted = f"{owner}.{name} must be a positive finite number"
     if isinstance(epsilon, bool | str | bytes) or epsilon is None:
         raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start")
     try:
         value = float(epsilon)  # type: ignore[arg-type]
-    except OverflowError:  # a whole number or a fraction beyond the floats
+    except OverflowError:  # a whole number or a fraction too large for a float
         raise InvalidParameter(
             f"{wanted} between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got one that is too long for a float.",
             hint="below that nothing can be estimated, above it nothing is protected",
@@ -136,7 +136,7 @@ def sum_up(charges: Iterable[float]) -> float:
 
 
 def float_up(exact: decimal.Decimal | Fraction) -> float:
-    """The least float that is not below; inf beyond the floats."""
+    """The least float that is not below; inf where the number is too large for a float."""
     try:
         out = float(exact)
     except OverflowError:
@@ -167,5 +167,5 @@ def mulhi_small(a: Words64, b: int) -> Words64:
 
 
 def smallest_uint(largest: int) -> np.dtype:
-    """The narrowest unsigned type that holds 0..largest: reports are kept in it."""
+    """The narrowest unsigned type that holds 0..largest, for reports."""
     return np.dtype(np.min_scalar_type(largest))

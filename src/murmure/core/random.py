@@ -1,9 +1,9 @@
-"""One seekable stream of random words; a report owns a stated range of it.
+"""One seekable stream of random words; each report uses a fixed range of it.
 
-Word i of a lane is half of block i // 2 of AES-256 in counter mode (NIST SP 800-38A, 6.5), the
-counter's top 32 bits being the lane. So words can be made in bulk, or picked one by one anywhere,
-and both ways give the same words. The *main* lane is made in bulk; the *deep* lane holds words that
-are needed once in a thousand and are only made where they are.
+Word i of a lane is half of block i // 2 of AES-256 in counter mode (NIST SP 800-38A, 6.5), where the top 32 bits of the
+counter are the lane. So words can be generated in bulk, or picked one by one anywhere, and both ways give the same
+words. The *main* lane is generated in bulk; the *deep* lane holds words that are needed once in a thousand, and are
+generated only there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -24,8 +25,8 @@ from murmure.core.fixed import Words64
 from murmure.core.types import Ints
 
 MAIN, DEEP = 0, 1
-SECRET_FROM = 1 << 64  # a seed so long is a key, which nobody prints
-BUFFER_BYTES = 1 << 18  # stays in the second-level cache, where AES writes 1.5 times faster
+SECRET_FROM = 1 << 64  # a seed of this length is a key, which is never printed
+BUFFER_BYTES = 1 << 18  # fits the second-level cache, where AES writes 1.5 times faster
 _ZEROS = bytes(BUFFER_BYTES)
 
 Fill = Callable[[int, int, Words64], None]
@@ -61,22 +62,22 @@ class Random:
         self._next = [0, 0]  # next free word of each lane
         self._lock = threading.Lock()
         if seed is None:
-            _SECURE.append_weak(self)
+            _SECURE.add(self)
 
     @classmethod
     def secure(cls) -> Random:
-        """Keyed by the operating system; keyed anew in a forked child."""
+        """Keyed by the operating system; a forked child gets a new key."""
         return cls(fresh_key(), None)
 
     @classmethod
     def seeded(cls, seed: int) -> Random:
-        """The same stream from the same seed: for experiments; every release made with it says so."""
+        """The same stream from the same seed: for experiments; every release made with it is marked."""
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise InvalidParameter(f"Random.seeded takes an integer, got {shorten(seed)}.")
         return _seeded(int(seed), ())
 
     def child(self, *path: int) -> Random:
-        """The generator of one batch: fresh where this one is secure, derived from seed and path where it is seeded.
+        """The generator of one batch: a new key if this one is secure, derived from seed and path if it is seeded.
 
         So batches can be randomised in any order, by any thread or machine, and a seeded run stays the same.
         """
@@ -94,7 +95,7 @@ class Random:
         return self._seed is not None
 
     def require_secure(self, who: str) -> Random:
-        """Return self, or refuse: called by whatever serves real people."""
+        """Return self, or refuse a seeded generator: for code that serves real people."""
         if self.is_seeded:
             raise UnsafeRandomness(
                 f"{who} serves real people and needs secure randomness, got {self!r}.",
@@ -103,7 +104,7 @@ class Random:
         return self
 
     def reserve(self, n: int, width: int, depth: int = 0) -> KeystreamWords:
-        """Take the next range of the stream for n reports; ranges never overlap, whatever the threads."""
+        """Take the next range of the stream for n reports; ranges never overlap, even between threads."""
         with self._lock:
             key, main, deep = self._key, self._next[MAIN], self._next[DEEP]
             # an even length keeps every range on a block boundary
@@ -112,7 +113,7 @@ class Random:
         return KeystreamWords(key, main, deep, n, width, depth)
 
     def words(self, n: int) -> Words64:
-        """n words in one array, for whoever needs few."""
+        """n words in one array, for callers that need few."""
         out = np.empty(n, np.uint64)
 
         def fill(start: int, stop: int, block: Words64) -> None:
@@ -131,7 +132,7 @@ class Random:
         return f"Random.seeded({seed})" + (f".child{self._path}" if self._path else "")
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A copy would replay the same words. A secure one is keyed anew; a seeded one starts again.
+        # A copy would repeat the same words. A secure generator gets a new key; a seeded one starts again.
         return (Random.secure, ()) if self._seed is None else (_seeded, (self._seed, self._path))
 
     def __deepcopy__(self, memo: object) -> Random:
@@ -144,7 +145,7 @@ def _seeded(seed: int, path: tuple[int, ...]) -> Random:
 
 
 def random_or_secure(rng: Random | None, owner: str) -> Random:
-    """Secure when nothing is said; anything that is no Random is refused."""
+    """A secure generator if none is given; anything that is not a Random is refused."""
     if rng is None:
         return Random.secure()
     if not isinstance(rng, Random):
@@ -155,25 +156,7 @@ def random_or_secure(rng: Random | None, owner: str) -> Random:
     return rng
 
 
-class _WeakList:
-    """The living secure generators, so that a forked child can key them anew."""
-
-    def __init__(self) -> None:
-        import weakref
-
-        self._refs: weakref.WeakSet[Random] = weakref.WeakSet()
-
-    def append_weak(self, rng: Random) -> None:
-        self._refs.add(rng)
-
-    def rekey(self) -> None:
-        for rng in list(self._refs):
-            rng._rekey()
-
-
-_SECURE = _WeakList()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_SECURE.rekey)
+_SECURE: weakref.WeakSet[Random] = weakref.WeakSet()
 
 
 @cache
@@ -182,8 +165,15 @@ def _helper() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "murmure")
 
 
+def _after_fork() -> None:
+    # Parent and child would draw the same words, and one could compute the noise of the other.
+    for rng in list(_SECURE):
+        rng._rekey()
+    _helper.cache_clear()  # threads do not survive a fork
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helper.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _counter(lane: int, block: int) -> bytes:
@@ -191,7 +181,7 @@ def _counter(lane: int, block: int) -> bytes:
 
 
 class KeystreamWords:
-    """A reserved range of the keystream. The key never stands in its repr."""
+    """A reserved range of the keystream. The key is never part of its repr."""
 
     def __init__(self, key: bytes, main: int, deep: int, n: int, width: int, depth: int) -> None:
         self.n, self.width, self.depth = n, width, depth
@@ -207,7 +197,7 @@ class KeystreamWords:
 
     def each(self, fill: Fill, threads: int = 1) -> None:
         self._check_process()
-        rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: blocks start on a block boundary
+        rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: each range starts on a cipher block
         half = self.n // 4 * 2  # even too
         if threads > 1 and self.n > 2 * rows:
             other = _helper().submit(self._sweep, fill, half, self.n, rows)
@@ -224,7 +214,7 @@ class KeystreamWords:
         at = self._main + first * self.width
         cipher = Cipher(algorithms.AES(self._key), modes.CTR(_counter(MAIN, at // 2))).encryptor()
         size = min(rows, last - first) * self.width * 8
-        # + 16 twice: a range of odd length ends inside a block; update_into may ask for a spare block
+        # + 16 twice: a range of odd length ends inside a block; update_into may need a spare block
         buffer = np.empty((size + 15) // 16 * 16 + 16, np.uint8)
         zeros = _ZEROS if size + 16 <= BUFFER_BYTES else bytes(size + 16)
         view = memoryview(zeros)
@@ -240,14 +230,14 @@ class KeystreamWords:
         counters = np.zeros((len(at), 2), ">u8")
         counters[:, 0] = DEEP << 32
         counters[:, 1] = at // 2
-        # Block c of the counter mode is the encryption of the counter c: any word, without the ones before it.
+        # Block c of counter mode is the encryption of the counter c: any word can be computed without the earlier ones.
         cipher = Cipher(algorithms.AES(self._key), modes.ECB()).encryptor()
         stream = np.frombuffer(cipher.update(counters.tobytes()), "<u8").reshape(-1, 2)
         return stream[np.arange(len(at)), at % 2].astype(np.uint64)
 
 
 class GivenWords:
-    """Words that stand in a table: for test vectors, and to recompute one person's report."""
+    """Words from a table: for test vectors, and to recompute one person's report."""
 
     def __init__(self, main: Words64, deep: Words64 | None = None) -> None:
         self.main = np.atleast_2d(np.asarray(main, np.uint64))

@@ -1,7 +1,7 @@
-"""A file of SQLite as it is treated here: what a transaction wrote is on the disk when it ends, or was never there.
+"""SQLite files: a transaction is on the disk when it ends, or it never happened.
 
-Files are opened and never made by opening; they are made whole under another name and then given theirs, so that one
-that a crash cut short is never taken for ours. synchronous EXTRA: the folder's entry is on the disk too.
+Opening never creates a file: files are completed under another name and then renamed, so that one truncated by a crash
+is never taken for ours. synchronous EXTRA: the folder's entry is on the disk too.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PATIENCE = 60  # seconds that a transaction waits for those of other processes
+PATIENCE = 60  # seconds that a transaction waits for other processes
 Columns = Mapping[str, tuple[str, str]]  # by name: the type, and what it holds
 
 
 def connect(path: Path, *pragmas: str, check_same_thread: bool = True) -> sqlite3.Connection:
-    """mode=rw: opening never makes a file. A file that may not be written is opened for reading."""
+    """mode=rw: opening never creates a file. A read-only file is opened for reading."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
@@ -28,7 +28,7 @@ def connect(path: Path, *pragmas: str, check_same_thread: bool = True) -> sqlite
     try:
         for pragma in ("synchronous = EXTRA", *pragmas):
             connection.execute(f"PRAGMA {pragma}")
-    except BaseException:  # no database, or damaged
+    except BaseException:  # not a database, or damaged
         connection.close()
         raise
     return connection
@@ -46,17 +46,17 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
         raise
 
 
-def commented(table: str, columns: Columns) -> str:
-    """CREATE TABLE with its comments: SQLite keeps the text."""
-    end = list(columns)[-1]
+def create_table_sql(table: str, columns: Columns) -> str:
+    """CREATE TABLE with a comment for every column: SQLite stores the text."""
+    last = list(columns)[-1]
     lines = [
-        f'  "{name}" {kind}{"" if name == end else ","}  -- {comment}' for name, (kind, comment) in columns.items()
+        f'  "{name}" {kind}{"" if name == last else ","}  -- {comment}' for name, (kind, comment) in columns.items()
     ]
     return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"
 
 
-def give_name(part: Path, path: Path) -> None:
-    """Give a file its name, unless there is one of that name."""
+def rename_if_free(part: Path, path: Path) -> None:
+    """Rename a file, unless a file of that name exists."""
     try:
         os.link(part, path)
     except FileExistsError:
@@ -68,7 +68,7 @@ def give_name(part: Path, path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # some systems know no such thing
+    with suppress(OSError):  # some systems cannot open a folder
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -27,15 +27,14 @@ SPARE = decimal.Decimal("1e-60")  # far above the error of 80 digits, relative t
 
 def checked_delta(delta: object) -> float:
     """A delta between 0 and 1, both excluded."""
-    ok = isinstance(delta, int | float) and not isinstance(delta, bool) and 0 < delta < 1
-    if not ok:
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
         raise InvalidParameter(
             f"delta must lie between 0 and 1, got {shorten(delta)}.", hint="well below one over the number of people"
         )
-    return float(delta)  # type: ignore[arg-type]
+    return float(delta)
 
 
-def _best(objective: Callable[[float], float]) -> float:
+def _minimise(objective: Callable[[float], float]) -> float:
     """The alpha with the least objective, by golden section in ln(alpha - 1): each of the three has one valley."""
     low, high, ratio = -30.0, 30.0, (math.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
@@ -70,7 +69,7 @@ def epsilon_from_rho(rho: float, delta: float) -> float:
         return 0.0
     if not rho > 0 or math.isinf(rho):
         return math.inf
-    alpha = decimal.Decimal(_best(lambda a: a * rho + _c(a, -math.log(delta))))
+    alpha = decimal.Decimal(_minimise(lambda a: a * rho + _c(a, -math.log(delta))))
     c, size = _c_exact(alpha, decimal.Decimal(delta))
     return max(0.0, float_up(alpha * decimal.Decimal(rho) + c + SPARE * (alpha * decimal.Decimal(rho) + size)))
 
@@ -81,7 +80,7 @@ def rho_from_epsilon(epsilon: float, delta: float) -> float:
     delta = checked_delta(delta)
     if not (epsilon > 0 and math.isfinite(epsilon)):
         raise InvalidParameter(f"epsilon must be a positive finite number, got {shorten(epsilon)}.")
-    alpha = decimal.Decimal(_best(lambda a: -(epsilon - _c(a, -math.log(delta))) / a))
+    alpha = decimal.Decimal(_minimise(lambda a: -(epsilon - _c(a, -math.log(delta))) / a))
     c, size = _c_exact(alpha, decimal.Decimal(delta))
     exact = (decimal.Decimal(epsilon) - c) / alpha
     return float_down(exact - SPARE * (decimal.Decimal(epsilon) + size))
@@ -98,7 +97,7 @@ def delta_of(rho: float, epsilon: float) -> float:
     def log_delta(a: float) -> float:
         return (a - 1) * (a * rho - epsilon) - math.log(a - 1) + a * math.log1p(-1 / a)
 
-    alpha = decimal.Decimal(_best(log_delta))
+    alpha = decimal.Decimal(_minimise(log_delta))
     terms = (
         (alpha - 1) * (alpha * decimal.Decimal(rho) - decimal.Decimal(epsilon)),
         -(alpha - 1).ln(),

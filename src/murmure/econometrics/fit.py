@@ -1,7 +1,7 @@
-"""`ask(model, data)`: every question of a model is wrapped in a plan, run where the rows are, and answered by sums.
+"""`ask(model, data)` runs a model: each of its questions becomes a plan, runs where the rows are, and returns sums.
 
-The same call runs in the clear on one table, on an engine, between parties by masked sums, or with noise; a model
-cannot tell which, but for the variance of the noise that its answers carry.
+The same call runs in the clear on one table, on an engine, between parties by masked sums, or with noise. A model does
+not know which; it only sees the variance of the noise in its answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPa
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
 
-COARSE_BITS = 14  # bits of a factor where noise is added: its rounding is far below the noise, and sums fit into a word
+# With noise, factors are rounded to this length: far below the noise, and short enough for sums to fit into a word.
+COARSE_BITS = 14
 
 
 def ask(
@@ -87,18 +88,18 @@ def ask(
 
 
 def party_statistic(model: Any) -> type[PartyOuterProducts] | type[WithinPartyProducts] | None:
-    """What a model asks about each party by itself: the products of its scores, or of its rows less its means."""
+    """The statistic that a model asks of each party separately, if any: products of scores, or of rows minus means."""
     if getattr(model, "errors", "") == "cluster":
         return PartyOuterProducts
     return WithinPartyProducts if type(model).__name__ == "FixedEffects" else None
 
 
 def check_sharing(model: Any, sharing: Any) -> None:
-    """Before the first round: whether a model may be asked between these parties, under this coordinator.
+    """Refuse, before the first round, a model that these parties or this coordinator do not allow.
 
-    Products of what each party has are asked of several honest parties (by_party.py); a party that colludes with
-    nobody knows its own part, so it counts as one that does. A coordinator that lies tells the totals from which the
-    next question follows, and so would choose it.
+    Products by party need several honest parties (party_products.py). Every party knows its own part, so at least one
+    is counted as a colluder. A lying coordinator could choose the next question, since it follows from the totals that
+    the coordinator reports.
     """
     owner, statistic = type(model).__name__, party_statistic(model)
     honest = sharing.minimum - max(sharing.colluders, 1)
@@ -120,19 +121,19 @@ def check_sharing(model: Any, sharing: Any) -> None:
 
 
 def coarsen_for_noise(statistic: Any, noise: Any) -> Any:
-    """The question as it is asked: where there is noise, on a grid that leaves room for it."""
+    """The statistic that is asked: with noise, on a coarser grid that leaves room for it."""
     return statistic.coarse(COARSE_BITS) if noise is not None and hasattr(statistic, "coarse") else statistic
 
 
 def _ledger_name(model: Any) -> str:
     try:
         return digest_of(model)
-    except PlanRefused:  # a function of one's own: it runs here, and nothing is charged for it
+    except PlanRefused:  # a custom score has no JSON; it takes no noise either, so nothing is charged for it
         return type(model).__name__
 
 
 def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
-    """Privacy and data as they go together; of several tables how many there are, and how many of them are there."""
+    """Privacy and data, checked together; how many tables there are in the clear, and how many parties are present."""
     privacy = Clear() if privacy is None else check_privacy(owner, privacy)
     if isinstance(privacy, Local):
         raise InvalidParameter(

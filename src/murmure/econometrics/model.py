@@ -1,11 +1,11 @@
-"""A model is data, and a generator of questions: what it asks next follows from the sums that were released.
+"""A model is data, and a generator of questions: the next question follows from the sums that were released.
 
-    crossed = yield CrossProducts(...)      one round: a statistic goes out, what its sums say comes back
+    crossed = yield CrossProducts(...)      one round: a statistic goes out, its estimate comes back
     return Regression(...)                  the end
 
-Coordinator and parties run the same generator on the same sums, each by itself, and must come to the same next
-question. So what decides it is exact: integers, fractions, decimals of a stated length, never floats, whose last bits
-differ from machine to machine.
+The coordinator and each party run the same generator on the same sums, and must arrive at the same next question. So it
+is decided by exact numbers: integers, fractions, decimals of a stated length. The last bits of floats differ from
+machine to machine.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ from murmure.core.types import Statistic
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
 
-# of a field that came later: a model that leaves it as it was is written, and named, as it was before there was one
+# Metadata of a field that was added later. Its default is left out of the JSON, so that older models keep their
+# digests.
 OMIT_IF_DEFAULT = {"unsaid": True}
 
 
 class Model(Protocol):
-    """What is asked about people, as data."""
+    """What every model has."""
 
     @property
-    def noise_refusal(self) -> str | None: ...  # None: noise may protect it; else the reason why not
+    def noise_refusal(self) -> str | None: ...  # why noise cannot protect it; None if it can
     @property
-    def domain(self) -> Schema: ...  # the columns that are read
+    def domain(self) -> Schema: ...  # the columns that it reads
     @property
-    def rounds(self) -> int: ...  # the most questions that it asks
+    def rounds(self) -> int: ...  # how many questions it asks at most
     def steps(self) -> Generator[Statistic, Any, ModelResult]: ...
-    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve
+    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
 
 
 class OneRound:
@@ -78,14 +79,14 @@ NO_ROWS = NoRows()
 
 @dataclass(frozen=True)
 class Example:
-    """A model and some rows, for the checks that find it."""
+    """A model and some rows, for the tests of all models."""
 
     model: Any
     rows: Mapping[str, list[Any]]
 
 
 def model_to_dict(model: Any) -> dict[str, Any]:
-    """The type's name and every field, for JSON."""
+    """The persisted name of the type, and every field, for JSON."""
     values = {f.name: getattr(model, f.name) for f in fields(model) if not _is_omitted(f, getattr(model, f.name))}
     return {"type": persisted_name(model)} | {name: _encode(value) for name, value in values.items()}
 
@@ -112,14 +113,14 @@ def _encode(value: Any) -> Any:
 
 
 def model_from_dict(raw: Any) -> Any:
-    """The model that was written; refuses names that are not known, and fields that are missing or too many."""
+    """The model of this JSON. Refuses unknown types, and missing or unknown fields."""
     kind = raw.get("type") if isinstance(raw, Mapping) else raw
     if not isinstance(kind, str) or kind not in MODELS:
         raise PlanRefused(f"Plan refused: unknown model {shorten(kind)}; this version knows {', '.join(MODELS)}.")
     maker = load(kind)
     wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in raw}
     defaulted = [f.name for f in fields(maker) if f.name in raw and _is_omitted(f, raw[f.name])]
-    if defaulted:  # one model has one name
+    if defaulted:  # a model has only one JSON, and so only one digest
         raise PlanRefused(
             f"Plan refused: {kind}.{defaulted[0]} is what it is where nothing is said of it: leave it out."
         )
@@ -144,6 +145,6 @@ def _decode(value: Any) -> Any:
 
 
 def digest_of(model: Any) -> str:
-    """Names all that decides which questions are asked."""
+    """A digest of everything that decides which questions the model asks."""
     compact = json.dumps(model_to_dict(model), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(b"murmure model\n" + compact.encode()).hexdigest()

@@ -48,7 +48,7 @@ def pack(matrix: Array) -> Words64:
 
 
 def unpack(packed: Words64, bits: int) -> NDArray[np.uint8]:
-    """(n, words) packed -> (n, bits) zeros and ones. For checks: nothing on the way of people unpacks."""
+    """(n, words) packed -> (n, bits) zeros and ones. For checks: reports stay packed."""
     return np.unpackbits(packed.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :bits]
 
 
@@ -67,10 +67,10 @@ def threshold_bit(threshold: int, plane: int) -> int:
 
 def _step(yes: Words64, open_: Words64, plane: Words64, bit: int) -> tuple[Words64, Words64]:
     """One plane: where the random bit differs from the threshold's, the comparison is decided."""
-    same = open_ & plane
+    ones = open_ & plane
     if bit:  # random 0 < threshold 1: below, so yes
-        return yes | (open_ ^ same), same
-    return yes, open_ ^ same  # random 1 > threshold 0: above, so no
+        return yes | (open_ ^ ones), ones
+    return yes, open_ ^ ones  # random 1 > threshold 0: above, so no
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Coins:
     """64 coins a word: `width` words of independent bits, each 1 with probability threshold / 2**64.
 
     `flip` does the main planes of a block and notes which words stay open; `finish` decides those, for all
-    blocks at once, because deep words are cheap in numbers and dear one by one.
+    blocks at once, because deep words are cheap in bulk and expensive one by one.
     """
 
     threshold: int
@@ -90,7 +90,7 @@ class Coins:
     def flip(self, a: int, block: Words64) -> Words64:
         """The reference. Rows a, a+1, ... of the batch."""
         n, w = len(block), self.width
-        # turned once, so that every plane lies in one piece
+        # transposed once, so that every plane is contiguous
         planes = np.ascontiguousarray(block[:, self.at : self.at + PLANES * w].T).reshape(PLANES, w * n)
         yes, open_ = np.zeros(w * n, np.uint64), np.full(w * n, ALL)
         for plane in range(PLANES):
@@ -102,7 +102,7 @@ class Coins:
 
     def note(self, rows: Array, bits: Words64) -> None:
         if len(rows):
-            self.open.append((rows, bits))  # one append: two threads note at once
+            self.open.append((rows, bits))  # one append, which is atomic: two threads note at once
 
     def finish(self, out: Words64, words: RandomWords) -> Ints:
         """Decide every open word of `out`; returns the rows that were touched."""
@@ -111,14 +111,14 @@ class Coins:
         row, word = np.concatenate([rows for rows, _ in self.open]).T
         open_, touched = np.concatenate([bits for _, bits in self.open]), row
         yes = out[row, word]
-        for plane in range(PLANES, 64, 8):  # eight planes a look: nearly all are decided in the first
+        for plane in range(PLANES, 64, 8):  # eight planes at a time: nearly all words are decided in the first eight
             index = self.deep_at + (np.arange(plane, plane + 8) - PLANES)[:, None] * self.width + word
             deep = words.deep(np.tile(row, 8), index.reshape(-1)).reshape(8, -1)
             for i in range(8):
                 yes, open_ = _step(yes, open_, deep[i], threshold_bit(self.threshold, plane + i))
             out[row, word] = yes
-            going = open_ != 0  # equal to the last bit means not below: no
-            row, word, yes, open_ = row[going], word[going], yes[going], open_[going]
+            undecided = open_ != 0  # equal to the last bit means not below: no
+            row, word, yes, open_ = row[undecided], word[undecided], yes[undecided], open_[undecided]
             if not len(row):
                 break
         return touched
@@ -126,6 +126,10 @@ class Coins:
 
 def set_bit(packed: Words64, x: Array, yes: Mask) -> None:
     """Overwrite bit x of every row."""
+    kernels = kernels_for(len(packed))
+    if kernels is not None:
+        kernels.set_bit(packed, native(x), yes)
+        return
     bit = np.uint64(1) << (x.astype(np.uint64) & np.uint64(63))
     if packed.shape[1] == 1:
         word = packed[:, 0]
@@ -137,7 +141,7 @@ def set_bit(packed: Words64, x: Array, yes: Mask) -> None:
 
 
 def refuse_certain_bits(*numerators: int) -> None:
-    """A bit that is always or never set would tell all."""
+    """A bit that is always or never set would reveal the value."""
     if not all(1 <= numerator < WORD for numerator in numerators):
         raise InvalidParameter(
             f"Bits must be set with a probability strictly between 0 and 1, got {numerators} over 2**64."
@@ -161,7 +165,7 @@ class BitsChannel:
 
     @property
     def words(self) -> int:
-        return PLANES * self.width + 1  # the last word decides the person's own bit
+        return PLANES * self.width + 1  # the last word decides the bit of the true value
 
     @property
     def deep(self) -> int:
@@ -177,21 +181,21 @@ class BitsChannel:
 
     def draw(self, x: Array, words: RandomWords) -> Words64:
         out = np.empty((len(x), self.width), np.uint64)
-        own = np.empty(len(x), bool)  # the person's own bit
+        true_bit = np.empty(len(x), bool)  # the bit of the true value
         coins = Coins(self.yes_false, self.width)
         kernels, x = kernels_for(len(x)), native(x)
         p, q, mask = np.uint64(self.yes_true), np.uint64(self.yes_false), last_word_mask(self.inputs)
 
         def fill(a: int, b: int, block: Words64) -> None:
             out[a:b] = coins.flip(a, block)
-            own[a:b] = block[:, -1] < p
-            set_bit(out[a:b], x[a:b], own[a:b])
+            true_bit[a:b] = block[:, -1] < p
+            set_bit(out[a:b], x[a:b], true_bit[a:b])
 
         def fast(a: int, b: int, block: Words64) -> None:
             room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
             left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
-            count = kernels.unary(x[a:b], block, out[a:b], own[a:b], left, open_, p, q)  # type: ignore[union-attr]
-            if count > room:  # never seen; would cost time, not truth
+            count = kernels.unary(x[a:b], block, out[a:b], true_bit[a:b], left, open_, p, q)  # type: ignore[union-attr]
+            if count > room:  # never seen; it would cost time, and change nothing
                 return fill(a, b, block)
             left[:count, 0] += a
             coins.note(left[:count], open_[:count])
@@ -199,7 +203,7 @@ class BitsChannel:
         words.each(*((fill, 1) if kernels is None else (fast, threads())))
         late = coins.finish(out, words)
         redone = out[late]
-        set_bit(redone, x[late], own[late])
+        set_bit(redone, x[late], true_bit[late])
         out[late] = redone
         out[:, -1] &= mask
         return out
@@ -225,8 +229,8 @@ class BitsChannel:
 def bits_prob(channel: BitsChannel | ChainedBits, x: int, y: Any) -> Fraction:
     out = Fraction(1)
     for v, bit in enumerate(unpack(np.atleast_2d(np.asarray(y, np.uint64)), channel.inputs)[0]):
-        one = channel.p if v == x else channel.q
-        out *= one if bit else 1 - one
+        chance = channel.p if v == x else channel.q
+        out *= chance if bit else 1 - chance
     return out
 
 
@@ -234,15 +238,15 @@ def bits_log_prob(channel: BitsChannel | ChainedBits, x: Array, y: Array) -> Flo
     p, q = channel.p, channel.q
     ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
     x = np.asarray(x).astype(np.int64)
-    own = (y[np.arange(len(y)), x >> 6] >> (x.astype(np.uint64) & np.uint64(63))) & np.uint64(1)
-    rest = ones - own.astype(np.int64)
+    true_bit = (y[np.arange(len(y)), x >> 6] >> (x.astype(np.uint64) & np.uint64(63))) & np.uint64(1)
+    rest = ones - true_bit.astype(np.int64)
     other = rest * math.log(q) + (channel.inputs - 1 - rest) * math.log(1 - q)
-    return np.asarray(other + np.where(own == 1, math.log(p), math.log(1 - p)))
+    return np.asarray(other + np.where(true_bit == 1, math.log(p), math.log(1 - p)))
 
 
 @dataclass(frozen=True)
 class ChainedBits:
-    """Bits drawn once and kept (`permanent`), then every kept bit randomised again for each report.
+    """Bits drawn once and kept (`permanent`), then every kept bit randomised instant_coins for each report.
 
     A kept 1 is reported as 1 with probability yes_one / 2**64, a kept 0 with probability yes_zero / 2**64.
     """
@@ -288,46 +292,49 @@ class ChainedBits:
     def q(self) -> Fraction:
         return self._through(self.permanent.q)
 
-    def _through(self, one: Fraction) -> Fraction:
-        return one * Fraction(self.yes_one, WORD) + (1 - one) * Fraction(self.yes_zero, WORD)
+    def _through(self, kept_one: Fraction) -> Fraction:
+        """The chance of a reported 1, from that of a kept 1."""
+        return kept_one * Fraction(self.yes_one, WORD) + (1 - kept_one) * Fraction(self.yes_zero, WORD)
 
     def draw(self, x: Array, words: RandomWords) -> Words64:
         n, first, w = len(x), self.permanent, self.width
-        kept, own = np.empty((n, w), np.uint64), np.empty(n, bool)
+        kept, true_bit = np.empty((n, w), np.uint64), np.empty(n, bool)
         coins = Coins(first.yes_false, w)
-        again = self._again(first.words, first.deep)
-        flips = [np.empty((n, w), np.uint64) for _ in again]
+        instant_coins = self._instant_coins(first.words, first.deep)
+        flips = [np.empty((n, w), np.uint64) for _ in instant_coins]
 
         def fill(a: int, b: int, block: Words64) -> None:
             kept[a:b] = coins.flip(a, block)
-            own[a:b] = block[:, first.words - 1] < np.uint64(first.yes_true)
-            for coin, out in zip(again, flips, strict=True):
+            true_bit[a:b] = block[:, first.words - 1] < np.uint64(first.yes_true)
+            for coin, out in zip(instant_coins, flips, strict=True):
                 out[a:b] = coin.flip(a, block)
 
         words.each(fill)
         coins.finish(kept, words)
-        set_bit(kept, x, own)
-        return self._choose(kept, again, flips, words)
+        set_bit(kept, x, true_bit)
+        return self._choose(kept, instant_coins, flips, words)
 
     def instant(self, kept: Words64, words: RandomWords) -> Words64:
-        """One report from kept bits; it owns `instant_words` main words and `instant_deep` deep ones."""
-        again = self._again(0, 0)
-        flips = [np.empty_like(kept) for _ in again]
+        """One report from kept bits; it uses `instant_words` main words and `instant_deep` deep ones."""
+        instant_coins = self._instant_coins(0, 0)
+        flips = [np.empty_like(kept) for _ in instant_coins]
 
         def fill(a: int, b: int, block: Words64) -> None:
-            for coin, out in zip(again, flips, strict=True):
+            for coin, out in zip(instant_coins, flips, strict=True):
                 out[a:b] = coin.flip(a, block)
 
         words.each(fill)
-        return self._choose(kept, again, flips, words)
+        return self._choose(kept, instant_coins, flips, words)
 
-    def _again(self, at: int, deep: int) -> tuple[Coins, Coins]:
+    def _instant_coins(self, at: int, deep: int) -> tuple[Coins, Coins]:
         """A coin for the kept ones and a coin for the kept zeros, at every place."""
         w = self.width
         return (Coins(self.yes_one, w, at, deep), Coins(self.yes_zero, w, at + PLANES * w, deep + DEEP_PLANES * w))
 
-    def _choose(self, kept: Words64, again: tuple[Coins, Coins], flips: list[Words64], words: RandomWords) -> Words64:
-        for coin, out in zip(again, flips, strict=True):
+    def _choose(
+        self, kept: Words64, instant_coins: tuple[Coins, Coins], flips: list[Words64], words: RandomWords
+    ) -> Words64:
+        for coin, out in zip(instant_coins, flips, strict=True):
             coin.finish(out, words)
         report = (kept & flips[0]) | (~kept & flips[1])
         report[:, -1] &= last_word_mask(self.inputs)

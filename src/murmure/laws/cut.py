@@ -1,4 +1,4 @@
-"""One of k codes, whatever the person holds: random words are cut into k runs, and code v owns `counts[v]` of them.
+"""One of k codes, independent of the true value: random words are cut into k runs, code v gets `counts[v]` of them.
 
 P[v] = counts[v] / 2**64. An even cut gives every code the same run; the last one is shorter by less than k words.
 """
@@ -34,7 +34,7 @@ class Cut:
 
     @classmethod
     def of(cls, shares: Sequence[float | Fraction]) -> Cut:
-        """Shares on words, each rounded down (to one word at least); what is left goes to the largest."""
+        """Shares on words, each rounded down (to one word at least); the rest goes to the largest."""
         exact = [Fraction(s) for s in shares]
         if min(exact) == max(exact):
             return cls(len(exact))

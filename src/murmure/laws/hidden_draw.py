@@ -1,4 +1,4 @@
-"""One attribute is real and the others are fakes, and nobody says which: a hidden draw.
+"""One attribute is real and the others are fakes, and the report does not say which: a hidden draw.
 
     P[y | x] = sum_j s_j P_j[y_j | x_j] prod_{i != j} F_i[y_i]          s_j: the chance that attribute j is the real one
 
@@ -7,9 +7,10 @@ Fakes F_i of three kinds:
     FakeZeros   real: unary bits;   fake: the bits of nobody, all of them set with probability q
     FakeValue   real: unary bits;   fake: the bits of a value from a cut (even, or a public prior)
 
-A record owns a word for the draw; one for each code; two for each FakeValue (its own bit, the fake value); the planes
-of all unary bits, which stand in one string so that short attributes share words; and one for the own bit of whichever
-FakeZeros is real. Each of these ranges is reserved for the whole batch, so that kernels read words one after the other.
+A record uses a word for the draw; one for each code; two for each FakeValue (the bit of the value, the fake value); the
+planes of all unary bits, which form one string so that short attributes share words; and one for the bit of the true
+value where the real attribute is a FakeZeros. Each of these ranges is reserved for the whole batch, so that kernels
+read words one after the other.
 """
 
 from __future__ import annotations
@@ -27,17 +28,11 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.core.random import Random, RandomWords
 from murmure.core.types import Array, Floats, Mask
-from murmure.laws.bits import (
-    BitsChannel,
-    bits_log_prob,
-    bits_prob,
-    set_bit,
-    unpack,
-)
+from murmure.laws.bits import BitsChannel, bits_log_prob, bits_prob, set_bit, unpack
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.records import Columns, Records, Row, every_outcome
-from murmure.laws.strings import Strings, coins, set_own
+from murmure.laws.strings import Strings, coins
 from murmure.laws.window import WindowChannel
 
 
@@ -102,20 +97,21 @@ class FakeZeros(UnaryFake):
 
     real: BitsChannel
 
-    words = 0  # where the attribute is real, its own bit is the record's one coin p; a fake leaves all bits as they are
+    words = 0  # the bit of a true value is the one coin p of the record; a fake leaves all bits unchanged
 
-    def own(self, bits: Words64, x: Array, tag: Array, i: int, own: Mask) -> None:
+    def set_true_bits(self, bits: Words64, x: Array, tag: Array, i: int, coin: Mask) -> None:
+        """Where the attribute is real (tag == i), the bit of the true value is the coin."""
         kernels = kernels_for(len(x))
         if kernels is not None:
-            kernels.hidden_own(tag, i, x, own, bits)
+            kernels.set_bit_where(tag, i, x, coin, bits)
             return
-        mine = np.flatnonzero(tag == i)
-        held = bits[mine]
-        set_bit(held, x[mine], own[mine])
-        bits[mine] = held
+        real = np.flatnonzero(tag == i)
+        changed = bits[real]
+        set_bit(changed, x[real], coin[real])
+        bits[real] = changed
 
     def fake_prob(self, y: Any) -> Fraction:
-        return bits_prob(self.real, -1, y)  # no bit is the person's own
+        return bits_prob(self.real, -1, y)  # no bit is that of a true value
 
     def fake_log_prob(self, y: Array) -> Floats:
         ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
@@ -138,8 +134,8 @@ class FakeValue(UnaryFake):
         if self.real.inputs != self.fake.size:
             raise InvalidParameter("a fake value is one of the values that the bits stand for.")
 
-    def own(self, bits: Words64, x: Array, tag: Array, i: int, words: RandomWords) -> None:
-        """Set the own bit of the value, a person's or a fake one."""
+    def set_value_bits(self, bits: Words64, x: Array, tag: Array, i: int, words: RandomWords) -> None:
+        """Set the bit of the value, the true one (tag == i) or a fake one."""
         value, out = np.empty(len(x), self.fake.dtype), np.empty(len(x), bool)
         p, kernels, cut = np.uint64(self.real.yes_true), kernels_for(len(x)), self.fake
 
@@ -153,16 +149,16 @@ class FakeValue(UnaryFake):
             kernels.hidden_value(x[a:b], block, tag[a:b], i, step, cut.ends, p, value[a:b], out[a:b])  # type: ignore[union-attr]
 
         words.each(*((fill, 1) if kernels is None else (fast, threads())))
-        set_own(bits, value, out)
+        set_bit(bits, value, out)
 
     def fake_prob(self, y: Any) -> Fraction:
         return sum((self.fake.prob(v) * self.real.prob(v, y) for v in range(self.fake.size)), Fraction(0))
 
     def fake_log_prob(self, y: Array) -> Floats:
         base = FakeZeros(self.real).fake_log_prob(y)
-        held = unpack(y, self.real.inputs) @ self.fake.shares()  # the prior mass of the bits that are set
+        mass = unpack(y, self.real.inputs) @ self.fake.shares()  # the prior mass of the bits that are set
         p, q = self.real.p, self.real.q
-        return np.asarray(base + np.log(float((1 - p) / (1 - q)) * (1 - held) + float(p / q) * held))
+        return np.asarray(base + np.log(float((1 - p) / (1 - q)) * (1 - mass) + float(p / q) * mass))
 
     def integers(self) -> dict[str, Any]:
         return {"kind": "fake value", "real": self.real.integers(), "fake": self.fake.integers()}
@@ -201,18 +197,18 @@ class Hidden:
 
     @property
     def thresholds(self) -> tuple[int, int]:
-        """The coins of all unary attributes: of one's own bit, and of any other."""
+        """The coins of all unary attributes: of the bit of the true value, and of any other."""
         real = self.unary[0][1].real
         return real.yes_true, real.yes_false
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """Where the bits of each unary attribute stand in the string."""
+        """The place of each unary attribute in the string."""
         return {i: place for place, (i, _) in enumerate(self.unary)}
 
     @property
     def zeros(self) -> bool:
-        """Whether there is one coin p for whichever attribute is real."""
+        """Whether the record has a coin p for the attribute that is real."""
         return any(isinstance(part, FakeZeros) for part in self.parts)
 
     @cached_property
@@ -226,23 +222,23 @@ class Hidden:
         return Records(n, self.draw(x, [rng.reserve(n, *width) for width in self.ranges]))
 
     def draw(self, x: Columns, words: Sequence[RandomWords]) -> tuple[Array, ...]:
-        """One record per person, from these ranges of words and nothing else."""
+        """One record per person; these ranges of words are its only randomness."""
         n, x = len(x[0]), [native(np.asarray(column)) for column in x]
         ranges = iter(words)
         tag = self._tag(n, next(ranges))
-        held = {i: next(ranges) for i, part in enumerate(self.parts) if part.words}
+        part_words = {i: next(ranges) for i, part in enumerate(self.parts) if part.words}
         string = self.string.flip(next(ranges)) if self.unary else np.empty((n, 0), np.uint64)
-        own = coins(self.thresholds[0], next(ranges)) if self.zeros else np.empty(0, bool)
+        true_bit = coins(self.thresholds[0], next(ranges)) if self.zeros else np.empty(0, bool)
 
         def draw(i: int) -> Array:
             part = self.parts[i]
             if isinstance(part, FakeCode):
-                return part.draw(x[i], tag, i, held[i])
+                return part.draw(x[i], tag, i, part_words[i])
             bits = self.string.cut(string, self.place[i])
             if isinstance(part, FakeZeros):
-                part.own(bits, x[i], tag, i, own)
+                part.set_true_bits(bits, x[i], tag, i, true_bit)
             else:
-                part.own(bits, x[i], tag, i, held[i])
+                part.set_value_bits(bits, x[i], tag, i, part_words[i])
             return bits
 
         return tuple(draw(i) for i in range(len(self.parts)))

@@ -18,9 +18,9 @@ from typing import Any
 
 from murmure.core.files import locked
 
-SMALL = 8192  # people; below, loading a kernel costs more than it saves
-LOCK = "murmure-kernels.lock"  # in the folder of the kept kernels
-PATIENCE = 10.0  # seconds for other processes that save; then without the lock
+SMALL = 8192  # people; for fewer, loading a kernel costs more than it saves
+LOCK = "murmure-kernels.lock"  # in the folder of the compiled kernels
+PATIENCE = 10.0  # seconds to wait for other processes that save; then it saves without the lock
 
 
 @cache
@@ -36,10 +36,10 @@ def _module() -> ModuleType:
 
 
 def cached_kernel(kernel: Any) -> Any:
-    """The kernel, whose compiled code `Kept` keeps on disk; where that fails it is compiled again next time."""
+    """The kernel, with its compiled code on disk in a `KernelCache`; if that fails it is compiled again next time."""
     files: Any = getattr(kernel, "_cache", None)
-    if hasattr(files, "save_overload") and hasattr(files, "_cache_file"):  # Numba's own matter: it may change
-        files.save_overload = _or_not(files.save_overload)
+    if hasattr(files, "save_overload") and hasattr(files, "_cache_file"):  # private to Numba, and may change
+        files.save_overload = _ignore_disk_errors(files.save_overload)
         files._cache_file = KernelCache(files._cache_file, Path(files.cache_path) / LOCK)
     return kernel
 
@@ -49,10 +49,10 @@ class KernelCache:
 
     Numba numbers the compiled code of a signature and writes the number into an index. Two processes that save two
     signatures at once choose the same number, and the index may then name for one signature the code of the other,
-    for ever. Here one saves at a time, and what is saved holds its key: what belongs to another key, or to none, as
-    what was kept before this class, is not used but compiled again, and written over.
+    for ever. Here one process saves at a time, and every entry holds its key: an entry with another key, or without one
+    (written before this class existed), is not used but compiled again and overwritten.
 
-    Reading takes no lock: files are replaced whole, and what does not fit is not used.
+    Reading takes no lock: files are replaced whole, and entries that do not fit are not used.
     """
 
     def __init__(self, file: Any, lock: Path) -> None:
@@ -60,14 +60,14 @@ class KernelCache:
 
     def load(self, key: Any) -> Any:
         try:
-            held = self._file.load(key)
-        except Exception:  # cut short by a crash, or of another make: unpickling may raise anything
+            entry = self._file.load(key)
+        except Exception:  # truncated by a crash, or of another version: unpickling may raise anything
             return None
-        return held[1] if isinstance(held, tuple) and len(held) == 2 and held[0] == key else None
+        return entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == key else None
 
     def save(self, key: Any, data: Any) -> None:
         with ExitStack() as stack:
-            with suppress(OSError):  # where nothing can be locked an entry may get lost, but no wrong one is used
+            with suppress(OSError):  # without a lock an entry may get lost, but no wrong one is used
                 stack.enter_context(locked(self._lock, patience=PATIENCE))
             try:
                 self._file.save(key, (key, data))
@@ -81,14 +81,14 @@ class KernelCache:
         self._file.flush()
 
 
-def _or_not(save: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that cannot be kept on a full disk is compiled again next time: no reason to stop."""
+def _ignore_disk_errors(save: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that cannot be saved on a full disk is compiled again next time: no reason to stop."""
 
-    def careful(*args: Any) -> Any:
+    def save_if_possible(*args: Any) -> Any:
         with suppress(OSError):
             return save(*args)
 
-    return careful
+    return save_if_possible
 
 
 def kernels_for(n: int) -> ModuleType | None:

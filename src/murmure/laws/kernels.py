@@ -1,4 +1,4 @@
-"""The compiled kernels. Each mirrors the reference beside the law it belongs to; imports Numba."""
+"""The compiled kernels. Each computes what the reference beside its law computes; imports Numba."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def coin_word(block, i, w, width, bits):
 
 
 @compile_kernel
-def unary(x, block, out, own_bit, left, open_words, p, q):
+def unary(x, block, out, true_bit, left, open_words, p, q):
     """Words still open after the main planes are listed in left and open_words; returns how many."""
     width = out.shape[1]
     last = block.shape[1] - 1
@@ -85,12 +85,12 @@ def unary(x, block, out, own_bit, left, open_words, p, q):
                     left[count, 1] = w
                     open_words[count] = undecided
                 count += 1
-        own = np.uint64(x[i])
-        word = own >> SIX
-        at = own & LOW6
-        mine = np.uint64(block[i, last] < p)
-        own_bit[i] = mine == ONE
-        out[i, word] = (out[i, word] & ~(ONE << at)) | (mine << at)
+        code = np.uint64(x[i])
+        word = code >> SIX
+        at = code & LOW6
+        yes = np.uint64(block[i, last] < p)
+        true_bit[i] = yes == ONE
+        out[i, word] = (out[i, word] & ~(ONE << at)) | (yes << at)
     return count
 
 
@@ -122,29 +122,29 @@ def hidden_code(x, block, tag, column, step, ends, body, outside, out):
     for i in range(len(out)):
         u = block[i, 0]
         fake = cut_of(u, step, per_step, ends)
-        own = np.uint64(x[i])
+        code = np.uint64(x[i])
         other = divide(u - body, outside, per_outside)  # wraps where u < body, and is not used there
-        other += np.uint64(other >= own)
-        real = own if u < body else other
+        other += np.uint64(other >= code)
+        real = code if u < body else other
         out[i] = real if tag[i] == column else fake
 
 
 @compile_kernel
-def hidden_own(tag, column, x, own, out):
-    """The own bit of those whose real attribute this is."""
+def set_bit_where(tag, column, x, coin, out):
+    """Bit x of the rows whose real attribute this is."""
     for i in range(len(out)):
         code = np.uint64(x[i])
         at = code >> SIX
         bit = code & LOW6
-        mine = np.uint64(tag[i] == column)
-        out[i, at] = (out[i, at] & ~(mine << bit)) | ((mine & np.uint64(own[i])) << bit)
+        real = np.uint64(tag[i] == column)
+        out[i, at] = (out[i, at] & ~(real << bit)) | ((real & np.uint64(coin[i])) << bit)
 
 
 @compile_kernel
-def hidden_value(x, block, tag, column, step, ends, p, value, own):
+def hidden_value(x, block, tag, column, step, ends, p, value, coin):
     per_step = 1.0 / np.float64(step)
-    for i in range(len(own)):
-        own[i] = block[i, 0] < p
+    for i in range(len(coin)):
+        coin[i] = block[i, 0] < p
         fake = cut_of(block[i, 1], step, per_step, ends)
         value[i] = np.uint64(x[i]) if tag[i] == column else fake
 
@@ -168,18 +168,18 @@ def planes(block, out, left, open_words, q):
 
 
 @compile_kernel
-def set_own(packed, x, own):
+def set_bit(packed, x, yes):
     """Bit x of every row."""
     for i in range(len(packed)):
         code = np.uint64(x[i])
         at = code >> SIX
         bit = code & LOW6
-        packed[i, at] = (packed[i, at] & ~(ONE << bit)) | (np.uint64(own[i]) << bit)
+        packed[i, at] = (packed[i, at] & ~(ONE << bit)) | (np.uint64(yes[i]) << bit)
 
 
 @compile_kernel
 def split(number, ends, order):
-    """Where each number stands: counted, then placed, in order."""
+    """The places of each number, in order: counted, then placed."""
     for i in range(len(number)):
         ends[number[i] + 1] += 1
     for c in range(1, len(ends)):
@@ -193,18 +193,18 @@ def split(number, ends, order):
 @compile_kernel
 def subset(x, block, out, k, w, keep):
     for i in range(len(x)):
-        own = np.uint64(x[i])
+        code = np.uint64(x[i])
         kept = np.uint64(block[i, 0] < keep)
-        out[i, own >> SIX] |= kept << (own & LOW6)
+        out[i, code >> SIX] |= kept << (code & LOW6)
         for draw in range(w):
             j = np.uint64(k - 1 - w + draw)
             u = block[i, 1 + draw]
             m = j + ONE
             t = ((u >> HALF) * m + (((u & LOW32) * m) >> HALF)) >> HALF
-            t += np.uint64(t >= own)
+            t += np.uint64(t >= code)
             taken = (out[i, t >> SIX] >> (t & LOW6)) & ONE
-            t = j + np.uint64(j >= own) if taken else t
-            take = ONE ^ (kept & np.uint64(draw == 0))  # whoever kept x goes through the first draw, but leaves it
+            t = j + np.uint64(j >= code) if taken else t
+            take = ONE ^ (kept & np.uint64(draw == 0))  # where x was kept the first draw is made and not used
             out[i, t >> SIX] |= take << (t & LOW6)
 
 
@@ -233,7 +233,7 @@ def hashed(x, block, seeds, out, mask, g, seed_bits, body, outside):
     count = out.shape[1] - 1
     per_outside = 1.0 / np.float64(outside)
     for i in range(len(x)):
-        v = (np.uint64(x[i]) << ONE) | ONE  # bit 0 takes b in
+        v = (np.uint64(x[i]) << ONE) | ONE  # bit 0 is for b
         h = np.uint16(0)
         for j in range(count):  # no branch: bits are unpredictable
             a = seeds[i, j] & mask
@@ -344,7 +344,7 @@ def column_planes(rows, planes):
 
 @compile_kernel
 def histogram(codes, counts):
-    """Four histograms, so that equal neighbours do not wait for one another."""
+    """Four histograms, so that equal neighbours do not wait for each other's counter."""
     whole = len(codes) // 4 * 4
     for i in range(0, whole, 4):
         counts[0, codes[i]] += 1
@@ -367,7 +367,7 @@ def mulhi(a, b):
 
 @compile_kernel
 def coins(words, num, den, alive, loser, out, kept, ties):
-    """noise_coins._survivors: yes is kept, no is out; returns how many went on, and how many tied."""
+    """noise/coins.py, _survivors: yes is kept, no is out; returns the numbers of those kept and of ties."""
     count, tied = 0, 0
     single = len(num) == 1
     a = num[0]
@@ -385,7 +385,7 @@ def coins(words, num, den, alive, loser, out, kept, ties):
                 ties[tied, 1] = rest
                 tied += 1
                 continue
-        out[i] = loser  # of no interest where the coin says yes: written again when it says no
+        out[i] = loser  # overwritten later where the coin says yes: every coin ends with a no
         kept[count] = i
         count += 1 if yes else 0
     return count, tied
@@ -414,7 +414,7 @@ def pick_where(values, which, out):
 
 @compile_kernel
 def digits(block, ends, guide, first, shift, first_guide, radix, folded, offset, out, left, left_offset):
-    """noise_digits.Digits._fill: the signed numbers, and who must draw again with which head start."""
+    """noise/digits.py, Digits._fill: the signed numbers, and which must be drawn again with which offset."""
     levels = len(shift)
     last = first[1] - 1  # the escape of the top table
     count = 0
@@ -475,8 +475,8 @@ def nearest(t, slope, at, far, best, out):
 
 
 @compile_kernel
-def cluster_sums(t, own, counts, sums):
-    for i in range(len(own)):
-        counts[own[i]] += 1
+def cluster_sums(t, cluster, counts, sums):
+    for i in range(len(cluster)):
+        counts[cluster[i]] += 1
         for j in range(t.shape[0]):
-            sums[own[i], j] += t[j, i]
+            sums[cluster[i], j] += t[j, i]

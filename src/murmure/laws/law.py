@@ -23,12 +23,12 @@ class Channel(Protocol):
 
     @property
     def words(self) -> int:
-        """Main words that one report owns."""
+        """Main words that each report uses."""
         ...
 
     @property
     def deep(self) -> int:
-        """Deep words that one report owns."""
+        """Deep words that each report uses."""
         ...
 
     @property
@@ -37,7 +37,7 @@ class Channel(Protocol):
         ...
 
     def draw(self, x: Array, words: RandomWords) -> Array:
-        """One report per input, from these words and nothing else."""
+        """One report per input; these words are its only randomness."""
         ...
 
     def prob(self, x: int, y: Any) -> Fraction:
@@ -69,12 +69,12 @@ class Law:
     x: Array
 
     def sample(self, rng: Random) -> Array:
-        """One report per person; each owns a fixed range of the generator's words."""
+        """One report per person; each uses a fixed range of the generator's words."""
         words = rng.reserve(len(self.x), self.channel.words, self.channel.deep)
         return self.channel.draw(self.x, words)
 
     def log_prob(self, y: Any) -> Floats:
-        """ln P[y | x] for one report per person, or for one report that is held against everybody."""
+        """ln P[y | x] for one report per person, or for one report that is compared with every person."""
         y = np.asarray(y)
         if y.ndim == getattr(self.channel, "report_ndim", 0):  # one report
             y = np.broadcast_to(y, (len(self.x), *y.shape))

@@ -1,10 +1,10 @@
-"""How much a hidden draw tells: the largest ratio of sums of likelihoods, exactly.
+"""How much a hidden draw reveals: the largest ratio of sums of likelihoods, exactly.
 
     P[y|x] / P[y|x'] = sum_j s_j l_j(y_j, x_j) / sum_j s_j l_j(y_j, x'_j),     l = real / fake likelihood.
 
 The pairs (l(y, x), l(y, x')) that an attribute can show fall into a few classes. When the whole record may differ, the
-largest ratio is found by Dinkelbach's rule (1967): for a trial ratio r every attribute picks, on its own, the class
-with the largest a - r b. When one attribute may differ, the others show what hides it least.
+largest ratio is found by Dinkelbach's rule (1967): for a trial ratio r every attribute picks separately the class with
+the largest a - r b. When one attribute may differ, the others show what hides it least.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _(part: FakeCode) -> Likelihoods:
 
 @likelihoods.register
 def _(part: FakeZeros) -> Likelihoods:
-    # all bits but the person's own have the same law, real or fake
+    # all bits but that of the true value have the same law, real or fake
     p, q, k = part.real.p, part.real.q, part.real.inputs
     on, off = p / q, (1 - p) / (1 - q)
     y = first_bits(1, k)  # bit 0 is set, the others are not
@@ -81,10 +81,10 @@ def _(part: FakeValue) -> Likelihoods:
 
 def record_ratio(channel: Hidden) -> tuple[Fraction, Witness]:
     """The largest ratio between any two records, and where it is attained."""
-    held, s = _read(channel)
+    parts, s = _likelihoods_and_chances(channel)
     ratio = Fraction(1)
     while True:
-        chosen = [max(part.pairs, key=lambda pair: pair[0] - ratio * pair[1]) for part in held]
+        chosen = [max(part.pairs, key=lambda pair: pair[0] - ratio * pair[1]) for part in parts]
         above = sum((sj * a for sj, (a, _, _) in zip(s, chosen, strict=True)), Fraction(0))
         below = sum((sj * b for sj, (_, b, _) in zip(s, chosen, strict=True)), Fraction(0))
         if above / below <= ratio:
@@ -94,19 +94,19 @@ def record_ratio(channel: Hidden) -> tuple[Fraction, Witness]:
 
 def attribute_ratio(channel: Hidden) -> tuple[Fraction, Witness]:
     """The largest ratio between two records that differ in one attribute, and where it is attained."""
-    held, s = _read(channel)
-    best, where = Fraction(0), (0, held[0].pairs[0][2])
-    everything = sum((sj * part.least[0] for sj, part in zip(s, held, strict=True)), Fraction(0))
-    for j, part in enumerate(held):
+    parts, s = _likelihoods_and_chances(channel)
+    best, where = Fraction(0), (0, parts[0].pairs[0][2])
+    everything = sum((sj * part.least[0] for sj, part in zip(s, parts, strict=True)), Fraction(0))
+    for j, part in enumerate(parts):
         rest = everything - s[j] * part.least[0]
         for a, b, witness in part.pairs:
             ratio = (s[j] * a + rest) / (s[j] * b + rest)
             if ratio > best:
                 best, where = ratio, (j, witness)
-    return best, _zip_witness([where[1] if i == where[0] else part.least[1] for i, part in enumerate(held)])
+    return best, _zip_witness([where[1] if i == where[0] else part.least[1] for i, part in enumerate(parts)])
 
 
-def _read(channel: Hidden) -> tuple[list[Likelihoods], list[Fraction]]:
+def _likelihoods_and_chances(channel: Hidden) -> tuple[list[Likelihoods], list[Fraction]]:
     return [likelihoods(part) for part in channel.parts], [channel.chances.prob(j) for j in range(len(channel.parts))]
 
 

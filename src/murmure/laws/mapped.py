@@ -62,7 +62,7 @@ class Mapped:
         return out
 
     def prob(self, x: int, y: Any) -> Fraction:
-        return sum((self.channel.prob(x, one) for one in self._fibres.get(y, [])), Fraction(0))
+        return sum((self.channel.prob(x, report) for report in self._fibres.get(y, [])), Fraction(0))
 
     def log_prob(self, x: Array, y: Array) -> Floats:
         probs = [self.prob(int(a), b) for a, b in zip(x, y, strict=True)]

@@ -1,10 +1,10 @@
 """Laws of records: a person holds several attributes, and the report has a place for each.
 
-    Joint     every attribute is randomised on its own and shown:     P[y | x] = prod_i P_i[y_i | x_i]
+    Joint     every attribute is randomised separately and shown:     P[y | x] = prod_i P_i[y_i | x_i]
     Sampled   a public draw D says which attributes are shown:        P[D, y | x] = P[D] prod_{i in D} P_i[y_i | x_i]
 
-(The third kind hides which attribute is real among fakes: hidden.py.) A report is a tuple with one entry per attribute,
-None where nothing is shown.
+(The third kind hides which attribute is real among fakes: hidden_draw.py.) A report is a tuple with one entry per
+attribute, None where nothing is shown.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64, smallest_uint
 from murmure.core.random import Random
 from murmure.core.types import Array, Floats, Ints, Mask
-from murmure.laws.bits import BitsChannel, packed_words
+from murmure.laws.bits import BitsChannel, packed_words, set_bit
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for
 from murmure.laws.law import Channel, Law
-from murmure.laws.strings import Strings, coins, set_own
+from murmure.laws.strings import Strings, coins
 
 Columns = Sequence[Array]  # one array of codes per attribute
 Row = tuple[Any, ...]
@@ -48,7 +48,7 @@ class Records:
         return self.n
 
     def fit(self) -> bool:
-        """Whether every attribute has as many reports as people who show it, and these are people who are there."""
+        """Whether every attribute has one report for each person who shows it, and these people exist."""
         if self.rows is None:
             return all(len(part) == self.n for part in self.parts)
         if len(self.rows) != len(self.parts):
@@ -123,7 +123,7 @@ def every_outcome(parts: Sequence[Any]) -> Iterator[Row] | None:
 
 @dataclass(frozen=True)
 class Joint:
-    """Every attribute randomised on its own, all of them shown."""
+    """Every attribute randomised separately, all of them shown."""
 
     parts: tuple[Channel, ...]
 
@@ -155,7 +155,7 @@ class Joint:
             bits = string.flip(rng.reserve(n, string.words, string.deep))
             for place, i in enumerate(members):
                 drawn[i] = string.cut(bits, place)
-                set_own(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
+                set_bit(drawn[i], x[i], coins(self.parts[i].yes_true, rng.reserve(n, 1)))  # type: ignore[attr-defined]
         left = [i for i in range(len(self.parts)) if i not in drawn]
         drawn |= {i: Law(self.parts[i], x[i]).sample(rng) for i in left}
         return Records(n, tuple(drawn[i] for i in range(len(self.parts))))
@@ -197,13 +197,13 @@ class Draw:
         return self.cut or Cut(math.comb(self.columns, self.take))
 
     def prob(self, shown: tuple[int, ...]) -> Fraction:
-        """Of one set. (In turn: of a person whose number is not known yet.)"""
+        """The chance of one set. (In turn: for a person whose number is not known yet.)"""
         if not self.in_turn:
             return self.sets.prob(rank_of(shown, self.columns))
         return Fraction(self.turns().count(shown), self.columns)
 
     def turns(self) -> list[tuple[int, ...]]:
-        """What people number 0, 1, ... show, until it begins again."""
+        """What people number 0, 1, ... show, until it repeats."""
         d, m = self.columns, self.take
         return [tuple(sorted((t * m + i) % d for i in range(m))) for t in range(d)]
 
@@ -256,7 +256,7 @@ def rank_of(shown: tuple[int, ...], columns: int) -> int:
 
 
 def split(number: Array, count: int) -> tuple[Ints, ...]:
-    """For every number, where it stands."""
+    """For every number 0 .. count-1, the places where it occurs."""
     kernels = kernels_for(len(number))
     if kernels is not None:
         ends = np.zeros(count + 1, np.int64)
@@ -271,7 +271,7 @@ def split(number: Array, count: int) -> tuple[Ints, ...]:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A public draw says which attributes are shown; who sees the report sees the draw."""
+    """A public draw says which attributes are shown; the report shows the draw too."""
 
     parts: tuple[Channel, ...]
     draw: Draw
@@ -308,17 +308,17 @@ class Sampled:
     def outcomes(self) -> Iterator[Row] | None:
         listed: list[Iterator[Row]] = []
         for shown in self.draw.outcomes():
-            some = every_outcome([self.parts[i] for i in shown])
-            if some is None:
+            outcomes = every_outcome([self.parts[i] for i in shown])
+            if outcomes is None:
                 return None
-            listed.append(self._placed(shown, some))
+            listed.append(self._placed(shown, outcomes))
         return itertools.islice(itertools.chain(*listed), MAX_OUTCOMES + 1)
 
     def _placed(self, shown: tuple[int, ...], values: Iterable[Row]) -> Iterator[Row]:
-        for held in values:
+        for reports in values:
             row: list[Any] = [None] * len(self.parts)
-            for i, v in zip(shown, held, strict=True):
-                row[i] = v
+            for i, report in zip(shown, reports, strict=True):
+                row[i] = report
             yield tuple(row)
 
     def report_bits(self) -> float:

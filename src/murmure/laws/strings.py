@@ -1,7 +1,7 @@
 """Unary bits of several attributes in one string: short attributes share words, and so need less randomness.
 
 Attribute i owns bits offsets[i] .. offsets[i] + sizes[i] - 1 of the string; every bit is 1 with the same probability q.
-The bit of one's own value is decided apart and set at the end.
+The bit of the true value is decided separately and set at the end.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from murmure.core.fixed import Words64
 from murmure.core.random import RandomWords
-from murmure.core.types import Array, Mask
-from murmure.laws.bits import DEEP_PLANES, PLANES, Coins, last_word_mask, packed_words, set_bit
-from murmure.laws.kernel_loader import kernels_for, native, threads
+from murmure.core.types import Mask
+from murmure.laws.bits import DEEP_PLANES, PLANES, Coins, last_word_mask, packed_words
+from murmure.laws.kernel_loader import kernels_for, threads
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Strings:
         return DEEP_PLANES * self.width
 
     def flip(self, words: RandomWords) -> Words64:
-        """Everybody's string, nobody's own bit set apart yet."""
+        """The string of every person, before the bits of true values are set."""
         n = words.n
         out, coins, kernels = np.empty((n, self.width), np.uint64), Coins(self.yes_false, self.width), kernels_for(n)
         q = np.uint64(self.yes_false)
@@ -53,7 +53,7 @@ class Strings:
             room = max(64, (b - a) * self.width // 64)  # one word in 1,024 is expected to stay open
             left, open_ = np.empty((room, 2), np.int64), np.empty(room, np.uint64)
             count = kernels.planes(block, out[a:b], left, open_, q)  # type: ignore[union-attr]
-            if count > room:  # never seen; would cost time, not truth
+            if count > room:  # never seen; it would cost time, and change nothing
                 return fill(a, b, block)
             left[:count, 0] += a
             coins.note(left[:count], open_[:count])
@@ -63,7 +63,7 @@ class Strings:
         return out
 
     def cut(self, string: Words64, i: int) -> Words64:
-        """The bits of attribute i out of everybody's string."""
+        """The bits of attribute i, out of the strings of all people."""
         offset, size = self.offsets[i], self.sizes[i]
         out = np.empty((len(string), packed_words(size)), np.uint64)
         for w in range(out.shape[1]):
@@ -75,17 +75,8 @@ class Strings:
         return out
 
 
-def set_own(packed: Words64, x: Array, own: Mask) -> None:
-    """Overwrite bit x of every row."""
-    kernels = kernels_for(len(packed))
-    if kernels is None:
-        set_bit(packed, x, own)
-    else:
-        kernels.set_own(packed, native(x), own)
-
-
 def coins(threshold: int, words: RandomWords) -> Mask:
-    """One coin a person, from a range of one word each."""
+    """One coin per person, of one word each."""
     out = np.empty(words.n, bool)
 
     def fill(a: int, b: int, block: Words64) -> None:

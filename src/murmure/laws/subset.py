@@ -82,7 +82,7 @@ class Subset:
             taken = (out[rows, word] & bit) != 0
             top_word, top_bit = place(np.full(len(x), j, np.uint64))
             word, bit = np.where(taken, top_word, word), np.where(taken, top_bit, bit)
-            if draw == 0:  # whoever kept x takes one value fewer: their first draw is not made
+            if draw == 0:  # where x was kept one value fewer is drawn: the first draw is not used
                 bit = np.where(kept, np.uint64(0), bit)
             out[rows, word] |= bit
 

@@ -2,7 +2,7 @@
 
 Sampling by the alias method (Walker 1977; Vose 1991) in integers: the top bits of the word choose a
 column, the rest is compared with the column's threshold. One word, two look-ups, the same cost for
-every law, and the weights are met to the last unit.
+every law, and the weights are exact to the last unit.
 """
 
 from __future__ import annotations

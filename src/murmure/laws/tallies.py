@@ -30,7 +30,7 @@ def column_sums(packed: Words64, bits: int) -> Ints:
     out = np.zeros(bits, np.int64)
     kernels, packed = kernels_for(len(packed)), native(packed)
     if kernels is not None:
-        planes = np.zeros((packed.shape[1], 48), np.uint64)  # counters of 48 bits: more people than there are
+        planes = np.zeros((packed.shape[1], 48), np.uint64)  # counters of 48 bits: more than any number of people
         kernels.column_planes(packed, planes)
         for j in range(len(packed).bit_length()):
             out += unpack(planes[:, j][None], bits)[0].astype(np.int64) << j
@@ -52,12 +52,7 @@ def _carry_save(rows: Words64, bits: int) -> Ints:
         carries = []
         while len(rows) >= 3:
             third = len(rows) // 3
-            a, b, c, left = (
-                rows[:third],
-                rows[third : 2 * third],
-                rows[2 * third : 3 * third],
-                rows[3 * third :],
-            )
+            a, b, c, left = np.split(rows, [third, 2 * third, 3 * third])
             half = a ^ b
             carries.append((a & b) | (half & c))
             half ^= c

@@ -57,7 +57,7 @@ class WindowChannel:
         E = exp(epsilon)
         outside = ceil_share(1, length * E + (outputs - length))
         while not at_most(cls._peak(outside, outputs, length), outside, E):
-            outside += 1  # once or twice: for the odd unit
+            outside += 1  # once or twice, for the unit that rounding adds
         law = cls(inputs, outputs, length, step, shift, outside)
         if law.inside == law.outside:  # a law, but nothing could be estimated from it
             raise cls.too_small(outputs)
@@ -87,7 +87,7 @@ class WindowChannel:
 
     @property
     def cut(self) -> int:
-        """Words below it give one of the reports that own a unit more."""
+        """Words below it give one of the reports that have a unit more."""
         return self.rest * (self.inside + 1)
 
     words, deep, slack = 1, 0, 0.0
@@ -120,7 +120,7 @@ class WindowChannel:
         other = ((u - body) // outside).astype(out.dtype)
         np.add(other, (other >= start).astype(out.dtype) * out.dtype.type(self.length), out=out)
         if plain:
-            # chosen without a branch: truth and lie are about as likely, and a wrong guess of the processor is dear
+            # chosen without a branch: truth and lie are about equally likely, and mispredicted branches are expensive
             out ^= (out ^ start) & np.negative(likely.astype(out.dtype))
         else:
             inside, cut = np.uint64(self.inside), np.uint64(self.cut)

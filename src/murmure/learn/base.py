@@ -208,6 +208,16 @@ class Learner:
             f"{type(self).__name__} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)"
         )
 
+    def _fit_randomised(
+        self, rows: TrainingTable, privacy: Local, gate: Gate
+    ) -> tuple[Self, Mapping[str, Certificate]]:
+        """The same learner, fitted in the clear to randomised rows as they are; and what each observer learns."""
+        from murmure.learn.local_rows import sanitised_rows
+
+        table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
+        changed = {"schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
+        return type(self)(**{**self.get_params(), **changed}).fit(table), guarantees
+
     def _guarantees(self, plans: Sequence[Plan], privacy: SumPrivacy) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
         if isinstance(privacy, Clear) or not plans:

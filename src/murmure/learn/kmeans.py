@@ -277,11 +277,7 @@ class KMeans(Learner):
 
         Which centre a person is nearest to has no unbiased estimate from one randomised row: `debias` changes nothing.
         """
-        from murmure.learn.local_rows import sanitised_rows
-
-        table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-        parameters = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-        fitted = KMeans(**parameters).fit(table)
+        fitted, guarantees = self._fit_randomised(rows, privacy, gate)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
         return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
 

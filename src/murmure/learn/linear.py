@@ -148,7 +148,7 @@ class LinearRegression(Learner):
         if privacy.debias:
             released, guarantees = unbiased_products(ask, rows.frame, privacy, gate.rng)
         else:
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
             released = run(Plan(ask), table, self.engine).estimate
         learned = self._learned(released, ask)
         if not privacy.debias:

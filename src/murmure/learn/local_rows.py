@@ -85,9 +85,7 @@ def row_mechanism(schema: Schema, privacy: Local) -> Plain:
     return Plain(schema, privacy.epsilon, oracle=names)
 
 
-def sanitised_rows(
-    schema: Schema, frame: Any, privacy: Local, rng: Random, engine: Any = None
-) -> tuple[Any, Mapping[str, Certificate]]:
+def sanitised_rows(schema: Schema, frame: Any, privacy: Local, rng: Random) -> tuple[Any, Mapping[str, Certificate]]:
     """The rows as a recipient would see them, with the columns of the schema; and what each observer learns.
 
     Numbers of an unbiased mechanism (Piecewise, Duchi, Hybrid) may lie beyond the bounds; whoever fits them into the

@@ -43,7 +43,7 @@ from murmure.learn.prediction_columns import rows_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.plan.privacy import Central, Local, noise_in
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
 from murmure.statistics.learning.gram import Gram, GramEstimate
@@ -146,11 +146,11 @@ class LogisticRegression(Classifier):
             return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
             released: TaylorEstimate = yield privacy.plan(ask)
-            weights, post_processing = self._least(released)
+            weights, done = self._least(released)
         else:
-            weights, post_processing = yield from self._descent(ask, privacy)
+            weights, done = yield from self._descent(ask, privacy)
         return {
-            **self._learned(ask, weights, post_processing),
+            **self._learned(ask, weights, done),
             "n_iter_": np.array([self.steps * (self.method == "gradient")]),
         }
 
@@ -158,17 +158,7 @@ class LogisticRegression(Classifier):
         """The parabola of unbiased sums; or the loss itself, on the randomised rows as they are."""
         ask = self._asked(rows.schema, privacy)
         if not privacy.debias:
-            from murmure.learn.local_rows import sanitised_rows
-
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-            parameters = {
-                **self.get_params(),
-                "schema": rows.schema,
-                "privacy": Clear(),
-                "ledger": None,
-                "rng": gate.rng,
-            }
-            fitted = type(self)(**parameters).fit(table)
+            fitted, guarantees = self._fit_randomised(rows, privacy, gate)
             learned = {name: getattr(fitted, name) for name in LEARNED_ATTRIBUTES}
             lean = "none: learned from randomised rows as they are, which leans to 0"
             return {"guarantees_": guarantees, **learned, "post_": lean}
@@ -196,8 +186,7 @@ class LogisticRegression(Classifier):
             while number < self.max_iter and not settled:
                 slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, positive, curvature=True))
                 assert slope.curvature is not None
-                step = solve(slope.curvature, -slope.gradient, 0.0).weights
-                step *= min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
+                step = _limited(solve(slope.curvature, -slope.gradient, 0.0).weights)
                 w, number, settled = _on_grid(w + step), number + 1, bool(np.abs(step).max() < MIN_NEWTON_STEP)
             out.append(w)
             taken.append(number)
@@ -205,13 +194,13 @@ class LogisticRegression(Classifier):
 
     def _least(self, released: TaylorEstimate) -> tuple[list[Floats], str]:
         """The minimum of the parabola: A w = 2 sum v y for y = -1 or 1, and 4 sum v (y - 1/2) for an indicator y."""
-        A, post_processing, out = released.design, "", []
+        A, done, out = released.design, "", []
         for c in range(released.cross.shape[1]):
             b = 2 * released.cross[:, c] if len(released.classes) == 1 else 4 * (released.cross[:, c] - A[0] / 2)
             solved = self._solve(released, b)
             out.append(solved.weights)
-            post_processing = solved.post_processing
-        return out, post_processing
+            done = solved.post_processing
+        return out, done
 
     def _solve(self, released: TaylorEstimate, b: Floats) -> Any:
         deviation = float(np.sqrt(released.design_noise.max()))
@@ -220,13 +209,13 @@ class LogisticRegression(Classifier):
     def _descent(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], str]]:
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
         released: TaylorEstimate = yield privacy.plan(ask, first)
-        [w], post_processing = self._least(released)
+        [w], done = self._least(released)
         for noise in rest:
             w = _on_grid(w)
-            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, 1), noise)
+            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w), noise)
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
             w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
-        return [w], post_processing
+        return [w], done
 
     # -- auto -----------------------------------------------------------------------------------------------------
 
@@ -244,12 +233,12 @@ class LogisticRegression(Classifier):
             weights[:, 0] = np.log(shares_of(combined_counts(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
         noises = privacy.noises([1.0] + [SQUARES_SHARE] * room.squares + [1.0] * room.steps, first.remaining_noise)
-        asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
+        asked = [sums, *([about] * room.squares), *([_gradient(ask, np.zeros(design.width))] * room.steps)]
         if any(try_bind(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
             room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
-        post_processing = "class means, shrunk by the noise, and a public guess of how columns vary"
+        done = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
             weights, centre = scores(found, None), found.centre
         else:
@@ -262,26 +251,22 @@ class LogisticRegression(Classifier):
             off = found.centre - centre
             total, _ = covariance(spread, found.people, off)
             weights = scores(found, total)
-            post_processing = "class means and covariances, shrunk by the noise"
+            done = "class means and covariances, shrunk by the noise"
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
                 bend = _curvature(found.people, off, total)
                 if room.curvature:
                     weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
-                    post_processing += f"; {room.steps} noisy steps of Newton's method"
+                    done += f"; {room.steps} noisy steps of Newton's method"
                 else:
                     weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
-                    post_processing += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+                    done += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
         if found.signal_share == 0 and not room.steps:
-            post_processing = NO_DIFFERENCE
-        return self._answer(ask, weights, centre, post_processing, room.steps)
-
-    def _first_gradient(self, ask: Taylor) -> Gradient:
-        """The gradient at 0, on the finest grid that steps take."""
-        return Gradient(ask.domain, ask.target, (0,) * ask.design.width, 1, ask.shape, ask.radius, ask.bits)
+            done = NO_DIFFERENCE
+        return self._answer(ask, weights, centre, done, room.steps)
 
     def _along(
         self, ask: Taylor, privacy: SumPrivacy, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
@@ -289,11 +274,8 @@ class LogisticRegression(Classifier):
         """Steps along noisy gradients about a centre, each as long as the curvature at 0 says, or a little longer."""
         for noise in noises:
             w = _on_grid(w)
-            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
             finer = tuple(2 * c for c in centre)
-            slope: GradientEstimate = yield privacy.plan(
-                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=finer), noise
-            )
+            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, centre=finer), noise)
             w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
         return w
 
@@ -304,34 +286,30 @@ class LogisticRegression(Classifier):
         coarser = tuple(c // 2 for c in centre)
         for noise in noises:
             w = _on_grid(w)
-            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
-            slope: GradientEstimate = yield privacy.plan(
-                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits - 2, True, coarser), noise
-            )
+            question = replace(_gradient(ask, w, curvature=True), bits=ask.bits - 2, centre=coarser)
+            slope: GradientEstimate = yield privacy.plan(question, noise)
             assert slope.curvature is not None
             values, vectors = np.linalg.eigh(slope.curvature)
             least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
             step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
-            w = w + step * min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
+            w = w + _limited(step)
         return w
 
-    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, post_processing: str, steps: int) -> dict[str, Any]:
+    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, done: str, steps: int) -> dict[str, Any]:
         """Weights of (1, x - centre), one row for each class, as coefficients of x."""
         weights = weights.copy()
         weights[:, 0] -= weights[:, 1:] @ centre
         rows = [weights[1] - weights[0]] if len(weights) == 2 else list(weights)
-        return {**self._learned(ask, rows, post_processing, softmax=True), "n_iter_": np.array([steps] * len(rows))}
+        return {**self._learned(ask, rows, done, softmax=True), "n_iter_": np.array([steps] * len(rows))}
 
-    def _learned(
-        self, ask: Taylor, weights: list[Floats], post_processing: str, softmax: bool = False
-    ) -> dict[str, Any]:
+    def _learned(self, ask: Taylor, weights: list[Floats], done: str, softmax: bool = False) -> dict[str, Any]:
         design, w = ask.design, np.stack(weights)
         coef = w[:, 1:] / design.units
         return {
             "classes_": labels_of(ask.domain[ask.target]),
             "coef_": coef,
             "intercept_": w[:, 0] - coef @ design.middles,
-            "post_": post_processing,
+            "post_": done,
             "names_": tuple(design.names[1:]),
             "features_": design.features,
             "softmax_": softmax,
@@ -407,9 +385,16 @@ def _on_grid(w: Floats) -> Floats:
     return np.asarray(np.rint(np.clip(w, -most, most) * (1 << FINE)) / (1 << FINE))
 
 
-def _gradient(ask: Taylor, w: Floats, positive: int, curvature: bool = False) -> Gradient:
+def _gradient(
+    ask: Taylor, w: Floats, positive: int = 1, curvature: bool = False, centre: tuple[int, ...] = ()
+) -> Gradient:
+    """The question about the slope at w, which is on the grid."""
     whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
-    return Gradient(ask.domain, ask.target, whole, positive, ask.shape, ask.radius, ask.bits, curvature)
+    return Gradient(ask.domain, ask.target, whole, positive, ask.shape, ask.radius, ask.bits, curvature, centre)
+
+
+def _limited(step: Floats) -> Floats:
+    return step * min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
 
 
 _PEOPLE = Schema(

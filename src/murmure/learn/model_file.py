@@ -232,7 +232,7 @@ def _from_json(value: Any) -> Any:
     if kind == "float":
         return float(content)
     if kind == "array":
-        return _make_array(_nested_from_json(content), ARRAY_TYPES[rest[0][1]])
+        return _make_array(_from_json(content), ARRAY_TYPES[rest[0][1]])
     if kind == "map":
         return {k: _from_json(v) for k, v in content.items()}
     parts = [_from_json(v) for v in content]
@@ -250,12 +250,3 @@ def _make_array(cells: Any, kind: Any) -> Any:
     if kind in (np.float64, np.int64, np.uint64, np.bool_) and any(isinstance(cell, str) for cell in flat.flat):
         raise TypeError("a text is no number")
     return flat.astype(kind)
-
-
-def _nested_from_json(value: Any) -> Any:
-    """tolist() nests lists, which are written as lists of lists."""
-    if isinstance(value, dict) and "list" in value:
-        return [_nested_from_json(v) for v in value["list"]]
-    if isinstance(value, list):
-        return [_nested_from_json(v) for v in value]
-    return _from_json(value)

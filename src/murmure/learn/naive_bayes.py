@@ -161,14 +161,12 @@ class NaiveBayes(Classifier):
         found = means_of(first.counted, summed)
         means = found.centre + found.signal_share * (found.means - found.centre)
         spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
-        post_processing = "class means, shrunk by the noise, and a public guess of the variances"
+        done = "class means, shrunk by the noise, and a public guess of the variances"
         return self._alike(
-            sums, found.people * found.shares, means, spread, post_processing if found.signal_share else NO_DIFFERENCE
+            sums, found.people * found.shares, means, spread, done if found.signal_share else NO_DIFFERENCE
         )
 
-    def _alike(
-        self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, post_processing: str
-    ) -> dict[str, Any]:
+    def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, done: str) -> dict[str, Any]:
         """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""
         design, shape = sums.design, (sums.classes, sums.design.width - 1)
         return {
@@ -180,7 +178,7 @@ class NaiveBayes(Classifier):
             "category_prob_": {},
             "numbers_": design.features,
             "categories_": (),
-            "post_": post_processing,
+            "post_": done,
         }
 
     def _learned(self, summary: ClassSummary, ask: ClassMoments) -> dict[str, Any]:
@@ -205,7 +203,7 @@ class NaiveBayes(Classifier):
         if privacy.debias:
             summary, guarantees = class_tables(ask, rows.frame, privacy, gate.rng, self.engine)
         else:
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
             summary = run(Plan(ask), table, self.engine).estimate
         return {"guarantees_": guarantees, **self._learned(summary, ask)}
 

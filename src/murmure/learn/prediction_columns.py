@@ -27,11 +27,8 @@ def numbers_to_predict(
     if clip:
         bounds: list[Any] = [schema[name] for name in names]
         parts = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(parts, bounds, strict=True)]
-    return np.stack(parts, axis=1) if parts else np.empty((_rows(columns), 0))
-
-
-def _rows(columns: Mapping[str, Any]) -> int:
-    return len(next(iter(columns.values()))) if columns else 0
+    rows = len(next(iter(columns.values()))) if columns else 0
+    return np.stack(parts, axis=1) if parts else np.empty((rows, 0))
 
 
 def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:

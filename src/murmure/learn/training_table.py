@@ -189,7 +189,7 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
                 f"{owner}: Found array with 0 sample(s) (shape={(0, len(table))}) while a minimum of 1 is required."
             )
         if name == target and classes:
-            labels = np.unique(array[~_missing(array, owner, name)]).tolist()
+            labels = np.unique(array[~_missing(array)]).tolist()
             if array.dtype.kind == "f" and np.isinf(array).any():
                 raise InvalidParameter(f"{owner}: Input y contains infinity.")
             if array.dtype.kind == "f" and any(v != round(v) for v in labels):
@@ -210,7 +210,7 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
                 columns[name] = Categories(sorted({str(v) for v in array}, key=str))
                 continue
         array = array.astype(float)
-        if _missing(array, owner, name).any():
+        if _missing(array).any():
             raise InvalidParameter(f"{owner}: Input {name!r} contains NaN; a schema says what stands for it.")
         if np.isinf(array).any():
             raise InvalidParameter(f"{owner}: Input {name!r} contains infinity; a schema has bounds to move it to.")
@@ -219,7 +219,7 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
     return Schema(columns)
 
 
-def _missing(array: Any, owner: str, name: str) -> Any:
+def _missing(array: Any) -> Any:
     if array.dtype.kind == "f":
         return np.isnan(array)
     if array.dtype.kind == "O":

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
+from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
 from murmure.ledger.words import system_reason
@@ -70,12 +70,12 @@ class SQLite:
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
                     for table, columns in TABLES.items():
-                        run(commented(table, columns))
+                        run(create_table_sql(table, columns))
                     for index in INDEXES:
                         run(index)
                     run(insert(META), "version", VERSION)
                 with suppress(FileExistsError):  # another process was first: its ledger is as good
-                    give_name(part, self.path)
+                    rename_if_free(part, self.path)
                 sync_folder(self.path.parent)
             finally:
                 part.unlink(missing_ok=True)

@@ -51,7 +51,8 @@ class ADP(RecordMechanism):
             adaptive = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
             object.__setattr__(adaptive, "by", self.by)
             return RSFD(self.domain, self.epsilon, adaptive.names, self.calibrate)
-        make, each = (SMP, self.epsilon)
+        make: Any = SMP
+        each = self.epsilon
         if self.solution == "spl":
             make, each = SPL, SPL(self.domain, self.epsilon).epsilons[0]
         parts = build_parts(self.domain, [each] * len(self.columns), "adaptive", "Hybrid", self.by)

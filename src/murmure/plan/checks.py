@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 1 << 32
 
 
-def check_statistic(plan: Plan) -> None:
+def require_statistic(plan: Plan) -> None:
     if not isinstance(plan.statistic, Statistic):
         raise InvalidParameter(
             f"Plan.statistic must be a statistic, got {shorten(plan.statistic)}.",

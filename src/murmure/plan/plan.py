@@ -20,7 +20,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Observer, Relation, Release, Statistic, Total, int_array, room_for
 from murmure.laws.records import Records
-from murmure.plan.checks import check_plan, check_statistic
+from murmure.plan.checks import check_plan, require_statistic
 from murmure.plan.codec import plan_from_dict, plan_to_dict
 from murmure.plan.guarantees import guarantees
 from murmure.plan.reports import Reports
@@ -53,7 +53,7 @@ class Plan:
     relation: Relation = "add/remove"
 
     def __post_init__(self) -> None:
-        check_statistic(self)
+        require_statistic(self)
         if self.lenient:
             object.__setattr__(self, "statistic", with_left_out_count(self.statistic))
         check_plan(self)
@@ -193,7 +193,7 @@ class Plan:
 
     def record_masked_answer(self, values: Sequence[int], gate: Gate) -> tuple[int, ...]:
         """Between parties: the sum came with their shares of the noise, and the gate keeps what left."""
-        gate.passed(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
+        gate.note_answer(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
         return gate.answers[-1].answer
 
     def interpret(self, answer: Sequence[int], survivors: int | None = None) -> Any:
@@ -204,7 +204,7 @@ class Plan:
         if self.chooses:
             return self.statistic.chosen(int(answer[0]))  # type: ignore[attr-defined]
         known = self.parties is not None and survivors is not None
-        laws = (self.bound.of(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
+        laws = (self.bound.for_survivors(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
         noisy = NoisySum(self.bound.blocks, np.array(answer, np.int64), laws)  # type: ignore[union-attr]
         estimate = self.statistic.interpret(noisy)  # type: ignore[attr-defined]
         if hasattr(self.curator, "post_process"):  # what left the gate is biased

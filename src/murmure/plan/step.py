@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from murmure.core.errors import OutsideDomain
 from murmure.core.schema import Schema
 from murmure.core.types import Total
-from murmure.engines.base.task import Task, one_column
+from murmure.engines.base.task import Task, column_of_batch
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -38,7 +38,7 @@ class TallyStep:
         plan = self.plan
         try:
             column = getattr(plan.statistic.domain, "column", None)
-            rows = task.batch if plan.of_records else one_column(task.batch, column)
+            rows = task.batch if plan.of_records else column_of_batch(task.batch, column)
             if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
                 return Total(len(task), plan.statistic.tally(plan.statistic.encode_lenient(rows)))  # type: ignore[attr-defined]
             if plan.person is None:

@@ -21,7 +21,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Pl
 from murmure.core.notices import with_assumption
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import known_row_count, with_progress
-from murmure.engines.base.task import Task, one_column, unrandomised
+from murmure.engines.base.task import Task, column_of_batch, unrandomised
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.plan.plan import Plan
@@ -156,7 +156,7 @@ class ReportTallyStep:
     def __call__(self, task: Task) -> Total:
         batch = task.batch
         if hasattr(batch, "num_columns") and batch.num_columns == 1:
-            batch = one_column(batch, None)
+            batch = column_of_batch(batch, None)
         try:
             return Total(len(task), self.plan.tallier.tally(self.form.parse(batch)))
         except OutsideDomain as error:

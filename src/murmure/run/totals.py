@@ -114,7 +114,7 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     people = None
     if plan.unit != "row":
         over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
-        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
+        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, unnamed=over)
     if isinstance(domain, Schema) or people is not None:
         columns = plan.step.columns
         if columns is None:

@@ -21,6 +21,7 @@ def max_certainty(epsilon: float, delta: float = 0.0) -> str:
 
     With delta: how often the best guess between the two is right, (e^eps + delta) / (1 + e^eps) at most.
     """
+    # Rounded up to a tenth. The small term keeps an exact tenth, such as 75, from becoming 75.1 by float error.
     percent = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     return f"{math.ceil(10 * percent - 1e-6) / 10:g}"
 
@@ -55,7 +56,12 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        witness = {"input": a, "other": b, "report": _report_to_json(y), "words": " ".join(certificate.witness_text or ())}
+        witness = {
+            "input": a,
+            "other": b,
+            "report": _report_to_json(y),
+            "words": " ".join(certificate.witness_text or ()),
+        }
     return certificate.to_dict() | {
         "witness": witness,
         "asked": certificate.asked,
@@ -64,7 +70,7 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
 
 
 def _report_to_json(report: Any) -> Any:
-    """A report as JSON; 64-bit words as text, since most readers of JSON lose digits beyond 2**53."""
+    """A report as JSON; 64-bit words as text, since most parsers of JSON lose digits beyond 2**53."""
     if isinstance(report, tuple | list):  # of a record: one report a column
         return [_report_to_json(part) for part in report]
     if hasattr(report, "tolist"):

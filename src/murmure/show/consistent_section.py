@@ -17,7 +17,8 @@ def consistent_section(content: ReportContent, w: Language) -> str:
         estimate = column.estimate
         if no_figure(estimate) or estimate.unit != "share" or len(estimate.mean) < 2 or not content.mechanism:
             continue
-        if content.curated and not (estimate.mean < 0).any():  # shares of noisy counts sum to one already
+        # Shares of noisy counts sum to one already: only negative ones need a projection.
+        if content.curated and not (estimate.mean < 0).any():
             continue
         shares = project_simplex(estimate)
         listed = ", ".join(

@@ -63,6 +63,7 @@ def _column(content: ReportContent, column: ReportColumn, w: Language) -> str:
         none = f'{title}<p class="note">{w("No figure", f"Aucun chiffre{WIDE}")}: {why}.</p>'
         return none + _counts_note(column, w) + _left_out_note(content, column, w)
     unit, shown = column.estimate.unit, _figure_rows(content, column, w)
+    # Numbers keep their order, which shows the shape; other labels are sorted when they are many.
     ordered = _ascending(column.estimate.labels)
     if len(shown) > MAX_UNFOLDED and not ordered:
         shown.sort(key=lambda row: -row["mean"])
@@ -163,7 +164,9 @@ def _scale(rows: list[dict[str, Any]], column: ReportColumn, limits: tuple[float
         return Scale.of_counts(low, high)
     if column.bounds is not None:
         return Scale.of_range(min(low, column.bounds[0]), max(high, column.bounds[1]))
+    # One interval that is much wider than the others would make them invisible: the window leaves it out.
     low, high = window([(row.get("low", row["mean"]), row.get("high", row["mean"])) for row in rows]) or (low, high)
+    # Half a width on either side, or what a single value suggests, rounded to two digits.
     pad = 0.5 * (high - low) or abs(high) or 1.0
     digits = 1 - math.floor(math.log10(pad))
     left, right = round(low - pad, digits), round(high + pad, digits)
@@ -192,6 +195,7 @@ def _digits(rows: list[dict[str, Any]], shares: bool) -> int:
     widths = [row["high"] - row["low"] for row in rows if row.get("high", 0.0) > row.get("low", 0.0)]
     if not widths:
         return 1 if shares else 2
+    # The median, since a few wide intervals must not cost the others their digits.
     width = float(np.median(widths)) * (100 if shares else 1)
     return min(max(1 - math.floor(math.log10(width)), 1 if shares else 0), 6)
 
@@ -238,7 +242,7 @@ def _notes(content: ReportContent, w: Language) -> str:
             without = w(f"No error bar: {why}.", f"Sans barre d’erreur{WIDE}: {why}.")
             noisy = w(f"Too noisy: {why}.", f"Trop bruité{WIDE}: {why}.")
             notes.append(without if estimate.estimator is None else noisy)
-        notes = list(dict.fromkeys(notes))
+        notes = list(dict.fromkeys(notes))  # columns often share a note
         methods = {}
     else:
         notes = []

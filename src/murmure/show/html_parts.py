@@ -163,6 +163,7 @@ def _in_french(text: str) -> str | None:
 
 def document(title: str, parts: Mapping[str, str]) -> str:
     """Both languages, one after the other; a radio button shows one."""
+    # Radio buttons and CSS switch the language, since the page has no script; the policy forbids one.
     sections = "".join(f'<section lang="{lang}">{text}</section>' for lang, text in parts.items())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -209,6 +210,7 @@ class Scale:
         """From zero, or a little below where an estimate is, to a round number."""
         width = max(high, 0.001)
         power = 10.0 ** math.floor(math.log10(width))
+        # At most five steps of a round size: more labels would touch on a telephone.
         step = next(s * power for s in (0.2, 0.5, 1.0, 2.0, 5.0) if width / (s * power) <= 5)
         step = 0.25 if 0.8 < width <= 1 else step  # "100 %" needs room
         count = math.ceil(width / step - 1e-9)

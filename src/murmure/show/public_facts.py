@@ -13,13 +13,17 @@ from murmure.show.report_content import ReportContent
 
 
 def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
+    # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
     items = [_public_item(item, w) for item in c.public]
     domain = getattr(getattr(content.plan, "statistic", None), "domain", None)
     if isinstance(domain, Schema) and (content.of_records or content.curated):
-        items = [_column_item(name, domain[name], domain.column_specs[name].public, w) for name in domain.columns] + items[1:]
+        items = [
+            _column_item(name, domain[name], domain.column_specs[name].public, w) for name in domain.columns
+        ] + items[1:]
     elif domain is not None and content.curated:
         items[0] = _column_item(domain.column or w("the question", "la question"), domain, False, w)
     if content.curated:
+        # After the columns, and before what the certificate lists besides its domain.
         items.insert(len(items) - len(c.public) + 1, w("the question, and its plan", "la question et son plan"))
     items_html = "".join(f"<li>{item}</li>" for item in items)
     title = w("What was taken for public", "Ce qui a été tenu pour public")

@@ -41,7 +41,7 @@ def write_report(
 ) -> Path:
     """The finished page at `path`, or nothing. See `report_html`.
 
-    The name ends in .html or .htm. An earlier page of ours is replaced; any other file is refused.
+    The name ends in .html or .htm. An earlier page that Murmure wrote is replaced; any other file is refused.
     """
     path = Path(path)
     check_page_path(path)
@@ -95,6 +95,7 @@ def report_html(
     return document(title, {lang: report_sections(content, Language(lang)) for lang in ("en", "fr")})
 
 
+# The sections of a report, in order: of noise at the curator, and of answers that people randomised.
 CURATED = (curated_head, curated_question, figures_section, cost_section)
 RANDOMISED = (report_head, question_section, figures_section, guarantee_section)
 

@@ -50,6 +50,7 @@ class PaidCharge:
     @classmethod
     def of(cls, account: Any, plan: str) -> PaidCharge:
         """account: of a ledger; the charge is found by the plan that was asked."""
+        # The command line passes an account that remembers its charge; Python users pass the account itself.
         number, account = getattr(account, "number", None), getattr(account, "account", account)
         ledger, dataset = getattr(account, "ledger", None), getattr(account, "dataset", None)
         if ledger is None or dataset is None:
@@ -64,6 +65,7 @@ class PaidCharge:
                 f"the ledger holds no charge for plan {plan[:12]} of {dataset!r}.",
                 hint="pass the account that paid for this release",
             )
+        # Several charges for one plan are fresh draws: which of them is shown is not known.
         if number is None and len(charges) == 1:
             number = charges[0]
         return cls(dataset, number, ledger.left(dataset).epsilon, budget.epsilon, budget.delta)
@@ -90,6 +92,8 @@ class ReportContent:
         self.plan = getattr(receipt, "plan", None) if plan is None else plan
         self._check_plan_and_receipt()
         self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
+        # "Histogram of age by region through GRR": statistic, question, mechanism. The plan may be unknown, so the
+        # sentence of the release is parsed.
         kind, _, rest = release.about.partition(" ")
         asked, _, by = rest.rpartition("through ")
         self.statistic, self.mechanism = kind, by if asked or by else ""
@@ -108,7 +112,7 @@ class ReportContent:
                     f"this release answers plan {release.plan[:12]}, not plan {plan.digest[:12]}.",
                     hint="pass the plan that was run",
                 )
-            # the plan of a pair differs in its question alone
+            # A pair is asked of a table whose plan asked another question: only the guarantees must agree.
             both = (plan.guarantees(), release.guarantees)
             first, second = ([(c.epsilon, c.public) for c in guarantees.values()] for guarantees in both)
             if first != second:
@@ -165,6 +169,7 @@ class ReportContent:
     @property
     def value_bounds(self) -> tuple[float, float] | None:
         """The public bounds of what is shown, where it is values of one column."""
+        # Groups and conditions wrap the statistic whose values are shown.
         inner: Any = getattr(self.plan, "statistic", None)
         while hasattr(inner, "statistic"):
             inner = inner.statistic
@@ -224,6 +229,7 @@ class ReportContent:
         """How many rows one person may have; None: the guarantee is about one row."""
         if self.plan is not None:
             return None if self.plan.unit == "row" else int(self.plan.rows_per_person)
+        # Without a plan, the certificate's sentence is the only place that says it.
         if self.curated:
             match = re.search(r"; of one person (\d+) rows are read", self.reader.assumption or "")
         else:

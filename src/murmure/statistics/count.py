@@ -14,7 +14,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import CountEstimator, recalled
+from murmure.core.estimates.noisy_estimators import CountEstimator, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.statistic import CuratorStatistic, people_count
 
@@ -50,7 +50,7 @@ class Count(CuratorStatistic):
         return np.asarray(counts[..., :-1].sum(axis=-1, keepdims=True))
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         counts, law = noisy["count"], noisy.law("count")
         estimator = CountEstimator(counts, law)
         return Estimate(

@@ -23,7 +23,7 @@ from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import recalled, stacked
+from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
@@ -152,7 +152,7 @@ class GroupBy(CuratorStatistic):
         return self._laid_out(out)
 
     def _each(self, noisy: NoisySum) -> Iterator[NoisySum]:
-        noisy = recalled(noisy)  # once for all groups
+        noisy = with_cached_laws(noisy)  # once for all groups
         parts = [part.reshape(self.groups, -1) for _, part, _ in noisy]
         for group in range(self.groups):
             yield NoisySum(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
@@ -162,17 +162,14 @@ class GroupBy(CuratorStatistic):
 
     def _together(self, answers: list[Any]) -> Estimate | Estimates:
         """One figure a group: one table. Several: a table for every group."""
-        n = sum(estimate_of_group.n for estimate_of_group in answers)
-        if all(
-            isinstance(estimate_of_group, Estimate) and len(estimate_of_group.mean) == 1
-            for estimate_of_group in answers
-        ):
+        n = sum(answer.n for answer in answers)
+        if all(isinstance(answer, Estimate) and len(answer.mean) == 1 for answer in answers):
             return stacked(self.labels(), answers, n)
         tables: dict[str, Estimate] = {}
-        for label, estimate_of_group in zip(self.labels(), answers, strict=True):
-            inner = {"": estimate_of_group} if isinstance(estimate_of_group, Estimate) else estimate_of_group
+        for label, answer in zip(self.labels(), answers, strict=True):
+            inner = {"": answer} if isinstance(answer, Estimate) else answer
             tables |= {f"{label}: {name}" if name else label: estimate for name, estimate in inner.items()}
-        return Estimates(tables, n, noisy=any(estimate_of_group.noisy for estimate_of_group in answers))
+        return Estimates(tables, n, noisy=any(answer.noisy for answer in answers))
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         key, inner = self._parts(x)

@@ -24,7 +24,7 @@ from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
 from murmure.core.domain import Categories, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
-from murmure.core.estimates.noisy_estimators import recalled
+from murmure.core.estimates.noisy_estimators import with_cached_laws
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
@@ -146,7 +146,7 @@ class Marginals(BaseStatistic):
         )
 
     def interpret(self, noisy: NoisySum) -> Estimates:
-        laws = {block.name: law for block, _, law in recalled(noisy)}
+        laws = {block.name: law for block, _, law in with_cached_laws(noisy)}
         out = {}
         columns = zip(self.domain.private, self.parts, self._sharing, self._pieces(noisy.sum), strict=True)
         for name, part, shared, piece in columns:

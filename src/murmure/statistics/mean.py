@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, with_cached_laws
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_of
@@ -37,7 +37,7 @@ class Mean(MomentsStatistic):
     budget_shares = (3.0, 6.0, 1.0)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         mean = np.array([m.middle + m.half * m.u]) if m.divides(0.95) else np.array([np.nan])
         return Estimate(

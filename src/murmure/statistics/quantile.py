@@ -25,7 +25,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, recalled, variance_of
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, variance_of, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
 from murmure.statistics.base.moments import Number, check_number
@@ -119,14 +119,21 @@ class Quantile(CuratorStatistic):
         return np.concatenate(out, axis=-1)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         parts = [part[:size].astype(float) for (_, part, _), size in zip(noisy, self.levels, strict=True)]
         tree = _Tree(parts, noisy.laws, branching(self.domain.size))
         q = np.array(self.probabilities)
         F, total = np.cumsum(tree.leaves), float(tree.leaves.sum())
         sd = np.sqrt(np.array([tree.variances(float(one)) for one in q]))
         estimator = QuantileEstimator(
-            F - q[:, None] * total, sd, q, noisy.laws, total, math.sqrt(tree.total_variance), *self._values()
+            F - q[:, None] * total,
+            sd,
+            q,
+            noisy.laws,
+            total,
+            math.sqrt(tree.total_variance),
+            self.domain.numbers(),
+            self.domain.scale()[2],
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
         noisy_levels, enough = any(law is not None for law in noisy.laws), estimator.divides(0.95)
@@ -140,9 +147,6 @@ class Quantile(CuratorStatistic):
             noisy=noisy_levels,
             left_out=left_out_of(noisy, "level 1") if counts_left_out(self) else None,
         )
-
-    def _values(self) -> tuple[Floats, float]:
-        return self.domain.numbers(), self.domain.scale()[2]
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.quantile(self.domain.numbers()[x], self.probabilities, method="inverted_cdf")

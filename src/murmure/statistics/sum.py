@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import SumEstimator, recalled
+from murmure.core.estimates.noisy_estimators import SumEstimator, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_of, lift_count
 from murmure.statistics.base.moments import NumberStatistic
@@ -73,7 +73,7 @@ class Sum(NumberStatistic):
         return np.stack([*lift_count(x, self.domain.size, counts_left_out(self)), v], axis=-1)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         _, _, unit, rest = self._grid
         count, total = int(noisy["count"][0]), int(noisy["sum"][0])
         value = unit * total + rest * count

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, with_cached_laws
 from murmure.core.types import Array
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_of
 from murmure.statistics.base.moments import MomentsStatistic, moments_of
@@ -31,7 +31,7 @@ class Variance(MomentsStatistic):
     budget_shares = (3.0, 4.0, 3.0)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
-        noisy = recalled(noisy)
+        noisy = with_cached_laws(noisy)
         m = moments_of(self.domain, noisy)
         estimator = VarianceEstimator(m)
         value, reason = (m.half**2 * m.spread, None) if estimator.divides(0.95) else (np.nan, TOO_NOISY)

@@ -22,9 +22,7 @@ class Estimates(Mapping[str, Estimate]):
 
     by_column: Mapping[str, Estimate]
     n: int
-    numbers: Mapping[str, tuple[Floats, float]] = field(
-        default_factory=dict, repr=False
-    )  # values, rounding to the grid
+    numbers: Mapping[str, tuple[Floats, float]] = field(default_factory=dict, repr=False)  # values, grid rounding
     target: Target = "fixed"
     remark: str = ""
     noisy: bool = False  # n itself was read off a protected sum
@@ -47,7 +45,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @property
     def means(self) -> Estimates:
-        """The mean of every numeric column: estimated as such, or read off the shares of its values."""
+        """The mean of every numeric column: estimated directly, or computed from the shares of its values."""
         out = {}
         for name, estimate in self.by_column.items():
             if estimate.unit == "value":
@@ -89,12 +87,12 @@ class Estimates(Mapping[str, Estimate]):
         return estimates_html(self)
 
 
-SOME_VALUES = 64  # a whole number or decimal with more of them is estimated by its mean, not value by value
+MAX_VALUES_SHOWN = 64  # a whole number or decimal with more values is estimated by its mean, not value by value
 
 
 def by_mean(domain: Domain) -> bool:
-    """Whether a column is estimated by its mean unless somebody says otherwise."""
-    return isinstance(domain, Interval) or (isinstance(domain, Integers | Decimals) and domain.size > SOME_VALUES)
+    """Whether a column is estimated by its mean, by default."""
+    return isinstance(domain, Interval) or (isinstance(domain, Integers | Decimals) and domain.size > MAX_VALUES_SHOWN)
 
 
 def numeric_values(schema: Any) -> dict[str, tuple[Any, float]]:
@@ -113,7 +111,7 @@ def no_estimate(labels: Any, reason: str) -> Estimate:
 
 
 def without_bars(estimate: Any, reason: str) -> Any:
-    """The same figures; why they have no error bars is said."""
+    """The same figures without error bars, and the reason."""
     if isinstance(estimate, Estimates):
         return replace(estimate, by_column={name: without_bars(e, reason) for name, e in estimate.items()})
     return replace(estimate, estimator=None, reason=reason)

@@ -1,7 +1,7 @@
 """An estimate keeps what exact intervals need, not only a mean and a covariance.
 
-The target is said out loud. *fixed*: the people who answered are the population, and only the mechanism is
-random. *superpopulation*: they are a sample from a larger one, and sampling adds its own error.
+Every interval names its target. *fixed*: the people who answered are the population, and only the mechanism is random.
+*superpopulation*: they are a sample from a larger one, and sampling adds an error.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def on_simplex(shares: Floats) -> Floats:
 
 
 def share_variance(f: Any, p: Any, q: Any) -> Floats:
-    """Of the estimated share, per person of a fixed population with share f: with the f term, so not Var*."""
+    """Variance of the estimated share, per person of a fixed population with share f: with the f term, so not Var*."""
     f = np.asarray(f, float)
     return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2)
 
 
 class Estimator(Protocol):
-    """How error bars are read off what was tallied."""
+    """How error bars follow from a tally."""
 
     def variance(self, target: Target) -> Floats: ...
     def covariance(self, target: Target) -> Floats: ...
@@ -65,10 +65,8 @@ class CellEstimator:
     p: Floats  # (k,)
     q: Floats
     cross: Callable[[Floats], Floats]
-    one_each: bool = False  # every report supports one cell, so that the tally is all there is to know of the reports
-    spread: Callable[[Floats], Floats] | None = (
-        None  # var(sum of w_v Y_v) of a report, for every value held; Y: supports
-    )
+    one_each: bool = False  # every report supports one cell, so the tally holds all that the reports say
+    spread: Callable[[Floats], Floats] | None = None  # var(sum of w_v Y_v) of a report, by true value; Y: supports
 
     @property
     def raw(self) -> Floats:
@@ -95,8 +93,9 @@ class CellEstimator:
         return out, intervals.method_name(method, simultaneous)
 
 
-FEW = 50  # reports whose variance is stated with the largest mean square there can be
-FEWEST = 20  # reports whose interval takes it
+# Reports from which the estimated mean square is used, in variances and in intervals; of fewer, the largest possible.
+MIN_FOR_VARIANCE = 50
+MIN_FOR_INTERVAL = 20
 
 
 @dataclass(frozen=True)
@@ -117,9 +116,9 @@ class CodeEstimator:
     step: float
     rounding: float = 0.0  # how far a value may have moved to reach the grid
     law: ReportLaw | None = None
-    counts: Floats | None = None  # how often each report came; of people with weights, adding up to n as well
+    counts: Floats | None = None  # how often each report occurs; of people with weights, adding up to n as well
 
-    def _person(self, m: Floats, target: Target, square: Any) -> Floats:
+    def _variance_per_person(self, m: Floats, target: Target, square: Any) -> Floats:
         v0, v1, v2 = self.v
         least, most = m * m, m * self.top
         square = least if square is None else np.clip(square, least, np.maximum(least, most))
@@ -131,8 +130,8 @@ class CodeEstimator:
 
     def variance(self, target: Target) -> Floats:
         m = np.clip(np.array([self.mean]), 0, self.top)
-        few = self.square is not None and self.n < FEW and any(self.v)
-        return self._person(m, target, np.inf if few else self.square) * self.step**2 / self.n
+        few = self.square is not None and self.n < MIN_FOR_VARIANCE and any(self.v)
+        return self._variance_per_person(m, target, np.inf if few else self.square) * self.step**2 / self.n
 
     def covariance(self, target: Target) -> Floats:
         return self.variance(target).reshape(1, 1)
@@ -148,27 +147,27 @@ class CodeEstimator:
                 return (self.mean, self.mean), "known exactly"
             spread = 0.0 if self.square is None else max(self.square - self.mean**2, 0.0)
             return two_moments(self.mean, spread, self.n, (0.0, float(self.top)), level)
-        if self.square is None:  # two numbers: how often the second came is binomial, or varies less (fixed people)
+        if self.square is None:  # two numbers: the count of the second is binomial, or varies less (fixed people)
             first, second = (float(r) for r in self.law.readout)
             low, high = intervals.clopper_pearson(self.counts[1:], self.n, level)[0]
             return (first + (second - first) * low, first + (second - first) * high), "Clopper-Pearson mapped"
         if target == "superpopulation":
             return gaffke(self.law.readout, self.counts, self.law.ends, level), "Gaffke"
         square = self._largest_square()
-        score = intervals.score_variance(
-            self.mean, self.n, lambda m: self._person(np.asarray(m, float), target, square), 0.0, float(self.top), level
-        )
+
+        def variance(m: Any) -> Floats:
+            return self._variance_per_person(np.asarray(m, float), target, square)
+
+        score = intervals.score_variance(self.mean, self.n, variance, 0.0, float(self.top), level)
         if self.n > EXACT_UP_TO:
             return score, "score"
-        return (
-            fixed_mean(self.law, self.mean, square, self.n, self.top, level, score),
-            "inversion of the law of the reports",
-        )
+        ends = fixed_mean(self.law, self.mean, square, self.n, self.top, level, score)
+        return ends, "inversion of the law of the reports"
 
     def _largest_square(self) -> float:
-        """The mean square of the codes, its standard errors up; the largest there can be where reports are too few."""
+        """The mean square of the codes, plus its standard errors; of too few reports the largest possible."""
         assert self.law is not None and self.counts is not None and self.square is not None
-        if self.n < FEWEST or self.law.square is None:
+        if self.n < MIN_FOR_INTERVAL or self.law.square is None:
             return float(np.inf)
         spread = float(self.counts @ (self.law.square - self.square) ** 2) / (self.n - 1)
         return self.square + ERRORS * float(np.sqrt(spread / self.n))
@@ -199,10 +198,10 @@ class LinearEstimator:
 
 @dataclass(frozen=True)
 class SampledEstimator:
-    """n_j of N people, drawn whatever they hold, reported this column: the others add a sampling error of their own.
+    """n_j of N people, drawn independently of their values, reported this column: leaving out the others adds an error.
 
     For these N people: noise of n_j reports + f(1-f) (N - n_j) / (n_j (N - 1)), the variance of a draw without
-    replacement. Intervals are those of n_j people who stand for very many (superpopulation), which is a little wider.
+    replacement. Intervals are those of n_j people drawn from very many (superpopulation), which is a little wider.
     """
 
     base: Estimator  # of the n_j reports
@@ -229,41 +228,41 @@ class SampledEstimator:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Figures about the crowd. `mean` holds shares for a histogram, values for a mean and people for a count."""
+    """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count."""
 
     labels: Sequence[str]
     mean: Floats
     n: int
     unit: Literal["share", "value", "count"] = "share"
     estimator: Estimator | None = field(default=None, repr=False)
-    reason: str | None = None  # why there is no error bar, where there is none
-    target: Target = "fixed"  # whom the bars speak of when it is shown
+    reason: str | None = None  # why there is no error bar
+    target: Target = "fixed"  # the target of the bars when it is shown
     noisy: bool = False  # n itself was read off a protected sum
-    left_out: Estimate | None = None  # the noisy number of rows that are left out of these figures, where some may be
+    left_out: Estimate | None = None  # the noisy number of rows that have no part in these figures, where some may be
 
     @property
     def counts(self) -> Floats:
-        """Shares times people; of protected counts, these."""
+        """Shares times people; of protected counts, the counts."""
         if self.unit == "count":
             return self.mean
-        if isinstance(held := getattr(self.estimator, "counts", None), np.ndarray):
-            return held.astype(np.float64)
+        if isinstance(counts := getattr(self.estimator, "counts", None), np.ndarray):
+            return counts.astype(np.float64)
         if self.unit != "share":
             raise InvalidParameter("counts belong to shares; this estimate holds values.")
         return self.mean * self.n
 
     @property
     def cov(self) -> Floats:
-        """Covariance for a fixed population: the mechanism's noise alone (of two samples, for what they stand for)."""
+        """Covariance for the target: for a fixed population, of the mechanism's noise alone."""
         return self.covariance(self.target)
 
     def covariance(self, target: Target = "fixed") -> Floats:
         check_target(target)
-        return self._bars().covariance(target)
+        return self._estimator().covariance(target)
 
     def variance(self, target: Target = "fixed") -> Floats:
         check_target(target)
-        return self._bars().variance(target)
+        return self._estimator().variance(target)
 
     def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> Floats:
         """(low, high) of every figure, in rows, for the "fixed" population or for the "superpopulation"."""
@@ -275,9 +274,9 @@ class Estimate:
         """The interval, and the name of the method that gave it."""
         check_level(level)
         check_target(target)
-        return self._bars().interval(float(level), target, simultaneous)
+        return self._estimator().interval(float(level), target, simultaneous)
 
-    def _bars(self) -> Estimator:
+    def _estimator(self) -> Estimator:
         if self.estimator is None:
             raise NoUnbiasedEstimate(
                 f"this estimate carries no error bar: {self.reason or 'it is not unbiased'}.",
@@ -294,14 +293,13 @@ class Estimate:
                 f"got shape {matrix.shape}."
             )
         mean = matrix @ self.mean + constant
-        known = self.estimator is not None and bool(np.isfinite(self.mean).all())
-        reading = (
-            LinearEstimator(self.estimator, matrix, mean, rounding) if known and self.estimator is not None else None
-        )
-        return Estimate(labels, mean, self.n, "value", reading, self.reason, self.target, self.noisy, self.left_out)
+        estimator = None
+        if self.estimator is not None and np.isfinite(self.mean).all():
+            estimator = LinearEstimator(self.estimator, matrix, mean, rounding)
+        return Estimate(labels, mean, self.n, "value", estimator, self.reason, self.target, self.noisy, self.left_out)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
-        """One dictionary per figure: what tables, frames and JSON are made of."""
+        """One dictionary per figure, for tables, frames and JSON."""
         return self.rows_and_method(level, target)[0]
 
     def rows_and_method(self, level: float = 0.95, target: Target | None = None) -> tuple[list[dict[str, Any]], str]:
@@ -311,9 +309,9 @@ class Estimate:
         ]
         method = ""
         if self.estimator is not None:
-            whom = target or self.target
-            ends, method = self.interval_and_method(level, whom)
-            for row, (low, high), var in zip(out, ends, self.variance(whom), strict=True):
+            target = target or self.target
+            ends, method = self.interval_and_method(level, target)
+            for row, (low, high), var in zip(out, ends, self.variance(target), strict=True):
                 row |= {"low": float(low), "high": float(high), "sd": float(np.sqrt(var))}
         if self.unit == "share":
             for row, count in zip(out, self.counts, strict=True):

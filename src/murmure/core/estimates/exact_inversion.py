@@ -6,7 +6,7 @@ The mass of a binomial is built from ratios of neighbours,
 
 over a window around its mean, and divided by its sum: no factorial of N, so the digits do not depend on N. The window
 reaches t = 9 sd + 30 to either side. What it leaves out is at most 2 exp(-t^2 / (2 (V + t/3))) (Bernstein 1924), V the
-variance: 2e-18 or less, far below any tail that is asked for.
+variance: 2e-18 or less, far below any tail in use.
 
 The tails are monotone in f (p > q), and their normal quantiles nearly a straight line in f. So a search that draws the
 line through the two nearest values needs six to ten evaluations, where halving the range needs twenty for N = 10^6.
@@ -20,13 +20,13 @@ import numpy as np
 
 from murmure.core.types import Floats, Ints
 
-ROOM = 1 << 20  # floats of one table of masses
+MAX_TABLE = 1 << 20  # floats of one table of masses
 
 
 def accepted_counts(o: Ints, N: int, p: Floats, q: Floats, tail: float, guess: Floats) -> Ints:
     """First and last f in 0..N with P[X >= o | f] > tail and P[X <= o | f] > tail, in rows; one end twice if none is.
 
-    `guess` (rows of two shares) says where to look first; what is found does not depend on it.
+    `guess` (rows of two shares) is where the search starts; the result does not depend on it.
     """
     # If f is rejected as too small then P[X <= o | f + 1] >= 1 - tail > tail: f + 1 is not too large. So nothing is
     # accepted only when N is still too small or 0 already too large; both searches then stop at that end.
@@ -46,10 +46,7 @@ def _first(N: int, guess: Floats, step: Ints, chance: Callable[[Ints, Ints], Flo
 
     size = len(guess)
     low, high = np.full(size, -1, np.int64), np.full(size, N, np.int64)  # too small; large enough, or the last
-    at_low, at_high = (
-        np.full(size, -np.inf),
-        np.full(size, np.inf),
-    )  # normal quantiles of the chances, less that of tail
+    at_low, at_high = np.full(size, -np.inf), np.full(size, np.inf)  # normal quantiles of chances, less that of tail
     next_f, step = np.clip(guess, 0, N).astype(np.int64), step.copy()
     aim = float(ndtri(tail))
     while (open_ := np.flatnonzero(high - low > 1)).size:
@@ -80,7 +77,7 @@ def _at_least(o: Ints, f: Ints, N: int, p: Floats, q: Floats) -> Floats:
     order = np.argsort(width, kind="stable")
     start = 0
     while start < len(o):
-        rows = order[start : start + max(1, ROOM // int(4 * width[order[-1]] + 1))]
+        rows = order[start : start + max(1, MAX_TABLE // int(4 * width[order[-1]] + 1))]
         first, mass = _masses(f[rows], p[rows])
         other, beyond = _masses(N - f[rows], q[rows])
         # P[Bin(N - f, q) >= other, other + 1, ...], and 0 beyond the window; added from the small end

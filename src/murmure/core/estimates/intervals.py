@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from murmure.core.errors import InvalidParameter
 from murmure.core.types import Floats, Ints, Mask, Target
 
-EXACT_UP_TO = 2000  # people: all cells of so few are inverted exactly
+EXACT_UP_TO = 2000  # people; up to this number all cells are inverted exactly
 MIXED = "exact inversion (cells with few reports), score (the others)"
 BONFERRONI = ", simultaneous (Bonferroni)"
 
@@ -77,7 +77,7 @@ def share_intervals(
 
 
 def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Mask:
-    """Whether the score interval `ends` of a cell may stand for the exact one: the count varies enough all along it.
+    """Whether the score interval `ends` of a cell may replace the exact one: the count varies enough all along it.
 
     The count X has variance V(f) = N [q(1-q) + f (p-q)(1-p-q)], a straight line in the share f, and a skewness of at
     most 1 / sqrt V. Beyond z standard deviations a normal tail is off by two factors (Feller II, XVI.7, and XVI.4 for
@@ -89,7 +89,7 @@ def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Ma
     sqrt V >= 10 z keeps the second within 5 % of the tail, and sqrt V >= z^3 / 2.4 the first within a factor 1.5, of
     which one tail gains what the other loses (it matters above z = 4.9, with thousands of simultaneous cells).
     Enumerated coverage at 95 % is then at least .947. A cell that nobody holds, with few reports to be expected, does
-    not look normal, whatever N.
+    not look normal for any N.
     """
     z = normal_quantile(level)
     variance = N * (q * (1 - q) + ends.T * (p - q) * (1 - p - q)).min(axis=0)
@@ -143,7 +143,8 @@ def clopper_pearson(o: ArrayLike, N: float, level: float) -> Floats:
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
     o, tail, tiny = np.asarray(o, float), (1.0 - level) / 2.0, 1e-9
-    if N > 1e12:  # where the inverses lose their digits, and nobody counts so many: sums of nonsense must be read too
+    if N > 1e12:
+        # Here the inverses lose their digits. No real count is so large, but sums of nonsense need an interval too.
         r = (o / N)[:, None]
         half = normal_quantile(level) * np.sqrt(r * (1 - r) / N + (normal_quantile(level) / N) ** 2)
         return np.clip(r + half * np.array([-1.0, 1.0]), 0.0, 1.0)
@@ -184,7 +185,7 @@ def score_variance(
 
     def reach(end: float) -> tuple[float, float]:
         """First and last accepted point of the first accepted stretch from start towards end."""
-        # steps growing by 2^(1/4) from 2^-60 of the way: a narrow set in a wide range is still seen
+        # steps growing by 2^(1/4) from 2^-60 of the way: a narrow set in a wide range is still found
         path = np.append(start, start + (end - start) * np.exp2(np.arange(-240, 1) / 4.0))
         path[-1] = end
         yes = np.broadcast_to(accepted(path), path.shape)
@@ -230,7 +231,7 @@ def _check_people(N: int) -> None:
 
 
 def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tuple[Ints, Floats, Floats]:
-    """The support counts as an integer vector, p and q of every cell, once they are seen to be possible."""
+    """The support counts as an integer vector, p and q of every cell, once checked."""
     _check_level(level)
     _check_people(N)
     high, low = np.asarray(p, float), np.asarray(q, float)

@@ -1,4 +1,4 @@
-"""Error bars of what is read off protected sums: noise, sampling and rounding to the grid in one interval.
+"""Error bars of figures from protected sums: noise, sampling and rounding to the grid in one interval.
 
 A sum of integers carries noise Z of a known law, symmetric and with one mode. So a count alone is inverted exactly:
 truth = count - Z, and |Z| <= law.quantile(alpha) with probability 1 - alpha. A figure that adds several noises, each
@@ -14,6 +14,7 @@ variances that noisy sums give, or their largest value; noise and sampling are p
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +34,8 @@ TOO_NOISY = "the noise is as large as the number of people, so that there is not
 EXACTLY = "known exactly"
 
 
-class Recalled:
-    """A law that remembers what it was asked: groups and levels ask the same again and again."""
+class CachedLaw:
+    """A law that caches its quantiles and its variance: groups and levels ask for the same ones again and again."""
 
     def __init__(self, law: NoiseLaw) -> None:
         self.law = law
@@ -48,11 +49,11 @@ class Recalled:
         return getattr(self.law, name)
 
     def __repr__(self) -> str:
-        return f"Recalled({type(self.law).__name__}, variance {self.variance:.6g})"
+        return f"CachedLaw({type(self.law).__name__}, variance {self.variance:.6g})"
 
 
-def recalled(noisy: NoisySum) -> NoisySum:
-    laws = tuple(law if law is None or isinstance(law, Recalled) else Recalled(law) for law in noisy.laws)
+def with_cached_laws(noisy: NoisySum) -> NoisySum:
+    laws = tuple(law if law is None or isinstance(law, CachedLaw) else CachedLaw(law) for law in noisy.laws)
     return NoisySum(noisy.blocks, noisy.sum, laws)
 
 
@@ -61,17 +62,17 @@ def variance_of(law: NoiseLaw | None) -> float:
 
 
 def reach(law: NoiseLaw | None, level: float) -> float:
-    """How far a noise goes, when it is one of several: its quantile, and not less than a normal one's.
+    """How far a noise reaches, when it is one of several: its quantile, and at least that of a normal law.
 
-    A sharp law (Laplace) goes farther than a normal one at high levels; at low levels sums of many go farther than it.
-    And half a unit more, since a noise sits on whole numbers and its multiples do not.
+    A peaked law (Laplace) reaches farther than a normal one at high levels; at low levels sums of many reach farther.
+    Half a unit is added, since the noise is a whole number and its multiples are not.
     """
     if law is None:
         return 0.0
     return max(float(law.quantile(1 - level)), normal_quantile(level) * float(np.sqrt(law.variance))) + 0.5
 
 
-def between(a: float, b: float, c: float, low: float, high: float) -> tuple[float, float]:
+def quadratic_interval(a: float, b: float, c: float, low: float, high: float) -> tuple[float, float]:
     """{ t in [low, high] : a t^2 - 2 b t + c <= 0 } for a > 0; its nearest end twice where it misses the range."""
     root = np.sqrt(max(b * b - a * c, 0.0))
     return float(np.clip((b - root) / a, low, high)), float(np.clip((b + root) / a, low, high))
@@ -126,12 +127,12 @@ class ShareEstimator:
         return bool(self.total > np.sqrt(len(self.counts)) * q)
 
     def divides(self, level: float) -> bool:
-        """Whether the noisy total is surely not zero: judged on noisy totals, never on the people."""
+        """Whether the total is surely not zero: decided by noisy totals, which reveal nothing more."""
         return self._divides(reach(self.law, level))
 
     @property
     def shares(self) -> Floats:
-        """Unbiased up to the noise of the total; where there is nothing to divide by, all alike (and not released)."""
+        """Unbiased up to the noise of the total; all equal (and not released) where there is nothing to divide by."""
         k = len(self.counts)
         return self.counts / self.total if self.divides(0.95) else np.full(k, 1 / k)
 
@@ -196,7 +197,7 @@ class NoisyMoments:
         return all(law is None for law in self.laws)
 
     def divides(self, level: float) -> bool:
-        """Whether the noisy count is surely not zero: judged on noisy totals, never on the people."""
+        """Whether the count is surely not zero: decided by noisy totals, which reveal nothing more."""
         return self.count > reach(self.laws[0], level)
 
     @property
@@ -210,13 +211,13 @@ class NoisyMoments:
 
     @property
     def _second(self) -> float:
-        """The mean of u^2; of what rounding down took from squares, half is given back."""
+        """The mean of u^2; half of what rounding down took from squares is added."""
         lost = 0.5 if self.times > 1 else 0.0
         return float(self.times * (self.square / self.n + lost) + float(self.r) ** 2) / 2
 
     @property
     def spread(self) -> float:
-        """The variance of u, kept between 0 and what a mean in this place allows (Bhatia and Davis, 2000)."""
+        """The variance of u, clipped to 0 and the largest variance for this mean (Bhatia and Davis, 2000)."""
         return float(np.clip(self._second - self.u**2, 0.0, float(self.r) ** 2 - self.u**2))
 
     def slopes_of_spread(self) -> Floats:
@@ -229,7 +230,7 @@ class NoisyMoments:
         return np.array([variance_of(law) for law in self.laws])
 
     def largest_spread(self) -> float:
-        """The variance of u for sampling errors: two standard errors up, and at most the largest there is."""
+        """The variance of u for sampling errors: plus two standard errors, and at most the largest possible."""
         noise = float(np.sqrt(self.slopes_of_spread() ** 2 @ self.variances))
         off = 2 * float(np.sqrt(self.variances[1] + self.u**2 * self.variances[0])) / self.n
         most = float(self.r) ** 2 - max(0.0, abs(self.u) - off) ** 2
@@ -260,7 +261,7 @@ class MeanEstimator:
         else:
             q0, q1 = reach(m.laws[0], level), reach(m.laws[1], level)
             n, s, r = float(m.count), float(m.sum), float(m.r)
-            ends = between(n * n - q0 * q0, s * n, s * s - q1 * q1, -np.inf, np.inf)
+            ends = quadratic_interval(n * n - q0 * q0, s * n, s * s - q1 * q1, -np.inf, np.inf)
             if target == "superpopulation":
                 # divided by N where there may be N + q0 people: a sample worth N^2 / (N + q0)
                 limits, method = two_moments(m.u, m.largest_spread(), n * n / (n + q0), (-r, r), level)
@@ -281,7 +282,7 @@ class VarianceEstimator:
     m: NoisyMoments
 
     def _sampling(self) -> float:
-        """Of the mean of (u - mean)^2, which lies in [0, w]: its variance is at most v (w - v) (Bhatia and Davis)."""
+        """Variance of the mean of (u - mean)^2, which lies in [0, w]: at most v (w - v) (Bhatia and Davis)."""
         m = self.m
         v, w = m.largest_spread(), (m.r + abs(m.u)) ** 2
         return max(0.0, v * (w - v)) / m.n
@@ -290,7 +291,7 @@ class VarianceEstimator:
         return self.m.count > 3 * reach(self.m.laws[0], level)
 
     def _limits(self, level: float) -> Floats:
-        """Of v by sampling alone: that variance is reached where (u - mean)^2 is 0 or w, w with the chance v / w."""
+        """Limits of v from sampling alone, for the widest law: (u - mean)^2 is w with chance v / w, and 0 otherwise."""
         m = self.m
         v, w = m.largest_spread(), (m.r + abs(m.u)) ** 2
         n = m.n**2 / (m.n + reach(m.laws[0], level))
@@ -347,13 +348,9 @@ class SumEstimator:
         upper = max(0.0, self.count + reach(self.laws[0], level))
         far = self.unit * reach(self.laws[1], level)
         slope = self.low + self.high
-        bound = (
-            slope * self.sum
-            + abs(slope) * far
-            - self.low
-            * self.high
-            * (upper if self.low * self.high < 0 else max(0.0, self.count - reach(self.laws[0], level)))
-        )
+        product = self.low * self.high
+        people = upper if product < 0 else max(0.0, self.count - reach(self.laws[0], level))
+        bound = slope * self.sum + abs(slope) * far - product * people
         return float(np.clip(bound, 0.0, upper * max(abs(self.low), abs(self.high)) ** 2))
 
     def variance(self, target: Target) -> Floats:
@@ -382,8 +379,8 @@ class SumEstimator:
     def _jumps(self, level: float) -> Floats:
         """How far a draw reaches down and up: the most skewed sum with these squares has all people at the larger end.
 
-        Then it is c times a Poisson count of m = squares / c^2 people. Where both ends are far from 0 in other
-        directions, the longer of its two limits is taken on both sides.
+        Then it is c times a Poisson count of m = squares / c^2 people. Where the range has both signs, the longer of
+        its two limits is taken on both sides.
         """
         c = max(abs(self.low), abs(self.high))
         if c == 0:
@@ -414,7 +411,7 @@ class QuantileEstimator:
     rounding: float
 
     def _times(self, level: float) -> float:
-        """How many standard deviations the sum of several noises goes: `reach`, per unit."""
+        """How many standard deviations the sum of several noises reaches: `reach`, per unit."""
         ratios = [reach(law, level) / np.sqrt(law.variance) for law in self.laws if law is not None and law.variance]
         return float(max([normal_quantile(level), *ratios]))
 
@@ -423,7 +420,7 @@ class QuantileEstimator:
 
     @property
     def chosen(self) -> Ints:
-        """The first cell where the distribution function, made to rise, passes q; the middle one, where it may not."""
+        """The first cell where the distribution function, made monotone, passes q; the middle one of too few people."""
         if not self.divides(0.95):
             return np.full(len(self.q), len(self.values) // 2)
         rising = (np.maximum.accumulate(self.D, axis=1) + np.minimum.accumulate(self.D[:, ::-1], axis=1)[:, ::-1]) / 2
@@ -439,7 +436,7 @@ class QuantileEstimator:
             max(self.total, 0.0) * self.q * (1 - self.q) if target == "superpopulation" else np.zeros(len(self.q))
         )
         squared = (self._times(level) * self.sd) ** 2 + normal_quantile(level) ** 2 * sampling[:, None]
-        h = np.sqrt(squared) + 1e-9 * max(1.0, abs(self.total))  # floats that stand for whole numbers
+        h = np.sqrt(squared) + 1e-9 * max(1.0, abs(self.total))  # floats in place of whole numbers
         enough = self.D + h >= 0
         enough[:, -1] = True  # everybody is at or below the last value
         short = np.ones_like(enough)
@@ -450,7 +447,7 @@ class QuantileEstimator:
         return np.stack([np.argmax(kept, axis=1), k - 1 - np.argmax(kept[:, ::-1], axis=1)], axis=1)
 
     def variance(self, target: Target) -> Floats:
-        """The square of half the interval of one standard deviation (68.27 %), the grid's rounding left out."""
+        """The square of half the interval of one standard deviation (68.27 %), without the rounding of the grid."""
         low, high = self.values[self._cells(0.6827, target)].T
         return np.asarray(((high - low) / 2) ** 2)
 
@@ -470,7 +467,7 @@ class QuantileEstimator:
 
 @dataclass(frozen=True, eq=False)
 class StackedEstimator:
-    """Figures of groups that share nobody, one below the other."""
+    """Figures of groups that have nobody in common, one below the other."""
 
     parts: Sequence[Estimator]
 
@@ -485,24 +482,20 @@ class StackedEstimator:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         each = level_of_each(level, len(self.parts), simultaneous)
         found = [part.interval(each, target, simultaneous) for part in self.parts]
-        methods: dict[str, int] = {}
-        for _, method in found:
-            alone = method.removesuffix(BONFERRONI)
-            methods[alone] = methods.get(alone, 0) + 1
+        methods = Counter(method.removesuffix(BONFERRONI) for _, method in found)
         few = methods.pop(TOO_FEW, 0)
-        said = "; ".join(methods) if methods else TOO_FEW
+        name = "; ".join(methods) if methods else TOO_FEW
         if few and methods:
-            said += f", and {TOO_FEW} in {few} of {len(found)}"
-        return np.concatenate([ends for ends, _ in found]), method_name(said, simultaneous and bool(methods))
+            name += f", and {TOO_FEW} in {few} of {len(found)}"
+        return np.concatenate([ends for ends, _ in found]), method_name(name, simultaneous and bool(methods))
 
 
 def stacked(labels: Sequence[str], parts: Sequence[Estimate], n: int) -> Estimate:
     """Estimates of one figure each, as one."""
-    readings = [part.estimator for part in parts if part.estimator is not None]
+    estimator = StackedEstimator([part.estimator for part in parts if part.estimator is not None])
     mean = np.concatenate([part.mean for part in parts])
-    gone = [part.left_out for part in parts if part.left_out is not None]
-    left_out = stacked(labels, gone, sum(one.n for one in gone)) if len(gone) == len(parts) else None
-    why = next((part.reason for part in parts if part.reason), None)
+    counts = [part.left_out for part in parts if part.left_out is not None]
+    left_out = stacked(labels, counts, sum(count.n for count in counts)) if len(counts) == len(parts) else None
+    reason = next((part.reason for part in parts if part.reason), None)
     noisy = any(part.noisy for part in parts)
-    reading = StackedEstimator(readings)
-    return Estimate(list(labels), mean, n, parts[0].unit, reading, why, noisy=noisy, left_out=left_out)
+    return Estimate(list(labels), mean, n, parts[0].unit, estimator, reason, noisy=noisy, left_out=left_out)

@@ -1,7 +1,7 @@
 """Intervals for a mean of n reports, each a bounded number whose expectation is a person's value.
 
 Two questions, two methods. Neither assumes that a sum of few reports looks normal: at a large epsilon a report is off
-rarely and far, and one person in fifty may hold the other end of the range.
+rarely and by far, and one person in fifty may be at the other end of the range.
 
 superpopulation. The reports are a sample of one unknown law on [a, b]. Gaffke's bound (N. Gaffke, Three test statistics
 for a nonparametric one-sided hypothesis on the mean of a nonnegative variable, Math. Methods Statist. 14, 2005; Phan,
@@ -9,10 +9,10 @@ Thomas, Learned-Miller, Towards practical mean bounds for small samples, ICML 20
 
     D_1 x_1 + ... + D_n x_n + D_{n+1} b,      D uniform on the simplex (Dirichlet with all parameters 1),
 
-and a takes the place of b for the lower end. The end of the range stands for what may exist and was not seen. With two
-values it is Clopper and Pearson's interval, and with many people the normal one. (That it covers every law is not
-proved; no law is known for which it fails. We measure it: tests/statistical/test_mean_coverage.py.) The law of the sum
-is read off the saddlepoint:
+and a takes the place of b for the lower end. The end of the range represents values that exist and were not drawn.
+With two values it is Clopper and Pearson's interval, and with many people the normal one. (That it covers every law is
+not proved; no law is known for which it fails. We measure it: tests/statistical/test_mean_coverage.py.) The law of the
+sum comes from the saddlepoint:
 
     P[sum D_i x_i <= t] = P[sum (x_i - t) G_i <= 0],   G_i exponential,   K(s) = - sum log(1 - s (x_i - t)),
 
@@ -110,14 +110,14 @@ def points(n: int) -> int:
 def fixed_mean(
     law: ReportLaw, mean: float, square: float, n: int, top: int, level: float, near: tuple[float, float]
 ) -> tuple[float, float]:
-    """Means in 0 .. top that neither tail rejects. `near`: an interval whose length says how closely to look."""
+    """Means in 0 .. top that neither tail rejects. `near`: an interval whose length gives the precision."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
     tail = (1 - level) / 2
     fine = max((near[1] - near[0]) * 1e-4, top * 1e-12)
 
-    def beyond(m: float, side: int) -> float:
+    def excess(m: float, side: int) -> float:
         """The normal quantile of one tail at m, less that of alpha / 2: above 0 where m is kept."""
         e = law.at_the_ends(m, float(np.clip(square, m * m, m * top)), n, top)
         chance = law.tails(law.sums(m, n, top, e), mean, n)[side]
@@ -125,27 +125,27 @@ def fixed_mean(
 
     def end(rejected: float, side: int) -> float:
         """From an end of the range, the first mean that this tail keeps."""
-        if beyond(rejected, side) > 0:
+        if excess(rejected, side) > 0:
             return rejected
         inside = float(top) - rejected
         start = min(max(mean, 0.0), float(top))
-        if beyond(start, side) > 0:
+        if excess(start, side) > 0:
             inside = start
-        elif beyond(inside, side) <= 0:
+        elif excess(inside, side) <= 0:
             return inside
-        return float(brentq(lambda m: beyond(m, side), rejected, inside, xtol=fine))
+        return float(brentq(lambda m: excess(m, side), rejected, inside, xtol=fine))
 
     return end(0.0, 0), end(float(top), 1)
 
 
 def gaffke(values: Floats, counts: Floats, ends: tuple[float, float], level: float) -> tuple[float, float]:
-    """The interval for the expectation of numbers in `ends`, of which values[i] came counts[i] times."""
+    """The interval for the expectation of numbers in `ends`, of which values[i] occurred counts[i] times."""
     from scipy.optimize import brentq
 
     tail = (1 - level) / 2
     low, high = ends
-    seen = counts > 0
-    x, w = values[seen], counts[seen]
+    occurs = counts > 0
+    x, w = values[occurs], counts[occurs]
     mean = float(w @ x / w.sum())
 
     def end(bound: float) -> float:

@@ -1,12 +1,12 @@
-"""The mean of a number, read off the shares of its values.
+"""The mean of a number, from the shares of its values.
 
 Shares estimate the mean without bias, sum over v of f_v v. What its interval needs is more than their covariance:
 
-- every report supports one value (GRR, hidden draws of codes, Warner, or nothing randomised): then a report is worth a
-  number of its own, and the mean is one of reports (report_means.py);
+- every report supports one value (GRR, hidden draws of codes, Warner, or nothing randomised): then each report is worth
+  a number, and the mean is one of reports (report_means.py);
 - a report supports several values (bits, hashes, sets): the delta method, whose variance is a mean over people of what
-  one who holds v adds,  V_v.  That mean is estimated without bias from the shares too, and taken twice its standard
-  error up; of few reports the largest V_v is taken.
+  a person with value v adds,  V_v.  That mean is estimated without bias from the shares too, and twice its standard
+  error is added; of few reports the largest V_v is taken.
 
 All intervals are cut to the public bounds of the mean.
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.estimates.estimate import (
-    FEWEST,
+    MIN_FOR_INTERVAL,
     CellEstimator,
     Estimate,
     LinearEstimator,
@@ -80,7 +80,7 @@ class CellMeanEstimator:
 
     @cached_property
     def _weights(self) -> Floats:
-        """Of the supports:  mean = middle + sum over v of w_v (Y_v - q_v) / (p_v - q_v)."""
+        """Weights of the supports:  mean = middle + sum over v of w_v (Y_v - q_v) / (p_v - q_v)."""
         return self.w / (self.cells.p - self.cells.q)
 
     def interval(self, level: float, target: Target) -> tuple[tuple[float, float], str]:
@@ -99,10 +99,9 @@ class CellMeanEstimator:
             assert law.square is not None
             square, mean = float(counts @ law.square) / c.n, (self.mean - self.low) / step
             error = np.sqrt(float(counts @ (law.square - square) ** 2) / max(1, c.n - 1) / c.n)
-            largest = np.inf if c.n < FEWEST else square + ERRORS * float(error)
-            (near,), _ = np.array([self._delta(level, target)[0]]), ""
-            near = (near - self.low) / step
-            ends = fixed_mean(law, mean, largest, c.n, top, level, (float(near[0]), float(near[1])))
+            largest = np.inf if c.n < MIN_FOR_INTERVAL else square + ERRORS * float(error)
+            low, high = ((end - self.low) / step for end in self._delta(level, target)[0])
+            ends = fixed_mean(law, mean, largest, c.n, top, level, (low, high))
             method = "inversion of the law of the reports"
         return (self.low + step * ends[0], self.low + step * ends[1]), method
 
@@ -129,12 +128,12 @@ class CellMeanEstimator:
         return (self.mean - half, self.mean + half), "delta"
 
     def _variance(self, target: Target) -> float:
-        """Of what one person adds to the mean: two standard errors up, and at most the largest."""
+        """Variance of what one person adds to the mean: plus two standard errors, and at most the largest."""
         c = self.cells
         each = self._by_value(self._weights)
         if target == "superpopulation":
             each = each + np.square(self.w - (self.mean - (self.low + self.high) / 2))
-        if c.n < FEWEST:
+        if c.n < MIN_FOR_INTERVAL:
             return float(each.max())
         # sum f_v V_v is a linear function of the shares as the mean is, with V_v for w_v
         noise = on_simplex(c.raw) @ self._by_value(each / (c.p - c.q))
@@ -142,15 +141,15 @@ class CellMeanEstimator:
         return float(np.clip(c.raw @ each + ERRORS * error, each.min(), each.max()))
 
     def _by_value(self, weights: Floats) -> Floats:
-        """The variance of sum w_v Y_v for every value that a person may hold."""
+        """The variance of sum w_v Y_v for every true value."""
         c = self.cells
         if c.spread is not None:
             return c.spread(weights)
         out = np.empty(len(weights))
         for v in range(len(weights)):
-            held = np.arange(len(weights)) == v
-            cov = c.cross(held.astype(float))
-            chance = np.where(held, c.p, c.q)
+            is_v = np.arange(len(weights)) == v
+            cov = c.cross(is_v.astype(float))
+            chance = np.where(is_v, c.p, c.q)
             np.fill_diagonal(cov, chance * (1 - chance))
             out[v] = weights @ cov @ weights
         return out

@@ -1,8 +1,8 @@
 """Linear algebra without rounding: matrices of fractions.
 
-Normal equations square the condition number of the data; here that costs digits of whole numbers (elimination.py) and
-not digits of the answer. What decides the next question of a model is computed with these functions and never with
-floats: two machines then decide alike.
+Normal equations square the condition number of the data. Here this makes whole numbers longer (elimination.py), and
+costs no digits of the answer. Whatever decides the next question of a model is computed with these functions and never
+with floats, so that all machines decide alike.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Vector = tuple[Fraction, ...]
 
 
 class Singular(ArithmeticError):
-    """No inverse. `columns`: the first column that depends on earlier ones, and those that it depends on."""
+    """There is no inverse. columns: the first column that depends on earlier ones, and those that it depends on."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         super().__init__(f"column {columns[0]} is a combination of columns {list(columns[1:])}")
@@ -41,7 +41,7 @@ class Singular(ArithmeticError):
 
 
 def solve(A: Rows, B: Rows) -> Matrix:
-    """X with A X = B, exactly; Singular says which columns of A are to blame."""
+    """X with A X = B, exactly. Raises Singular, with the dependent columns of A."""
     p = len(A)
     m, _ = clear_denominators([[*a, *b] for a, b in zip(A, B, strict=True)])
     scales = [math.gcd(*(row[j] for row in m)) or 1 for j in range(p)]
@@ -56,7 +56,7 @@ def solve(A: Rows, B: Rows) -> Matrix:
 
 
 def inverse(A: Rows) -> Matrix:
-    """A^-1. Of a symmetric matrix, as Gram matrices are, one half is computed."""
+    """A^-1. Of a symmetric matrix only one half is computed."""
     p = len(A)
     if all(A[i][j] == A[j][i] for i in range(p) for j in range(i)):
         m, scale, h = balance(A)
@@ -68,9 +68,9 @@ def inverse(A: Rows) -> Matrix:
 
 
 def dependencies(A: Rows) -> dict[int, dict[int, Fraction]]:
-    """Of the Gram matrix Z'Z: each column of Z that depends on earlier ones, as a combination of those. {}: full rank.
+    """Columns of Z that depend on earlier ones, each as a combination of those, from A = Z'Z. {}: Z has full rank.
 
-    Z'Z u = 0 says |Z u|^2 = u'Z'Z u = 0, so the columns of Z'Z depend on one another as those of Z do.
+    Z'Z u = 0 means |Z u|^2 = u'Z'Z u = 0, so the columns of Z'Z have the dependencies of those of Z.
     """
     m, _ = clear_denominators(A)
     pivots, _ = eliminate(m, len(A))
@@ -82,9 +82,9 @@ def dependencies(A: Rows) -> dict[int, dict[int, Fraction]]:
 
 
 def orthogonalise(A: Rows) -> tuple[Matrix, Vector]:
-    """Of A = Z'Z: T, upper triangular with ones on its diagonal, and d: Z T has orthogonal columns of squares d.
+    """T and d, from A = Z'Z: Z T has orthogonal columns of squares d; T is upper triangular, with ones on its diagonal.
 
-    Column a of T says what is left of column a of Z when those before it are taken out (Gram-Schmidt, from sums).
+    Column a of T is what is left of column a of Z once the columns before it are taken out (Gram-Schmidt, from sums).
     """
     p = len(A)
     m, _ = clear_denominators(A)
@@ -108,7 +108,7 @@ def identity(p: int) -> Matrix:
 
 
 def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
-    """From the upper half, row by row."""
+    """The symmetric matrix whose upper half is given, row by row."""
     entry = iter(upper)
     half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
     return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
@@ -119,7 +119,7 @@ def transpose(A: Rows) -> Matrix:
 
 
 def matmul(A: Rows, B: Rows) -> Matrix:
-    """A B. Whole numbers are added up, and one fraction is reduced for each entry."""
+    """A B. Adds up whole numbers, and reduces one fraction for each entry: faster than adding fractions."""
     a, left = clear_denominators(A)
     b, right = clear_denominators(transpose(B))
     return tuple(
@@ -143,7 +143,7 @@ def quadratic(v: Sequence[Any], A: Rows) -> Fraction:
 
 
 def submatrix(A: Rows, rows: Sequence[int], columns: Sequence[int] | None = None) -> Matrix:
-    """These rows and columns (the same ones, where none are named)."""
+    """These rows and columns; without `columns`, the same as rows."""
     across = rows if columns is None else columns
     return tuple(tuple(A[i][j] for j in across) for i in rows)
 
@@ -156,20 +156,21 @@ def plus(A: Rows, B: Rows) -> Matrix:
     return tuple(tuple(u + v for u, v in zip(a, b, strict=True)) for a, b in zip(A, B, strict=True))
 
 
-# -- how well conditioned ---------------------------------------------------------------------------------------------
+# -- condition number --------------------------------------------------------------------------------------------------
 
 
 def condition_number(A: Rows, inverted: Rows | None = None, *, scaled: bool = False) -> float:
-    """Of Z, from A = Z'Z: its largest singular value over its smallest, sqrt(|A| |A^-1|) in the 2-norm.
+    """The condition number of Z, from A = Z'Z: largest over smallest singular value, sqrt(|A| |A^-1|) in the 2-norm.
 
-    The smallest eigenvalue of A is read off the exact inverse as a largest one: floats lose it where columns nearly
-    depend on one another. scaled: every column of Z is first brought to length one, so that units do not matter.
+    scaled: every column of Z is first brought to length one, so that units do not matter.
     """
+    # Floats would lose the smallest eigenvalue of A where columns nearly depend on one another. As the largest
+    # eigenvalue of the exact inverse it keeps its digits.
     if inverted is None:
         inverted = inverse(A)
     lengths = [Fraction(root(A[i][i])) for i in range(len(A))] if scaled else None
     (a, i), (b, j) = _norm(A, lengths and [1 / v for v in lengths]), _norm(inverted, lengths)
-    size = i + j + (i + j) % 2  # even, so that its half can be put back
+    size = i + j + (i + j) % 2  # even: its half is an exponent again
     try:
         return math.ldexp(math.sqrt(math.ldexp(a * b, i + j - size)), size // 2)
     except OverflowError:

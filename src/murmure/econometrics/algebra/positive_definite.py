@@ -1,4 +1,4 @@
-"""Whether a symmetric matrix of sums is positive definite, decided by exact arithmetic: the same on every machine."""
+"""Whether a symmetric matrix of sums is positive definite, by exact arithmetic: every machine decides alike."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from fractions import Fraction
 from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.rounding import rounded
 
-NOTHING_LEFT_BITS = 44  # bits
+# Rows are added up as floats of 53 bits, so 2**-44 of a square, or less, counts as nothing.
+NOTHING_LEFT_BITS = 44
 
 
 def first_not_positive(A: Sequence[Sequence[Fraction]]) -> int | None:
-    """The first column of a symmetric matrix that is not clear of those before it; None: it is positive definite.
+    """The first column of a symmetric matrix that depends on those before it; None if the matrix is positive definite.
 
-    By leading minors (Sylvester): the quotient of two of them is what a column leaves of its square once those before
-    it are taken out. Rows are added up as floats, of 53 bits: 2**-44 of the square and less is nothing.
+    By leading minors (Sylvester): the quotient of two of them is what is left of the square of a column, once the
+    columns before it are taken out.
     """
     over = math.lcm(*(v.denominator for row in A for v in row))
     m, last = [[int(v * over) for v in row] for row in A], 1

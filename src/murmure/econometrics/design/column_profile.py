@@ -1,9 +1,9 @@
-"""What one column of one's own table holds, batch after batch: its ends, its decimals, its labels.
+"""What one column of a table holds, collected batch by batch: its smallest and largest number, decimals, labels.
 
-A float is exact where it is the nearest one of a decimal of at most 15 digits, which is how people write numbers: two
-such decimals never share a float. Then the column is on the grid of its decimals and sums of it are exact. Floats that
-came out of a calculation have 17 digits; they are put on a grid of 17 digits of the largest of them, so that a float
-moves by 2**-53 of itself and half a step, 10**-16 of the largest, at most (core/cells/parsed_decimals.py).
+People write decimals of at most 15 digits, and two such decimals never share a float. If every float of a column is the
+nearest one of such a decimal, the column is on the grid of its decimals, and its sums are exact. Floats that were
+calculated have 17 digits. These are put on a grid of 17 digits of the largest of them: a float then moves by at most
+2**-53 of itself and half a step, 10**-16 of the largest (core/cells/parsed_decimals.py).
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.design.number_texts import strange_among_numbers
 
-DIGITS = 15  # of a decimal that is the only one of its float
-GRID_DIGITS = 17  # of the largest number, where numbers are rounded: codes stay below 2**58
-MIN_DIGITS = 10  # of the largest number, at the very least
-FLOAT32_DIGITS = 6  # of one that is the only one of its float of 32 bits
-FIRST_LOOK = 1024  # floats that are looked at first: most columns that need the rounded grid show it at once
+DIGITS = 15  # two decimals of at most 15 digits never share a float
+GRID_DIGITS = 17  # of the largest number, if numbers are rounded: codes stay below 2**58
+MIN_DIGITS = 10  # of the largest number; with fewer the column is refused
+FLOAT32_DIGITS = 6  # as DIGITS, for floats of 32 bits
+# Most columns that need the rounded grid show it within their first floats, so these are tried before all others.
+FIRST_LOOK = 1024
 BLOCK = 1 << 15
 MAX_INFERRED_LABELS = 100_000
 FEWER_LABELS = "name the columns that are needed, or put labels together"
 
 
 def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
-    """The fewest decimals, at least `known`, that all of these have; None: some need more than so many digits."""
+    """The fewest decimals, at least `known`, that write all of these; None if some need more than `digits` digits."""
     rest = x[~_is_decimal(x, known, digits)]
     for part in (rest[:FIRST_LOOK], rest):
         need = known
@@ -58,24 +59,24 @@ def _is_decimal(x: NDArray[Any], places: int, digits: int) -> NDArray[np.bool_]:
 
 @dataclass
 class ColumnProfile:
-    """A column, as far as it has been read."""
+    """What the batches of a column that were read so far hold."""
 
     name: str
-    as_labels: bool = False  # numbers are wanted as labels
-    from_text: bool = False  # a CSV: numbers and booleans come as text
-    has_point: bool = False  # there, some are written with a point: 1.0 is no whole number to whoever parses the file
+    as_labels: bool = False  # numbers count as labels
+    from_text: bool = False  # from a CSV file, where numbers and booleans are text
+    has_point: bool = False  # some numbers of a CSV have a decimal point: parsers do not read 1.0 as a whole number
     kind: str | None = None  # "numbers", "labels", "booleans"
     low: Decimal | None = None
     high: Decimal | None = None
-    places: int | None = 0  # None: more than any decimal of 15 digits has
+    places: int | None = 0  # decimals; None if 15 digits are not enough
     labels: set[Any] | None = field(default_factory=set)  # None: too many
-    mostly_numbers: bool = False  # too many were seen, and most of them are numbers
-    labels_are_text: bool = True  # labels came as text: nothing but their look says what they are
+    mostly_numbers: bool = False  # there are too many labels to keep, and most of them are numbers
+    labels_are_text: bool = True  # no type of the table marks them as labels
 
     # -- batches
 
     def update(self, column: Any) -> None:
-        """A batch of the column, of which nothing is missing."""
+        """Add a batch of the column, without missing values."""
         import pyarrow as pa
 
         t = pa.types
@@ -142,12 +143,12 @@ class ColumnProfile:
         self.high = high if self.high is None else max(self.high, high)
 
     def _add_text(self, column: Any) -> None:
-        """Text of a CSV may be numbers or booleans: it is what all of it can be."""
+        """Text of a CSV file: booleans or numbers if all of it can be read so, else labels."""
         distinct = column.unique()
         if not self.from_text:
             self._add_labels(distinct)
             return
-        self._keep_labels(distinct.to_pylist())  # numbers too: a later row may hold a word
+        self._keep_labels(distinct.to_pylist())  # numbers too: a later batch may hold a word
         if self.kind in (None, "booleans") and set(distinct.slice(0, 9).to_pylist()) <= BOOLEAN_WORDS:
             self.kind = "booleans"
             return
@@ -158,7 +159,7 @@ class ColumnProfile:
         self._measure(numbers)
 
     def _numbers_in(self, distinct: Any) -> Any:
-        """The numbers that a text writes; None where it is none. 007 is a name in digits, and so is 0x1f."""
+        """The texts as numbers; None if some are not numbers. 007 and 0x1f are names in digits, not numbers."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -178,14 +179,14 @@ class ColumnProfile:
 
     @property
     def is_mixed(self) -> bool:
-        """Text that is numbers but for some rows, and that nobody said to be labels."""
+        """Whether most texts are numbers and some are not, in a column that is not declared to hold labels."""
         if self.kind != "labels" or self.as_labels or not self.labels_are_text:
             return False
         return self.mostly_numbers if self.labels is None else bool(strange_among_numbers(self.labels))
 
     @property
     def constant(self) -> Any:
-        """The value that all rows hold, where it is one and the same; else None."""
+        """The value of all rows, if they hold only one; else None."""
         if self.kind == "numbers":
             return self.low if self.low == self.high else None
         if self.kind == "labels" and self.labels is not None and len(self.labels) == 1:
@@ -193,7 +194,7 @@ class ColumnProfile:
         return None
 
     def domain(self, order: list[Any] | None = None) -> Domain:
-        """The domain that holds what was seen; order: that of the labels."""
+        """The smallest domain that holds all batches. order: the order of the labels."""
         if self.kind == "booleans":
             return Categories([False, True])
         if self.kind == "labels" or self.as_labels:
@@ -220,21 +221,22 @@ class ColumnProfile:
         out = sorted(labels) if numbers or all(isinstance(v, str) for v in labels) else sorted(labels, key=str)
         if order is not None:
             out = [v for v in order if v in labels] + [v for v in out if v not in order]
-        if len(out) == 1:  # a category needs another that could be
-            if numbers and out[0] == 1:  # of no and yes
+        # Categories need two values at least, so another is made up; a column of ones is one of no (0) and yes (1).
+        if len(out) == 1:
+            if numbers and out[0] == 1:
                 out.insert(0, type(out[0])(0))
             else:
                 out.append(max(out) + 1 if numbers else f"other than {out[0]}")
         return Categories(out)
 
 
-BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
+BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # in CSV files
 
 
 def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, whole: bool = True) -> Domain:
-    """Whole numbers, decimals, or decimals that are rounded, between these ends; one value is widened by one.
+    """Whole numbers, decimals, or rounded decimals between these bounds.
 
-    A column of ones is one of no and yes: 0 or 1.
+    A domain needs two values at least: a single value gets a larger neighbour, and a column of ones becomes 0 or 1.
     """
     if max(abs(low), abs(high)) + 1 >= MAX_BOUND:
         raise InvalidParameter(
@@ -243,7 +245,7 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
         )
     with localcontext(prec=60):
         largest = max(abs(low), abs(high))
-        low, high = low + 0, high + 0  # there is no -0
+        low, high = low + 0, high + 0  # turns -0 into 0
         if low == high:
             low, high = (Decimal(0), high) if high == 1 else (low, high + 1)
         if places is not None and places <= MAX_PLACES and (high - low) * 10**places < MAX_VALUES:

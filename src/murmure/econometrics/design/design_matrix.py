@@ -1,7 +1,7 @@
-"""A formula once it is read: the expression of the outcome and of each column of the design matrix. Data, no code.
+"""A parsed formula: the expressions of the outcome and of each column of the design matrix. It is data, not code.
 
-A design travels as JSON with the model that it belongs to. Its expressions are in the grammar of
-statistics/expressions/parser.py, so whoever receives one can read what is added up, and nothing of it is run.
+A design is sent as JSON with its model. Its expressions are in the grammar of statistics/expressions/parser.py: a party
+that receives one can read what will be added up, and does not run any code of it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MAX_LETTERS = 1000
 
 @dataclass(frozen=True)
 class Design:
-    """What a regression regresses on what: `read_formula("stay ~ age + ward", schema)`."""
+    """The outcome and the columns of a regression: `read_formula("stay ~ age + ward", schema)`."""
 
-    domain: Schema  # the columns that are read, and no other
+    domain: Schema  # only the columns that are read
     formula: str
-    outcome: str  # "" where there is none
+    outcome: str  # "" if there is none
     outcome_name: str
     names: tuple[str, ...]
     terms: tuple[str, ...]
@@ -69,7 +69,7 @@ class Design:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader must know: which label of the outcome is the 1."""
+        """Remarks for the reader of a result: which label of the outcome counts as 1."""
         for name in self.columns:
             if isinstance(self.domain[name], Categories) and self.domain[name].size == 2:
                 (zero, _), (one, condition) = levels_of(self.domain, name)
@@ -80,7 +80,7 @@ class Design:
     def matrix(self, rows: Any) -> Floats:
         """The design matrix of some rows: a frame, a mapping of columns, or a list of rows that are mappings.
 
-        In the units of the columns. Bounds of the schema are not asked for: a prediction may lie beyond them.
+        In the units of the columns. Numbers may lie beyond the bounds of the schema, as in predictions.
         """
         return evaluate(self.terms, self.domain, rows)
 
@@ -113,12 +113,12 @@ class Design:
 
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
-    """These columns of a schema, in its own order."""
+    """These columns of a schema, in the order of the schema."""
     return Schema({name: about for name, about in schema.column_specs.items() if name in names})
 
 
 def columns_in_words(design: Design) -> tuple[str, str]:
-    """The columns of a design matrix, in both languages."""
+    """The columns of a design matrix in English and French, for those who approve a study."""
     named = [name for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
     listed, has_constant = ", ".join(named), len(named) < len(design.names)
     if not named:

@@ -1,7 +1,7 @@
-"""Which label of which column says that it happened: `died`, the second of two, or `state == 'dead'`, one of several.
+"""Which label of which column is the event: `died` (the second of two labels) or `state == 'dead'` (one of several).
 
-Two labels in the order of the alphabet may be the wrong way round ("died", "survived"), so results say which of them
-counts, and a condition chooses another.
+The second label in alphabetical order may be the wrong one ("died", "survived"). So results name the label that counts,
+and a condition can choose another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from murmure.statistics.expressions.text import parsed
 
 @dataclass(frozen=True)
 class EventColumn:
-    """The column, which of its labels is yes, and how people say it."""
+    """The column, the code of the label that counts, and both in words."""
 
     column: str
     code: int
@@ -30,13 +30,13 @@ class EventColumn:
 
 
 def event_column_name(text: Any) -> Any:
-    """The column that `state == 'dead'` is about; any other text is a column itself."""
+    """The column of a condition such as `state == 'dead'`; any other text is the name of a column."""
     sides = _sides_of_equality(text)
     return text if sides is None else sides[0]
 
 
 def _sides_of_equality(text: Any) -> tuple[str, ast.expr] | None:
-    """Of a column that equals something: both sides."""
+    """The column and the other side of an equality; None if the text is not one."""
     if not isinstance(text, str) or "==" not in text:
         return None
     try:
@@ -52,16 +52,16 @@ def _sides_of_equality(text: Any) -> tuple[str, ast.expr] | None:
 
 
 def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
-    """What counts as yes, checked: a column of two values, or a condition on one of labels."""
+    """The event that a column of two values, or a condition on a column of labels, describes; checked."""
     if text in schema:
         yes = no_and_yes(owner, schema, text, what)[1]
         return EventColumn(text, 1, _phrase(schema, text, 1) or f"{text} = {yes}")
     sides = _sides_of_equality(text)
     if sides is None:
-        _ = schema[text]  # with the schema's own words where there is no such column
+        _ = schema[text]  # raises the error of the schema: there is no such column
     assert sides is not None
     name = sides[0]
-    read_expression(text, Terms(schema))  # with the words of expressions where there is no such label
+    read_expression(text, Terms(schema))  # raises the error of expressions if there is no such label
     domain: Any = schema[name]
     if not (isinstance(domain, Categories) or (isinstance(domain, Integers) and domain.size <= MAX_GROUPS)):
         raise InvalidParameter(

@@ -1,7 +1,7 @@
-"""A factor of a formula as an expression of ours: np.log(x) is log(x), I(x ** 2) is x ** 2, C(ward) is its labels.
+"""A factor of a formula as an expression: np.log(x) is log(x), I(x ** 2) is x ** 2, C(ward) is its labels.
 
-Nothing is evaluated as Python: the text is read into a tree, each call in it is looked up by name, and what comes out
-is read by statistics/expressions/parser.py, which knows what bounds each expression has by the schema.
+Nothing is evaluated as Python. The text becomes a tree, each call in it is looked up by name, and the result is parsed
+by statistics/expressions/parser.py, which derives the bounds of each expression from the schema.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
-MAX_LEVELS = 64  # of a column of numbers that C() makes labels of
+MAX_LEVELS = 64  # of a column of whole numbers in C()
 FORMULA_FUNCTIONS = {name: name for name in ("min", "max", "abs", "log", "exp", "sqrt")}
 FORMULA_FUNCTIONS |= {f"np.{name}": name for name in ("abs", "log", "exp", "sqrt")}
 FORMULA_FUNCTIONS |= {"np.minimum": "min", "np.maximum": "max"}
 PIECEWISE_HINT = "I(max(x - 40, 0)) bends at 40, a public number of yours"
-REFUSED = {  # what formulaic, patsy and R know, and why it cannot be asked here
+REFUSED = {  # functions of formulaic, patsy and R, why they are refused here, and what to write instead
     "center": ("needs the mean of the data", "subtract a public number: I(x - 40)"),
     "scale": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
     "standardize": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
@@ -46,7 +46,7 @@ BASES = ("reference", "base")
 
 
 def quoted(name: str) -> str:
-    """The name of a column, as expressions write it."""
+    """The name of a column in an expression: in back quotes, if it is not an identifier."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name):
         return name
     if "`" in name:
@@ -55,7 +55,7 @@ def quoted(name: str) -> str:
 
 
 def literal(label: Any) -> str:
-    """A label, as expressions write it; what could be taken for a quote is spelled by its number."""
+    """A label in an expression. Characters that could be taken for a quote are written as escapes."""
     if not isinstance(label, str):
         return repr(label)
     if "'" in label and label.isprintable() and not set(label) & set('"\\`#'):
@@ -68,7 +68,7 @@ def _escaped(c: str) -> str:
 
 
 def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
-    """The labels of a column in the order of its schema, each with the condition that a row holds it."""
+    """The labels of a column in the order of its schema, each with the condition that a row has it."""
     domain: Any = schema[name]
     if isinstance(domain, Categories):
         values: Any = range(domain.values) if isinstance(domain.values, int) else domain.values
@@ -84,13 +84,13 @@ def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
 
 
 class FactorReader:
-    """Reads the factors of a formula against a schema."""
+    """Parses the factors of a formula, with the columns of a schema."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema, self.terms = schema, Terms(schema)
 
     def column(self, name: str) -> Factor:
-        """A column by its name."""
+        """The factor of a column, by its name."""
         if name not in self.schema:
             raise InvalidParameter(
                 f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
@@ -102,7 +102,7 @@ class FactorReader:
         return Factor(name, self.number(quoted(name)))
 
     def parse_call(self, text: str) -> Factor:
-        """What stands in a call or in braces."""
+        """The factor that a call, or an expression in braces, describes."""
         tree, _, names = parsed(text)
         if called(tree) == "C":
             return self._labels(text, tree, names)
@@ -115,7 +115,7 @@ class FactorReader:
         return Factor(text, self.number(source_text(_Translator(names).visit(inner), names)))
 
     def number(self, expression: str) -> str:
-        """The expression, once it is known that it can be added up and differs between rows."""
+        """The expression itself, after checking that it can be added up and differs between rows."""
         term = self.terms[read_expression(expression, self.terms)]
         if term.is_constant:
             raise InvalidParameter(
@@ -125,7 +125,7 @@ class FactorReader:
         return expression
 
     def _levels(self, name: str) -> tuple[tuple[str, str], ...]:
-        """The labels of a column, once it is known that rows hold more than one of them."""
+        """The labels of a column, after checking that rows hold more than one of them."""
         refuse_constant(
             self.schema, name, "labels that do not differ", "leave it out of the formula; or a schema names the labels"
         )
@@ -173,14 +173,14 @@ class FactorReader:
 
 
 def suggestion(word: str, known: list[str]) -> str | None:
-    """ "did you mean 'Age'?", where something comes near."""
+    """ "did you mean 'Age'?", if a known name is similar."""
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, 1)
     return f"did you mean {by_lower[close[0]]!r}?" if close else None
 
 
 def dotted(node: Any) -> str:
-    """The name np.log, of a node that is nothing but a name; "" of any other."""
+    """The name, such as np.log, of a node that is a name; "" for any other node."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -193,7 +193,7 @@ def called(node: Any) -> str:
 
 
 def column_named(node: Any, names: dict[str, str]) -> str | None:
-    """The column that a node is: a name, one in back quotes, or patsy's Q("length of stay")."""
+    """The column that a node names: plainly, in back quotes, or by patsy's Q("length of stay"); else None."""
     if isinstance(node, ast.Name):
         return names.get(node.id, node.id)
     if called(node) == "Q" and len(node.args) == 1 and not node.keywords:
@@ -203,7 +203,7 @@ def column_named(node: Any, names: dict[str, str]) -> str | None:
 
 
 def columns_in(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
-    """Every column that an expression names, whether or not there is such a column."""
+    """Every name of a column in an expression, whether or not there is such a column."""
     name = column_named(node, names)
     if name is not None:
         yield name
@@ -216,7 +216,7 @@ def columns_in(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
 
 
 def source_text(node: ast.AST, names: dict[str, str]) -> str:
-    """The text of a tree, with quoted names in their places."""
+    """The text of a tree, with quoted names put back."""
     text = ast.unparse(node)
     for word, name in names.items():
         text = re.sub(rf"\b{word}\b", lambda _, name=name: quoted(name), text)  # type: ignore[misc]
@@ -230,7 +230,7 @@ def _only_argument(node: Any, names: dict[str, str]) -> ast.expr:
 
 
 class _Translator(ast.NodeTransformer):
-    """Calls by the names that we have for them; & | ~ of conditions as and, or, not."""
+    """Translates calls to the names of our expressions, and & | ~ of conditions to and, or, not."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
@@ -274,7 +274,7 @@ class _Translator(ast.NodeTransformer):
 
 
 def formula_error(text: str, error: MurmureError) -> InvalidParameter:
-    """What was found wrong, said of the formula."""
+    """The same error, as one about the formula."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", message)
     return InvalidParameter(f"formula {shorten(text, 100)}: {message}", hint=error.hint)

@@ -1,7 +1,7 @@
-"""The values of expressions at given rows, as floats: what a prediction needs.
+"""The values of expressions at given rows, as floats, for predictions.
 
-Sums are exact and read the grid of the schema (terms.py); a prediction is asked for one row at a time, by
-people who may well ask beyond the bounds. So numbers are taken as they are; labels must be labels of the schema.
+Sums are exact, on the grid of the schema (statistics/expressions/terms.py). Predictions may be wanted beyond the bounds
+of the schema, so numbers are taken as they are; labels must be labels of the schema.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EXTREMES: dict[str, Any] = {"min": np.minimum, "max": np.maximum}
 
 
 def evaluate(expressions: Sequence[str], schema: Schema, rows: Any) -> Floats:
-    """One column for each expression. Each is read by our own reader first: what it refuses is not calculated."""
+    """One column for each expression. Each is parsed first, so that only expressions of our grammar are evaluated."""
     terms = Terms(schema)
     numbers = [read_expression(expression, terms) for expression in expressions]
     cells, n = parse_columns(schema, columns_in(terms, numbers), rows)
@@ -51,7 +51,7 @@ def evaluate(expressions: Sequence[str], schema: Schema, rows: Any) -> Floats:
 
 
 def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[dict[str, Any], int]:
-    """Numbers as floats and labels as codes, of the wanted columns; and how many rows there are."""
+    """The wanted columns, numbers as floats and labels as codes; and the number of rows."""
     row_count = len(rows)
     if isinstance(rows, list | tuple):
         if not all(isinstance(row, Mapping) for row in rows):
@@ -68,7 +68,7 @@ def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[d
 def _column(schema: Schema, name: str, values: Any) -> Any:
     if not is_number(schema, name):
         codes, outside = encode_column(schema.column_specs[name], schema.columns[name], values, strict=True)
-        if outside is not None:  # rows that a fit leaves out; a prediction is asked row by row
+        if outside is not None:  # a fit leaves such rows out, but a prediction is wanted for every row
             with_outside(schema[name], "refuse").encode(values)
         return codes
     about, domain = schema.column_specs[name], schema[name]
@@ -86,7 +86,7 @@ def _column(schema: Schema, name: str, values: Any) -> Any:
 
 
 class _ExpressionValues:
-    """Expressions at some rows."""
+    """Evaluates expressions at some rows."""
 
     def __init__(self, schema: Schema, cells: Mapping[str, Any]) -> None:
         self.schema, self.cells = schema, cells

@@ -1,4 +1,4 @@
-"""Formulas of R, as people write them, read against a schema: "stay ~ age + C(ward) + age:ward".
+"""Formulas in the notation of R, parsed with a schema: "stay ~ age + C(ward) + age:ward".
 
     y ~ a + b        two terms, and a constant          - 1, + 0      no constant
     a:b              their product                      a * b         a + b + a:b
@@ -6,9 +6,9 @@
     I(x ** 2), {x > 40}, log(x), np.log(x), C(ward, Treatment("B"))
     `length of stay`, `1`, Q("1")      columns, whatever their names look like (formula_names.py)
 
-formulaic's parser (the extra "formulas") reads the text, and nothing else of it is used: the factors that it finds are
-made expressions of ours (factors.py), and nothing is ever evaluated as Python. Labels come from the schema, not from
-data, so every party has the same columns.
+Only the parser of formulaic is used (the extra "formulas"). The factors that it finds become our expressions
+(factors.py), and nothing is evaluated as Python. Labels come from the schema and not from data, so all parties have the
+same columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from murmure.econometrics.design.formula_names import hide_names, refuse_ambiguo
 from murmure.econometrics.errors import FitFailed
 from murmure.statistics.expressions.text import parsed
 
-MAX_TERMS = 20_000  # that the parser may have to look at: (a + b + c) ** 12 has half a million
+# Bounds the work of the parser: (a + b + c) ** 12 has half a million terms.
+MAX_TERMS = 20_000
 GRAMMAR = "y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)"
 INTERCEPT = "Intercept"  # the name of the constant (coding.py)
 OUTCOME_HINT = "put the outcome first: y ~ x1 + x2"
@@ -44,22 +45,22 @@ OUTCOME_HINT = "put the outcome first: y ~ x1 + x2"
 
 @dataclass(frozen=True)
 class WrittenFactor:
-    """A factor as it stands in a formula."""
+    """The text of a factor in a formula."""
 
     text: str
-    is_name: bool  # nothing but the name of a column
+    is_name: bool  # whether it is just the name of a column
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """The columns that a formula names, in order, and those of them that it takes for labels only, in C()."""
+    """The columns that a formula names, in order; and those of them that occur in C() only."""
 
     columns: tuple[str, ...]
     labels: tuple[str, ...]
 
 
 def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
-    """The design that a formula says, of columns of this schema. outcome=False: there is no left side."""
+    """The design of a formula, with columns of this schema. outcome=False: the formula has no left side."""
     try:
         left, right = _sides(text, outcome, schema)
         reader = FactorReader(schema)
@@ -86,9 +87,9 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
 
 
 def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> NamedColumns:
-    """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
+    """The columns that a formula names, which a table must have. outcome=None: with or without a left side.
 
-    known: the columns of the table, where there is one: a formula that could mean one of them by mistake is refused.
+    known: the columns of the table, if there is one. A formula that is ambiguous with these columns is refused.
     """
     try:
         left, right = _sides(text, outcome, known)
@@ -105,7 +106,7 @@ def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] =
 def _sides(
     text: Any, outcome: bool | None, known: Iterable[str] = ()
 ) -> tuple[WrittenFactor | None, list[list[WrittenFactor]]]:
-    """The outcome and the terms, by how many factors they have. known: all columns that there are."""
+    """The outcome, and the terms sorted by their number of factors. known: all columns of the table."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
     if len(text) > MAX_LETTERS:
@@ -150,7 +151,7 @@ def _sides(
 
 
 def _max_terms(node: Any) -> int:
-    """At most so many terms come of this part of a formula: known before they are made."""
+    """An upper bound of the number of terms in this part of a formula, before they are expanded."""
     if not hasattr(node, "args"):
         return 1
     sign, parts = node.operator.symbol, [_max_terms(part) for part in node.args]
@@ -177,7 +178,7 @@ def _max_terms(node: Any) -> int:
 
 
 def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
-    """The factors of a term; those of the constant are none. names: words that stand for quoted names."""
+    """The factors of a term; the constant has none. names: placeholders and the quoted names that they replace."""
     out = []
     for factor in term.factors:
         if factor.eval_method.value == "literal":
@@ -211,7 +212,7 @@ def _factor(reader: FactorReader, factor: WrittenFactor) -> Factor:
 
 
 def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
-    """Its name and its expression. Of two labels the last one is 1."""
+    """The name and the expression of the outcome. Of two labels the last counts as 1."""
     factor = _factor(reader, left)
     if not factor.is_labels:
         return factor.name, factor.expression
@@ -228,7 +229,7 @@ def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
 
 
 def _names(terms: Iterable[Iterable[WrittenFactor]]) -> NamedColumns:
-    """Which columns are named, and which of them in C() only."""
+    """The columns that these terms name, and which of them in C() only."""
     numbers: dict[str, None] = {}
     labels: dict[str, None] = {}
     every: dict[str, None] = {}

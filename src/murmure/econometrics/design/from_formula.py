@@ -22,7 +22,7 @@ from murmure.statistics.expressions.parser import columns_in, read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
-EXPRESSION_FUNCTIONS = ("min", "max", "abs", "log", "exp", "sqrt")  # words of expressions that are no columns
+EXPRESSION_FUNCTIONS = ("min", "max", "abs", "log", "exp", "sqrt")  # names in expressions that are not columns
 
 
 def schema_for(
@@ -34,9 +34,10 @@ def schema_for(
     labels: Iterable[str] = (),
     numbers: bool = False,
 ) -> Schema:
-    """The schema that was given; or, in the clear, that of one's own table. Under any privacy bounds are public.
+    """The schema that was given; without one, in the clear, the schema that is inferred from the data.
 
-    columns: those that are read; None: all, or all numbers. labels: those of them whose numbers are labels.
+    columns: the columns to infer; None: all, or with numbers=True all that hold numbers. labels: those whose numbers
+    are labels. With privacy a schema must be given, since bounds that are read off the data would reveal rows.
     """
     if isinstance(schema, str | os.PathLike):
         schema = Schema.load(schema)
@@ -66,17 +67,15 @@ def design_from_formula(
     outcome: bool = True,
     positive: bool = False,
 ) -> Design:
-    """A formula, read against the schema; `more`: further expressions (weights, an offset) whose columns are read.
+    """The design of a formula. more: further expressions (weights, an offset), whose columns the design reads too.
 
-    positive: a 1 in all rows of these means a number above 0, and not a yes.
+    positive: these expressions are above 0, so a column of ones among them holds numbers, and not no and yes.
     """
     if not isinstance(formula, str):
         raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
     if schema is None:
         named = columns_named(formula, outcome, _known_names(data, None))
-        others = [
-            name for text in more if text for name in columns_in_text(text)
-        ]  # a name that is no word stands in quotes
+        others = [name for text in more if text for name in columns_in_text(text)]
         wanted = list(dict.fromkeys([*named.columns, *others]))
         domain = schema_for(owner, data, None, wanted, privacy, named.labels)
         domain = above_zero(domain, others) if positive else domain
@@ -86,7 +85,7 @@ def design_from_formula(
 
 
 def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> str:
-    """An expression, or the name of a column as expressions write it: a name that is no word stands in quotes."""
+    """The expression, or the name of a column in quotes if expressions need them."""
     if not isinstance(text, str):
         raise InvalidParameter(
             f"{owner}.{what} must be the name of a column, or an expression of columns, got {type(text).__name__}.",
@@ -97,7 +96,7 @@ def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> s
 
 
 def _known_names(data: Any, schema: Any) -> tuple[str, ...]:
-    """The columns of the schema; without one, those of the table, or of the first of several."""
+    """The columns of the schema; without one, of the table, or of the first of several."""
     if schema is not None:
         return tuple(Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema)
     tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
@@ -107,14 +106,14 @@ def _known_names(data: Any, schema: Any) -> tuple[str, ...]:
 
 
 def columns_in_text(text: str) -> list[str]:
-    """The names in an expression, before there is a schema that knows columns."""
+    """The names of columns in an expression, without a schema."""
     tree, _, quoted = parsed(text)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return list(dict.fromkeys(quoted.get(name, name) for name in names if name not in EXPRESSION_FUNCTIONS))
 
 
 def with_columns(design: Design, schema: Schema, *more: str | None) -> Design:
-    """The same design, whose domain has the columns of these expressions too."""
+    """The design, with the columns of these expressions in its domain."""
     terms = Terms(schema)
     numbers = [read_expression(text, terms) for text in more if text and text not in schema]
     names = {*design.domain, *columns_in(terms, numbers), *(text for text in more if text in schema)}

@@ -1,8 +1,8 @@
-"""The schema of one's own table, read off the data: in the clear only, where nobody else sees what comes of it.
+"""A schema that is inferred from the data of a table; in the clear only.
 
-Bounds that are read off the data say something about people (the largest income is somebody's), so no privacy takes
-them (econometrics/fit.py). On one's own table they spare the trouble of writing a schema down. Files are read batch
-by batch, once, and are never held whole.
+Bounds that are read off the data reveal rows (the largest income belongs to a person), so with privacy a schema must be
+given (from_formula.py). In the clear an inferred schema saves the work of writing one. Files are read batch by batch,
+once, and are never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
 from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_column_hint
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
 
-MAX_SHOWN = 5  # of the texts that are no numbers
+MAX_SHOWN = 5  # texts that are not numbers, in a message
 DROP_ROWS = "drop those rows, or give a schema that says what stands for a missing answer"
 
 
 def infer_schema(
     data: Any, columns: Iterable[str] | None = None, *, labels: Iterable[str] = (), numbers: bool = False
 ) -> Schema:
-    """What these columns of a table hold (None: all), or of several tables, one for each party, together.
+    """The schema of these columns (None: all) of a table, or of several tables together, one for each party.
 
-    labels: columns of numbers whose values are labels, as C(ward) in a formula says. numbers: of all columns, only
-    those that hold numbers.
+    labels: columns whose numbers are labels, as C(ward) means in a formula. numbers: without `columns`, take only those
+    that hold numbers.
     """
     wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
     tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
@@ -61,8 +61,8 @@ def infer_schema(
 
 
 def _column_of(column: ColumnProfile, order: list[Any] | None) -> Column:
-    """What the column may hold; a note where all rows hold the same, since its other value is then made up; and of
-    labels, who ordered them.
+    """The column of the schema. Its note says if all rows hold one value (the other is then made up), and what ordered
+    its labels.
     """
     constant = column.constant
     domain = column.domain(order)
@@ -73,7 +73,7 @@ def _column_of(column: ColumnProfile, order: list[Any] | None) -> Column:
 
 
 def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
-    """Numbers, and something else in some rows: which, how many, and where."""
+    """Refuse a column of numbers with other texts in some rows; the message says which, how many and where."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -100,7 +100,7 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
 
 
 def _number_columns(table: Any) -> list[str]:
-    """The columns of a table whose type is one of numbers."""
+    """The columns of a table that hold numbers, by their types; all columns if there are none."""
     from murmure.core.cells.parsed_columns import ARROW_NUMBERS
     from murmure.engines.sources.tables import open_table
 
@@ -115,7 +115,7 @@ def _number_columns(table: Any) -> list[str]:
 def _profile_table(
     table: Any, wanted: Sequence[str] | None, as_labels: set[str], profiles: dict[str, ColumnProfile]
 ) -> int:
-    """Every column of a table, looked at once; returns how many rows there are."""
+    """Update the profiles with every column of a table; returns the number of rows."""
     from murmure.engines.sources.tables import open_table
 
     if type(table).__module__.startswith("pyspark."):
@@ -128,7 +128,7 @@ def _profile_table(
     for name in opened.names:
         columns.append(profiles.setdefault(name, ColumnProfile(name, name in as_labels)))
         columns[-1].from_text = text
-    gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the first
+    gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the row of the first
     rows = 0
     for batch in opened.batches():
         for column, cells in zip(columns, batch.columns, strict=True):
@@ -145,7 +145,7 @@ def _profile_table(
 
 
 def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> Any:
-    """The values that are there; what is missing is counted, NaN too. Infinity is refused."""
+    """The values that are present. Missing ones, NaN too, are counted in `gaps`; infinity is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -153,7 +153,7 @@ def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> A
     clean = not cells.null_count
     if floating and clean and len(cells):
         x = cells.to_numpy(zero_copy_only=False)
-        clean = bool(x.min() > -np.inf) and bool(x.max() < np.inf)  # NaN passes through both
+        clean = bool(x.min() > -np.inf) and bool(x.max() < np.inf)  # with a NaN among them both are NaN
     if clean:
         return cells
     missing = pc.is_null(cells, nan_is_null=True)
@@ -170,7 +170,7 @@ def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> A
 
 
 def _category_orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
-    """The labels of pandas' categorical columns in their own order, which says which of them is the base."""
+    """The labels of pandas' categorical columns in the order of the column; the first is the base."""
     if not hasattr(table, "iloc") or not hasattr(table, "dtypes"):
         return {}
     kinds = {name: table[name].dtype for name in names}

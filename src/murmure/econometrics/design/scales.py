@@ -1,4 +1,4 @@
-"""Public sizes of expressions, from the bounds of the schema: powers of two that bring columns within -1 and 1."""
+"""Public scales of expressions, from the bounds of the schema: powers of two that bring columns within -1 and 1."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from murmure.statistics.expressions.terms import Terms
 
 
 def bounds_of(schema: Schema, expression: str) -> tuple[Fraction, Fraction, Fraction]:
-    """The least and the largest value that a row can have, and the step between values."""
+    """The smallest and the largest value that a row can have, and the step between values."""
     terms = Terms(schema)
     term = terms[read_expression(expression, terms)]
     return term.unit * term.low, term.unit * term.high, term.unit
 
 
 def exponent(schema: Schema, expression: str) -> int:
-    """The least k with |value| <= 2^k, whatever a row holds."""
+    """The smallest k with |value| <= 2^k for every row that the schema allows."""
     low, high, _ = bounds_of(schema, expression)
     largest = max(abs(low), abs(high))
     if not largest:
@@ -30,6 +30,6 @@ def exponent(schema: Schema, expression: str) -> int:
 
 
 def is_label(design: Any, term: str) -> bool:
-    """Whether a column of the design is 1 for those with some label, and 0 for others."""
+    """Whether a column of the design is the indicator of a label."""
     low, high, step = bounds_of(design.domain, term)
     return "==" in term and low == 0 and high == step == 1

@@ -2,7 +2,7 @@
 
     F = (SSB / (G - 1)) / (SSW / (N - G)),    eta^2 = SSB / (SSB + SSW)
 
-Exact until the last rounding. With noise F is not given: it would be too large by an amount that depends on the noise.
+Exact until the last rounding. With noise there is no F: it would be too large, by an amount that depends on the noise.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.tails import (
-    f_above,
-)
+from murmure.econometrics.algebra.tails import f_above
 from murmure.econometrics.design.columns import chosen_labels, name_list, require_number, select_columns
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
@@ -114,7 +112,7 @@ class AnovaResult(ModelResult):
 
     @property
     def statistic(self) -> float | None:
-        """F; infinite where nothing varies within groups."""
+        """F; infinite if nothing varies within groups."""
         if self.noisy:
             return None
         if self.within == 0:
@@ -131,7 +129,7 @@ class AnovaResult(ModelResult):
 
     @property
     def omega_squared(self) -> float | None:
-        """Less biased than eta squared; negative where F is below one."""
+        """Less biased than eta squared; negative if F is below one."""
         if self.noisy:
             return None
         mean = self.within / self.df[1]

@@ -1,10 +1,10 @@
-"""Tables of counts: are two columns independent; and is an odds ratio common to strata?
+"""Tables of counts: are two columns independent?
 
     E_ij = R_i C_j / N,    X^2 = sum (O - E)^2 / E,    G = 2 sum O ln(O / E),    V = sqrt(X^2 / (N min(r - 1, c - 1)))
 
-G is added up as 2 sum E ((1 + d) ln(1 + d) - d), d = O / E - 1, which keeps its digits however near to 0 it is.
-Of two by two cells X^2 may be corrected as Yates (1934) did: every |O - E| less a half, and not below zero. Counts are
-exact, and so is X^2 until its last rounding. With noise there is no p-value: noise in the counts adds to X^2.
+G is computed as 2 sum E ((1 + d) ln(1 + d) - d), d = O / E - 1, which keeps its digits near 0.
+For two by two cells X^2 may be corrected as in Yates (1934): every |O - E| minus a half, but not below zero. Counts are
+exact, and X^2 is until its last rounding. With noise there is no p-value, since noise in the counts adds to X^2.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-SMALL = 5  # expected rows of a cell, below which the law of X^2 is no longer near chi-squared (Cochran 1954)
+# Below this number of expected rows in a cell the law of X^2 is not close to chi-squared (Cochran 1954).
+SMALL = 5
 NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
 
 
@@ -145,7 +146,7 @@ class ContingencyResult(ModelResult):
 
     @property
     def _expected(self) -> list[list[Fraction]] | None:
-        """None where noise leaves a margin that is not positive."""
+        """None if noise made a margin zero or negative."""
         down = [sum(line, Fraction(0)) for line in self.counts]
         across = [sum(line, Fraction(0)) for line in zip(*self.counts, strict=True)]
         if min(*down, *across) <= 0:
@@ -214,7 +215,7 @@ class ContingencyResult(ModelResult):
 
     @property
     def cramers_v(self) -> float | None:
-        """From the uncorrected X^2: 0 for independence, 1 where one column tells the other."""
+        """From the uncorrected X^2: 0 for independence, 1 if one column determines the other."""
         chi2 = self._chi2(False)
         return None if chi2 is None else root(chi2 / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
 
@@ -288,8 +289,8 @@ class ContingencyResult(ModelResult):
 def _excess(d: Fraction) -> float:
     """(1 + d) ln(1 + d) - d, which is never negative: summed over cells with weights E, it is sum O ln(O / E).
 
-    The terms d add up to nothing. Without them every cell of a nearly independent table is small, as G is, and no
-    digits cancel out. Near 0 it is the series sum_k (-d)^k / (k (k - 1)), k = 2, 3, ...
+    Weighted by E, the terms d add up to 0. Without them each cell of a nearly independent table is small, as G is, and
+    no digits cancel. Near 0 this is the series sum_k (-d)^k / (k (k - 1)), k = 2, 3, ...
     """
     if d <= -1:
         return 1.0

@@ -3,7 +3,7 @@
     C_ab = (S[x_a x_b] - S[x_a] S[x_b] / N) / (N - 1),    r = C_ab / sqrt(C_aa C_bb),    t = r sqrt((N - 2) / (1 - r^2))
 
 p(p+1)/2 + p + 1 sums for p columns, exact until the last rounding: r is the root of an exact fraction, so that columns
-that are multiples of one another have r = 1 and nothing else. With noise, the error of r counts it (delta method).
+that are multiples of one another have r = 1 exactly. With noise, the error of r includes it (delta method).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnMoments:
-    """Means and covariances of columns, exact; and of noisy sums, the standard deviation of the noise in each."""
+    """Means and covariances of columns, exact; from noisy sums, with the standard deviation of the noise in each."""
 
     columns: tuple[str, ...]
     n: Fraction
     means: tuple[Fraction, ...]
     covariance: Matrix
     covariance_noise: Floats | None = None
-    correlation_noise: Floats | None = None  # NaN where there is no correlation
+    correlation_noise: Floats | None = None  # NaN if there is no correlation
 
 
 def products_of(domain: Schema, columns: tuple[str, ...]) -> CrossProducts:
@@ -55,7 +55,7 @@ def products_of(domain: Schema, columns: tuple[str, ...]) -> CrossProducts:
 
 
 def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProductsEstimate) -> ColumnMoments:
-    """From the sums to means and covariances."""
+    """Means and covariances from the sums."""
     S, n = crossed.matrix, crossed.matrix[0][0]
     if n <= 1:
         what = (
@@ -136,7 +136,7 @@ class Correlation(Covariance):
 
 
 class ColumnMomentsResult(ModelResult):
-    """What results share that are read off a scatter."""
+    """Shared by results that consist of means and covariances."""
 
     scatter: ColumnMoments
 
@@ -211,7 +211,7 @@ class CorrelationResult(ColumnMomentsResult):
 
     @property
     def df(self) -> int | None:
-        """Of Student's t; None with noise, where tests are normal."""
+        """Degrees of freedom of Student's t; None with noise, where tests are normal."""
         return None if self.noisy else self.n - 2
 
     @property
@@ -236,7 +236,7 @@ class CorrelationResult(ColumnMomentsResult):
 
     @property
     def statistic(self) -> Floats:
-        """t = r sqrt((n - 2) / (1 - r^2)), infinite where r is 1 or -1; with noise, r over its whole error."""
+        """t = r sqrt((n - 2) / (1 - r^2)), infinite if r is 1 or -1; with noise, r over its standard error."""
         return self._square(self._t)
 
     def _t(self, a: int, b: int) -> float:
@@ -255,7 +255,7 @@ class CorrelationResult(ColumnMomentsResult):
 
     @property
     def pvalue(self) -> Floats:
-        """Two-sided, of no correlation."""
+        """Two-sided p-values of no correlation."""
         df = self.df
 
         def tail(a: int, b: int) -> float:
@@ -307,7 +307,7 @@ class CorrelationResult(ColumnMomentsResult):
 
 
 def _or_none(v: float) -> float | None:
-    """NaN is no figure."""
+    """None for NaN, which results show as a missing figure."""
     return None if math.isnan(v) else float(v)
 
 

@@ -1,12 +1,11 @@
-"""Proportional hazards (Cox) from sums at the times of a public grid, one round for each of Newton's steps.
+"""Proportional hazards (Cox) from sums at the times of a public grid: each Newton step is one round.
 
-What is added up over rows is what leaves AT each time; the sums at risk are made of these from the last time backwards
-(partial_likelihood.py). So a round releases T (1 + p + p (p + 1) / 2) sums for T times, and with Efron's ties as many
-again: a coarse public grid of times costs little precision, and takes much fewer sums. Lu et al. (WebDISCO), JAMIA
-22(6), 2015.
+Sums are taken over the rows that leave AT each time. Adding them up from the last time backwards gives the sums at risk
+(partial_likelihood.py). A round releases T (1 + p + p (p + 1) / 2) sums for T times, and twice as many with Efron's
+ties. A coarse public grid of times costs little precision and needs far fewer sums. Lu et al. (WebDISCO), JAMIA 22(6),
+2015.
 
-On one's own table nothing need be added up by time: `cox` sorts the rows instead (sorted_rows.py), and any number of
-times will do.
+In the clear `cox` sorts the rows instead (direct_cox.py), and there may be any number of times.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 class Cox:
     """Proportional hazards of the columns of a design without outcome and intercept.
 
-    time: an expression, when a row leaves. event: an expression, 1 where it leaves by the event and 0 where it is lost
-    from view. grid: public times that increase, as decimals; a time counts as the next of them. (): the values of time.
-    ties: how events at one time are counted, "breslow" or "efron".
+    time: an expression, the time at which a row leaves. event: an expression, 1 if it leaves by the event and 0 if it
+    is censored. grid: increasing public times, as decimals; a time counts as the next one of the grid. (): the values
+    of time. ties: how events at one time are counted, "breslow" or "efron".
     """
 
     noise_refusal: ClassVar[str | None] = (
@@ -87,17 +86,17 @@ class Cox:
 
     @property
     def _each(self) -> int:
-        """Sums of one round at one time."""
+        """How many sums one round takes at one time."""
         return sums_per_time(len(self.design.terms), self.ties)
 
     @property
     def max_times(self) -> int:
-        """So many times can be asked about between parties."""
+        """The largest number of times between parties."""
         return max_times(len(self.design.terms), self.ties)
 
     @property
     def _end(self) -> str:
-        """A short number that no time is above."""
+        """A whole number at or above every time, for a message."""
         return f"{math.ceil(bounds_of(self.design.domain, self.time)[1])}"
 
     @cached_property
@@ -112,7 +111,7 @@ class Cox:
         words = grid_in_words(self.time, self.times, given=bool(self.grid))
         return CoxRegression(self.design, self.time, self.event, self.ties, self.rounds, words)
 
-    # -- questions, and what their answers say
+    # -- questions, and how their answers are interpreted
 
     def _asks(self, mode: str, at: Vector, coordinates: Coordinates, tied: Sequence[int] = ()) -> FunctionSumsByPlace:
         p, scales = len(self.design.terms), coordinates.scales[1:]
@@ -149,7 +148,7 @@ class Cox:
     def steps(self) -> Generator[Any, Any, Hazards]:
         return self._regression.steps(self)
 
-    # -- what is told about them
+    # -- descriptions
 
     @property
     def domain(self) -> Schema:
@@ -157,7 +156,7 @@ class Cox:
 
     @property
     def max_sums(self) -> int:
-        """Of all rounds together, at most."""
+        """Sums of all rounds together, at most."""
         start = self.ask_start(self._regression.coordinates).width
         return start + (self.rounds - 1) * max(start, len(self.times) * self._each + 2)
 
@@ -171,7 +170,7 @@ class Cox:
         )
 
     def limit_in_words(self) -> tuple[str, str]:
-        """What between parties cannot be exceeded, for those who have not joined yet."""
+        """The limits between parties, for those who consider joining a study."""
         times, each, p = len(self.times), self._each, len(self.design.terms)
         low, high = time_text(self.times[0]), time_text(self.times[-1])
         tied = (
@@ -210,9 +209,10 @@ def cox(
 ) -> Hazards:
     """Cox's regression: `cox("age + ward", table, time="days", event="died")`; data and privacy as in `ask`.
 
-    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
-    times, which a time counts as the next of; grid=100 takes so many even ones. (): the values of the column. ties:
-    "breslow", or "efron" as in lifelines and R. In the clear rows are sorted, and there may be any number of times.
+    event: a column of two values, the second of which is the event; or a condition, event="state == 'dead'". grid:
+    public times, a time counts as the next one of them; grid=100 takes a hundred even times; (): the values of the
+    column. ties: "breslow", or "efron" as in lifelines and R. In the clear rows are sorted, and there may be any number
+    of times.
     """
     when, what = (expression_of("cox", *part, data, schema) for part in (("time", time), ("event", event)))
     design = design_from_formula("cox", formula, data, schema, privacy, when, what, outcome=False)
@@ -237,7 +237,7 @@ def cox(
 
 
 def without_intercept(design: Design) -> Design:
-    """The same columns; labels stay coded as they are beside an intercept."""
+    """The design without its intercept; labels stay coded as with one, since hazards have a baseline."""
     kept = [(name, term) for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
     if not kept:
         raise InvalidParameter("cox: the formula names no column.", hint='cox("age + ward", ...)')

@@ -1,9 +1,9 @@
-"""Describe columns of numbers: number, mean, spread and shape, from the sums of powers up to the fourth.
+"""Describe columns of numbers: count, mean, variance and shape, from the sums of powers up to the fourth.
 
     mean = S[x] / N,    s^2 = (S[x^2] - S[x]^2 / N) / (N - 1),    se of the mean = s / sqrt(N)
 
-Skewness is mu_3 / mu_2^(3/2) and kurtosis mu_4 / mu_2^2 - 3, as in scipy.stats. All of it is exact until the last
-rounding. With noise, the standard error of a mean counts the noise too (delta method).
+Skewness is mu_3 / mu_2^(3/2) and kurtosis mu_4 / mu_2^2 - 3, as in scipy.stats. Everything is exact until the
+last rounding. With noise, the standard error of a mean includes it (delta method).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ MOMENTS = (2, 4)
 class Describe:
     """Sums of powers of columns. moments: 2 for means and variances, 4 for skewness and kurtosis too.
 
-    apart: every column in a round of its own. Noise needs that where powers of long numbers would not fit into a word:
-    each column is then rounded to a grid (CrossProducts.coarse).
+    apart: each column takes a separate round. With noise this is needed if powers of long numbers do not fit into a
+    word: each column is then rounded to a grid (CrossProducts.coarse).
     """
 
     domain: Schema
@@ -70,7 +70,7 @@ class Describe:
 
     @property
     def together(self) -> Sums:
-        """The sums of all columns, in one question."""
+        """One question for the sums of all columns."""
         powers = [
             text if k == 1 else f"{text} ** {k}"
             for text, _ in (centred(self.domain, name) for name in self.columns)
@@ -111,7 +111,7 @@ class Describe:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column. se: of the mean, for the population that rows were drawn from; noise is counted too."""
+    """The figures of one column. se: standard error of the mean for the population of the rows, including noise."""
 
     n: Fraction
     mean: Fraction
@@ -129,7 +129,9 @@ def _summarise(
     spread: Sequence[float] | None,
     traced_sums: Sequence[Traced] | None = None,
 ) -> ColumnSummary:
-    """From N, S[x - c], S[(x - c)^2], ...; spread: the variance of the noise in each, or in what `moved` is made of."""
+    """From power_sums N, S[x - c], S[(x - c)^2], ... spread: the variance of the noise in each, or in the parts of
+    traced_sums.
+    """
     n, *sums = power_sums
     if n <= 1 and spread is not None:
         raise TooFewObservations(
@@ -139,7 +141,7 @@ def _summarise(
     mu = central(n, sums)
     variance = mu[0] * n / (n - 1) if n > 1 and mu[0] >= 0 else None
     noise = (0.0, 0.0)
-    if spread is not None:  # c is public: the noise in the mean is that of S[x - c] / N
+    if spread is not None:  # c is public, so the noise in the mean is that in S[x - c] / N
         N, s, ss = (traced_sums or traced(power_sums))[:3]
         noise = math.sqrt((s / N).variance(spread)), math.sqrt((cross(N, s, s, ss) / (N - 1)).variance(spread))
     shapes: tuple[float | None, float | None] = (None, None)
@@ -151,7 +153,7 @@ def _summarise(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DescribeResult(ModelResult):
-    """What columns are like. `mean`, `variance`, `sd`, `skewness`, `kurtosis`, `se`: by name of the column."""
+    """`mean`, `variance`, `sd`, `skewness`, `kurtosis` and `se`, each by the name of the column."""
 
     columns: tuple[str, ...]
     figures: tuple[ColumnSummary, ...]
@@ -159,7 +161,7 @@ class DescribeResult(ModelResult):
     how: How | None = None
 
     def __getitem__(self, column: str) -> ColumnSummary:
-        """The figures of one column, exact where they can be."""
+        """The figures of one column; n, mean and variance are exact fractions."""
         return self.figures[self.columns.index(column)]
 
     def _each(self, figure: Any) -> Mapping[str, Any]:
@@ -167,7 +169,7 @@ class DescribeResult(ModelResult):
 
     @property
     def n(self) -> int:
-        """Rows; with noise, about so many."""
+        """The number of rows; with noise, an estimate."""
         return round(self.figures[0].n)
 
     @property
@@ -194,11 +196,11 @@ class DescribeResult(ModelResult):
 
     @property
     def se(self) -> Mapping[str, float | None]:
-        """Of the mean."""
+        """Standard errors of the means."""
         return self._each(lambda f: f.se)
 
     def conf_int(self, alpha: float = 0.05) -> Mapping[str, tuple[float, float] | None]:
-        """Of every mean: Student's, or the normal one where there is noise."""
+        """Intervals of the means: Student's, or with noise normal ones."""
         alpha = check_alpha("conf_int", alpha)
 
         def interval(f: ColumnSummary) -> tuple[float, float] | None:

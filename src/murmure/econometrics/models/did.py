@@ -1,8 +1,8 @@
-"""Difference in differences: what happened to the treated, less what happened to the others at the same time.
+"""Difference in differences: the change of the treated, minus the change of the others at the same time.
 
     y = b0 + b1 D + b2 T + delta D T + covariates
 
-delta is the effect if both groups would have moved alike without treatment (parallel trends), which no data can show.
+delta is the effect if both groups would have changed alike without treatment (parallel trends), which data cannot show.
 Without covariates it is the difference of two differences of means. Least squares, from one round.
 """
 

@@ -1,4 +1,4 @@
-"""The empirical distribution of a number on a public grid, with a band that holds at all points at once."""
+"""The empirical distribution of a column on a public grid, with a band that covers all points simultaneously."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ECDF(OneRound):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ECDFResult(CumulativeResult):
-    """`points` and `shares` (F at each), `band(alpha)`; calling it reads F at a point of the grid."""
+    """`points` and `shares` (F at each), `band(alpha)`; calling it returns F at a point of the grid."""
 
     distribution: CumulativeCounts
     how: How | None = None
@@ -82,7 +82,7 @@ class ECDFResult(CumulativeResult):
         return np.array([float(v) for v in self.distribution.shares])
 
     def band(self, alpha: float = 0.05) -> tuple[Floats, Floats]:
-        """Between which the true distribution lies, at all points at once, with probability 1 - alpha at least."""
+        """A band that contains the true distribution, at all points at once, with probability at least 1 - alpha."""
         return self.distribution.band(check_alpha("band", alpha))
 
     def __call__(self, x: Any) -> float:

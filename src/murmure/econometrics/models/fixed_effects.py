@@ -1,11 +1,11 @@
-"""Fixed effects by party: every party has a level of its own, and only what differs within parties is compared.
+"""Fixed effects by party: each party has its own level, and only differences within parties are compared.
 
     beta = A^-1 c,  A = sum over parties of Z'Z - n zbar zbar',  RSS = y'y - c'beta,  S^2 = RSS / (n - p - G)
 
-Each party takes its own means out before its sums are masked. Together with sums over all rows, which another question
-may ask for, these products tell about the parties' means (party_products.py): so they are asked of four honest
-parties or more. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and
-Waugh, Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
+Each party subtracts its means before its sums are masked. Together with sums over all rows, which another question may
+ask for, these products reveal something about the means of parties (party_products.py), so at least four honest parties
+are needed. The coefficients are those of least squares with an indicator for each of the G parties (Frisch and Waugh,
+Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
-SLIGHT = Fraction(1, 1 << 20)  # of a column's squares: a part that is not worth a name
+SLIGHT = Fraction(1, 1 << 20)  # of the squares of a column: smaller parts of a combination are not named
 WITHIN = "R-squared and F are within parties: their own levels are taken out first."
 
 
 @dataclass(frozen=True)
 class FixedEffects(OneQuestion):
-    """Least squares with a level for every party; an intercept in the formula is one of these."""
+    """Least squares with a level for every party, which replaces the intercept of the formula."""
 
     noise_refusal: ClassVar[str | None] = NOISE
     design: Design
@@ -62,7 +62,7 @@ class FixedEffects(OneQuestion):
 
     @property
     def slopes(self) -> Design:
-        """The design without the intercept, which the parties' levels hold."""
+        """The design without the intercept, which the levels of parties contain."""
         kept = [j for j, term in enumerate(self.design.terms) if term != "1"]
         if not kept:
             raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
@@ -136,7 +136,7 @@ class FixedEffects(OneQuestion):
         return self._asks.rounding(combination, parties)
 
     def _check_left(self, A: Matrix, parties: int) -> None:
-        """Refuse a column of which no more is left, beside the others, than what parties rounded."""
+        """Refuse a column of which the others leave no more than what parties rounded."""
         T, d = orthogonalise(A)
         for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
             if left <= 2 * self._rounding(combination, parties):

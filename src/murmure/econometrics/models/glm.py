@@ -1,11 +1,11 @@
-"""Regressions of yes or no, of counts and of positive numbers, from rounds of sums (linked.py, families.py).
+"""Regressions of binary outcomes, counts and positive numbers, from rounds of sums (irls.py, glm_rows.py).
 
     Logit, Probit, Poisson, NegativeBinomial    Cov = H^-1, observed information; log-likelihood of the rows
     Gamma                                       Cov = phi (Z'W Z)^-1, expected information; phi = chi^2 / (n - p)
 
 The figures are those of statsmodels' models of these names and of its GLM(Gamma), whose dispersion is Pearson's, with
-three exceptions. HC1 has a factor n / (n - k) that statsmodels leaves out here (linked.py). Without an intercept there
-is no likelihood ratio nor pseudo R-squared, since a constant alone is no part of the model. Poisson with
+three exceptions. HC1 has a factor n / (n - k) that statsmodels leaves out here (irls.py). Without an intercept there is
+no likelihood ratio or pseudo R-squared, since the model with a constant alone is not nested in it. Poisson with
 dispersion="pearson" is a quasi-likelihood (Wedderburn, Biometrika 61(3), 1974), which has no log-likelihood and no AIC.
 McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, section 2.5; NB2: Cameron and Trivedi 2013, section 3.3.
 """
@@ -32,7 +32,7 @@ from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.steps.irls import Errors, LinkedModel, check_cap
 from murmure.econometrics.steps.newton import Iterate, bent_step, iterate_from_answer
 
-MIN_THETA = Fraction(-16)  # of log(alpha): below, counts vary no more than Poisson's
+MIN_THETA = Fraction(-16)  # of log(alpha): below it, counts vary no more than Poisson's
 MAX_THETA = Fraction(12)
 
 
@@ -154,7 +154,7 @@ class Gamma(LinkedModel):
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
         if self.link == "log" or not self.design.has_intercept:
             return guess
-        # a mean for everybody is inside, whatever the columns are
+        # The same mean for all rows is always admissible, whatever the columns are.
         one = self.design.terms.index("1")
         return tuple(Fraction(n) / null["y"] * Fraction(2) ** self._scales[j] * (j == one) for j in range(len(guess)))
 
@@ -173,7 +173,7 @@ class Gamma(LinkedModel):
             )
 
     def _bread(self, iterate: Iterate, gram: Matrix) -> Matrix:
-        # expected information: for the logarithm it is Z'Z, which the first round asked for
+        # Expected information: with the log link it is Z'Z, which the first round asked for.
         return inverse(gram if self.link == "log" else iterate.information)
 
     def _dispersion(self, iterate: Iterate) -> Fraction:
@@ -218,7 +218,7 @@ class NegativeBinomial(Poisson):
         return (*coefficients[:-1], alpha), scaled
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        return None  # alpha of the model with a constant alone would take rounds of its own
+        return None  # alpha of the model with a constant alone would take further rounds
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

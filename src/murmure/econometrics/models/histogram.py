@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bins(ECDF):
-    """How many rows lie between public edges. cuts: the edges; () for the column's own values."""
+    """How many rows lie between public edges. cuts: the edges; () for the values of the column."""
 
     owner: ClassVar[str] = "Bins"
     words: ClassVar[tuple[str, str]] = ("a histogram of", "un histogramme de")
@@ -77,7 +77,7 @@ class HistogramResult(ModelResult):
 
     @property
     def by_value(self) -> bool:
-        """Bars are single values of the column, and not bins."""
+        """Whether bars are single values of the column, and not bins."""
         return all(cell.low == cell.high for cell in self.distribution.cells)
 
     @property
@@ -101,7 +101,7 @@ class HistogramResult(ModelResult):
         return np.array([float(v / n / w) for v, w in zip(self.distribution.counts, wide, strict=True)])
 
     def conf_int(self, alpha: float = 0.05) -> Floats | None:
-        """Of every true count, where there is noise in it; None: counts are exact."""
+        """Intervals of the true counts; None if counts are exact."""
         alpha = check_alpha("conf_int", alpha)
         if self.distribution.noise is None:
             return None

@@ -4,7 +4,7 @@
     RSS = |y - X beta|^2,     Cov = RSS / (n - p) H^-1
 
 First-stage F of an endogenous column: what the excluded instruments add to the included ones (partial F). Sargan's test
-of the instruments that are more than needed:  n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)  with e = y - X beta.
+of overidentifying instruments:  n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)  with e = y - X beta.
 Sargan, Econometrica 26(3), 1958; Wooldridge, Econometric Analysis of Cross Section and Panel Data, 2010, section 5.
 """
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IV(OneQuestion):
-    """Two-stage least squares. instruments: a design without outcome; columns that stand in both are exogenous."""
+    """Two-stage least squares. instruments: a design without outcome; columns in both designs are exogenous."""
 
     design: Design
     instruments: Design
@@ -85,7 +85,7 @@ class IV(OneQuestion):
 
     @cached_property
     def _numbers(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What each term and each instrument is, however it is written: x * z and z * x are one."""
+        """A number for each term and each instrument: equal ones have equal numbers, as x * z and z * x."""
         terms = Terms(self._schema)
         columns = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
         return columns, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
@@ -134,7 +134,7 @@ class IV(OneQuestion):
             check_columns(self.design, submatrix(M, X))
             check_columns(self.instruments, submatrix(M, W))
         try:
-            P = solve(submatrix(M, W), submatrix(M, W, X))  # first stages: W P is what the instruments say of X
+            P = solve(submatrix(M, W), submatrix(M, W, X))  # first stages: the instruments explain W P of X
             H = matmul(submatrix(M, X, W), P)
             g = times(transpose(P), [M[w][y] for w in W])
             inverted = inverse(H)
@@ -198,7 +198,7 @@ class IV(OneQuestion):
 
     @property
     def _places(self) -> list[int]:
-        """Where each instrument stands among the columns and the instruments that are not columns."""
+        """The index of each instrument among the columns, followed by the excluded instruments."""
         columns, instruments = self._numbers
         numbers = [*columns, *(number for number in instruments if number not in columns)]
         return [numbers.index(number) for number in instruments]
@@ -221,7 +221,7 @@ class IV(OneQuestion):
         X: list[int],
         W: list[int],
     ) -> Regression:
-        """Noise N moves the equations P'W'e = 0 by  P'N_W e + (N_WX - N_WW P)'s,   s = (W'W)^-1 W'e."""
+        """Errors with noise. Noise N moves the equations P'W'e = 0 by P'N_W e + (N_WX - N_WW P)'s, s = (W'W)^-1 W'e."""
         from murmure.econometrics.results.noise_aware_errors import (
             NOISE_AWARE,
             NOISE_COUNTED,
@@ -273,7 +273,7 @@ def iv(
 ) -> Regression:
     """Two-stage least squares: `iv("wage ~ educ + age", table, instruments="near + age")`; data as in `ask`.
 
-    instruments: a right side. Columns of the formula that are exogenous must stand in it too, as their own instruments.
+    instruments: the right side of a formula, with the exogenous columns too, which are their own instruments.
     """
     if not isinstance(instruments, str):
         raise InvalidParameter(f'iv.instruments must be text such as "z1 + z2 + x1", got {shorten(instruments)}.')

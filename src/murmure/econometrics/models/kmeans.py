@@ -1,11 +1,11 @@
-"""k-means by exact sums (Lloyd): of each centre, how many rows lie nearest to it, and the sums of their columns.
+"""k-means by exact sums (Lloyd): how many rows are nearest to each centre, and the sums of their columns.
 
     c_i <- S[x : nearest(x) = i] / #{nearest(x) = i},      until the sums repeat
-    nearest: least sum_j (x_j - c_ij)^2, the lowest i where several are
+    nearest: smallest sum_j (x_j - c_ij)^2; of several, the lowest i
 
-Centres start from a public rule or are given: on the diagonal of the public bounds, (2 i + 1) / (2 k) of the way. A
-cluster that is empty keeps its centre. Lloyd, IEEE Transactions on Information Theory 28(2), 1982. The sum of squared
-distances falls in every round, so the search ends; where it ends depends on where it starts, as everywhere.
+Centres are given, or start on the diagonal of the public bounds, (2 i + 1) / (2 k) of the way. An empty cluster keeps
+its centre. Lloyd, IEEE Transactions on Information Theory 28(2), 1982. The sum of squared distances falls in every
+round, so the search ends. As always with k-means, the result depends on the start.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Lloyd:
 
     @property
     def max_sums(self) -> int:
-        """Of all rounds together, at most."""
+        """Sums of all rounds together, at most."""
         return self.rounds * self._asks(self._start()).width
 
     def in_words(self) -> tuple[str, str]:
@@ -103,7 +103,7 @@ class Lloyd:
         return [exponent(self.domain, quoted(name)) for name in self.columns]
 
     def _factors(self) -> list[Fraction]:
-        """From scaled columns to the units of distances."""
+        """Factors from scaled columns to the units of distances."""
         if not self.scaled:
             return [Fraction(2) ** k for k in self._scales]
         ends = [bounds_of_domain(self.domain[name]) for name in self.columns]
@@ -153,7 +153,7 @@ def _text(v: Fraction) -> str:
 
 @dataclass(frozen=True, eq=False)
 class KMeansResult(ModelResult):
-    """Centres and sizes of clusters. squares: of distances to the centres that were asked about last."""
+    """Centres and sizes of clusters. squares: the sum of squared distances to the centres of the last round."""
 
     columns: tuple[str, ...]
     centres: tuple[tuple[Fraction, ...], ...]

@@ -1,10 +1,10 @@
-"""The log-rank test: do groups survive alike? At every time, events are shared out as if it did not matter to whom.
+"""The log-rank test: do groups survive alike? Compares the events of each group with those expected if they do.
 
     E_g = sum_t d n_g / n,    V_gh = sum_t d (n - d) / (n - 1)  (n_g / n) (1{g = h} - n_h / n),
     chi-squared = (O - E)' V^-1 (O - E)   over all groups but one, with G - 1 degrees of freedom      (Mantel 1966)
 
-weights: "logrank" counts all times alike, "gehan-breslow" by those at risk, "tarone-ware" by the root of these. Each
-term is exact, and rounded once before they are added up.
+weights: "logrank" weighs all times alike, "gehan-breslow" by the rows at risk, "tarone-ware" by their root. Each term
+is exact, and rounded once before the terms are added up.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def check_compared(follow_up: FollowUp, weights: Any) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogRankResult(ModelResult):
-    """`statistic`, `pvalue`, `df`; of every group `observed` events and those `expected` if all survived alike."""
+    """`statistic`, `pvalue`, `df`; for every group the `observed` events, and those `expected` if all survive alike."""
 
     time: str
     event: str
@@ -85,7 +85,7 @@ class LogRankResult(ModelResult):
     expected: tuple[float, ...] | None
     statistic: float | None
     noise: float | None = None  # standard deviation of the noise in every count
-    event_label: str = ""  # which label of the event counts
+    event_label: str = ""  # the label that counts as the event
     how: How | None = None
 
     @classmethod
@@ -157,7 +157,7 @@ class LogRankResult(ModelResult):
 
 
 def _compare(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float], Any, Any]:
-    """Expected events of every group, and weighted: observed less expected, and their covariance."""
+    """Expected events of every group; and, weighted, observed minus expected events and their covariance."""
     G = len(lives)
     expected: list[list[float]] = [[] for _ in lives]
     away: list[list[float]] = [[] for _ in lives]
@@ -183,7 +183,7 @@ def _compare(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float]
 
 
 class _LogRankFollowUp(FollowUp):
-    """On one's own rows."""
+    """Read off rows directly; errors name the public function."""
 
     called = "logrank"
 

@@ -1,4 +1,4 @@
-"""Mantel and Haenszel: an odds ratio that is common to strata, and the test that it is one.
+"""Mantel and Haenszel: the common odds ratio of strata, and the test that it is 1.
 
     stratum k:  a_k b_k / c_k d_k, n_k in all.      OR = sum a d / n  over  sum b c / n = R / S
 
@@ -7,9 +7,9 @@ With P = (a + d)/n and Q = (b + c)/n of each stratum, Robins, Breslow and Greenl
     Var ln OR = sum P R_k / (2 R^2) + sum (P S_k + Q R_k) / (2 R S) + sum Q S_k / (2 S^2).
 
 The test of Cochran, Mantel and Haenszel: max(|sum a - sum E a| - c, 0)^2 / sum Var a, with c = 1/2 for continuity or
-0, and E a, Var a of the hypergeometric law. Where sum a is within 1/2 of what is expected, the corrected statistic is
-0, as Yates's is (tables.py); statsmodels squares the negative difference there, and R corrects nothing. Counts are
-exact, and all of it is until the last rounding.
+0, and E a, Var a of the hypergeometric law. If sum a is within 1/2 of its expectation, the corrected statistic is 0, as
+Yates's (contingency.py); there statsmodels squares the negative difference, and R makes no correction. Everything is
+exact until the last rounding.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class MantelHaenszel(OneRound):
-    """Exposure and outcome say no or yes; strata are the labels of a third column."""
+    """Exposure and outcome are columns of no and yes; strata are the labels of a third column."""
 
     domain: Schema
     exposure: str
@@ -76,7 +76,7 @@ class MantelHaenszel(OneRound):
         strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, counts, strict=True)]
         filled = [(name, four) for name, four in strata if sum(four) > 0]
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        alone = constant_value(self.domain, self.strata) is not None  # the other stratum is made up
+        alone = constant_value(self.domain, self.strata) is not None  # then the other stratum is made up
         exposed, had = (
             event_of("MantelHaenszel", self.domain, name, "").phrase for name in (self.exposure, self.outcome)
         )
@@ -112,7 +112,7 @@ class MantelHaenszel(OneRound):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MantelHaenszelResult(ModelResult):
-    """`odds_ratio`, `log_odds_se`, `conf_int()`; `statistic` and `pvalue` of the test that it is one, corrected for
+    """`odds_ratio`, `log_odds_se`, `conf_int()`; `statistic` and `pvalue` of the test that it is 1, corrected for
     continuity; `uncorrected` and `uncorrected_pvalue` without.
     """
 
@@ -123,8 +123,8 @@ class MantelHaenszelResult(ModelResult):
     counts: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...]
     dropped: tuple[str, ...] = ()
     noise: float | None = None
-    exposed: str = ""  # which label of the exposure counts, and of the outcome
-    had: str = ""
+    exposed: str = ""  # the label that counts as exposed
+    had: str = ""  # the label that counts as the outcome
     how: How | None = None
 
     @property
@@ -182,7 +182,7 @@ class MantelHaenszelResult(ModelResult):
     def statistic(self) -> float | None:
         """Of the test that the common odds ratio is one, corrected for continuity: chi-squared with one degree.
 
-        0 where the counts are within a half of what is expected: the correction takes no more than there is.
+        0 if the count is within a half of its expectation: the correction does not go below 0.
         """
         return self._test(HALF)
 

@@ -1,11 +1,12 @@
-"""Maximum likelihood of a law that is declared by its name: exponential, Weibull, beta. No function travels.
+"""Maximum likelihood: `mle(...)` of a law by its name (exponential, Weibull, beta, multinomial) or by a custom score.
 
     exponential   mean e^(z'b)
     weibull       scale e^(z'b), shape e^theta
     beta          mean 1 / (1 + e^(-z'b)), precision e^theta
 
-A study holds the name of the family, and every party has the formulas (named_laws.py): sums, steps and errors are those
-of the other regressions (linked.py). Rows are complete: censored times are for cox(...) and kaplan_meier(...).
+A study contains only the name of the family: every party has the formulas (family_rows.py), and no code is sent. Sums,
+steps and errors are those of the other regressions (irls.py). Rows are not censored; for censored times there are
+cox(...) and kaplan_meier(...). multinomial.py has the multinomial law, custom_score.py the custom scores.
 
     "hessian"     Cov = H^-1, observed information             "sandwich"    H^-1 S[u u'] H^-1        one more round
     "opg"         S[u u']^-1                                   one more round
@@ -45,18 +46,21 @@ from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate, bent_step,
 
 FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]
 
-MAX_THETA = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
-MIN_REST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
-FIRST_GUESS = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
+MAX_THETA = Fraction(12)  # rows cannot determine a shape or a precision beyond e^12
+MIN_REST = Fraction(1, 1 << 40)  # of the mean square of residuals of a first guess: less is the rounding of rows
+FIRST_GUESS = {
+    "weibull": Fraction(1645, 1000),
+    "beta": Fraction(4),
+}  # k^2 or phi of a first guess, times the mean square of its residuals
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyFit(LinkedRegression):
-    """A law that was declared by its name; `law` has its parameters as people know them (shape, scale, a, b)."""
+    """The fit of a law by its name; `law` has its parameters in the usual form (shape, scale, a, b)."""
 
     @property
     def law(self) -> Mapping[str, float]:
-        """Shape, precision; and of a formula without columns, such as "time ~ 1", the scale or the mean too."""
+        """Shape or precision; for a formula without columns, such as "time ~ 1", also scale, or a and b."""
         parameters: Mapping[str, float] = self.extras.get("Parameters", {})
         return parameters
 
@@ -68,7 +72,7 @@ class FamilyFit(LinkedRegression):
 
 @dataclass(frozen=True)
 class FamilyMLE(NamedFamily):
-    """`mle(family="weibull", formula="days ~ age", ...)`. start: a value for every parameter, or () for a first guess.
+    """`mle(family="weibull", formula="days ~ age", ...)`. start: a value for each parameter, or () for a first guess.
 
     errors: "hessian", "sandwich" or "opg".
     """
@@ -86,7 +90,7 @@ class FamilyMLE(NamedFamily):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of all that is estimated."""
+        """The names of all parameters."""
         return (*self.design.names, *self._more_names)
 
     @property
@@ -121,7 +125,7 @@ class FamilyMLE(NamedFamily):
         )
 
     def later_rounds(self) -> tuple[str, str]:
-        """What every round releases, the first too."""
+        """What every round releases, including the first."""
         p = len(self.design.terms)
         y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
         more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
@@ -147,7 +151,7 @@ class FamilyMLE(NamedFamily):
         return guess if not self._extra else (*guess, null["theta"])
 
     def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
-        """theta, from what least squares leave of log y (var = pi^2 / 6 k^2) or of its logit (about 4 / phi)."""
+        """theta, from the residuals of least squares of log y (variance pi^2 / 6 k^2) or of logit y (about 4 / phi)."""
         if not self._extra:
             return null
         rest = (null["squares"] - dot(guess, score)) / n
@@ -177,7 +181,7 @@ class FamilyMLE(NamedFamily):
         return super()._in_units(at, covariance, *(Fraction(1),) * self._extra)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        """Of a mean for everybody; a shape or a precision of its own would take rounds of its own."""
+        """For the exponential law only: the shape or precision of another null model would take further rounds."""
         compared = self.distribution == "exponential" and len(self.design.terms) > 1
         return -n * (1 + log_float(null["y"] / n)) if compared else None
 
@@ -195,7 +199,7 @@ class FamilyMLE(NamedFamily):
         )
 
     def _parameters(self, b: Any) -> dict[str, float]:
-        """As people know them."""
+        """The parameters in their usual form."""
         out = {}
         alone = self.design.terms == ("1",)
         last = float(np.exp(b[-1]))
@@ -212,7 +216,7 @@ class FamilyMLE(NamedFamily):
 def family_model(
     family: Any, formula: Any, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
 ) -> Any:
-    """The model that mle(family=..., formula=...) asks."""
+    """The model of mle(family=..., formula=...)."""
     if family not in get_args(FamilyName):
         known = ", ".join(get_args(FamilyName))
         got = "it is left out" if family is None else f"got {shorten(family)}"
@@ -254,7 +258,7 @@ def mle(
     ledger: Any = None,
     rng: Any = None,
 ) -> Regression:
-    """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
+    """Maximum likelihood of a named family, or by a custom score; data and privacy as in `ask`.
 
     `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
     "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:

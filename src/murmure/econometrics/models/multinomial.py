@@ -1,7 +1,7 @@
 """Multinomial regression of labels: `mle(family="multinomial", formula="ward ~ age")`, as statsmodels' MNLogit.
 
-A set of coefficients for every label but the first, which the others are compared with (multinomial_rows.py). The
-first label is the first of the schema. Sums, steps and errors are those of the other regressions (linked.py).
+Every label but the first of the schema, the base, has a set of coefficients (multinomial_rows.py). Sums, steps and
+errors are those of the other regressions (irls.py).
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class Multinomial(NamedFamily):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the outcome; the first is the one that others are compared with."""
+        """The labels of the outcome; the others are compared with the first."""
         return group_labels("mle", self.design.domain, self.outcome, "formula")
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of all that is estimated, label after label."""
+        """The names of all parameters, label by label."""
         return tuple(f"{self.outcome}[{label}]: {name}" for label in self.labels[1:] for name in self.design.names)
 
     @property
@@ -105,7 +105,7 @@ class Multinomial(NamedFamily):
         )
 
     def _check_outcome(self) -> None:
-        pass  # its labels are checked already
+        pass  # its labels have been checked
 
     def in_words(self) -> tuple[str, str]:
         (en, fr), name = columns_in_words(self.design), NAMES["multinomial"]
@@ -117,7 +117,7 @@ class Multinomial(NamedFamily):
         )
 
     def later_rounds(self) -> tuple[str, str]:
-        """What every round releases, the first too."""
+        """What every round releases, including the first."""
         p, label_count = len(self.design.terms), len(self.labels)
         square, width = p * (p + 1) // 2, self._asks("start", ()).width
         later, plus_tard = super().later_rounds()
@@ -135,7 +135,7 @@ class Multinomial(NamedFamily):
     # -- the ascent
 
     def _scores(self, sums: Vector) -> Vector:
-        return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search begins at 0, and needs none
+        return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search starts at 0, and needs no scores
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
         empty = next((label for label, rows in null.items() if not rows), None)
@@ -203,7 +203,7 @@ def _cut(values: Any, p: int) -> list[Any]:
 def multinomial_model(
     formula: str, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
 ) -> Multinomial:
-    """Its outcome is one column of labels, by name."""
+    """The model of a formula whose outcome is the name of a column of labels."""
     left, tilde, right = formula.partition("~")
     name = left.strip().removeprefix("`").removesuffix("`")
     if not tilde or not name:

@@ -3,9 +3,9 @@
     beta = (Z'WZ)^-1 Z'Wy,    RSS = y'Wy - beta'Z'Wy,    S^2 = RSS / (n - p),    Cov = S^2 (Z'WZ)^-1
 
 with L = (p+1)(p+2)/2 sums for p columns and the outcome. The sums are whole numbers and the equations are solved in
-fractions, so that beta and S^2 are those of the pooled rows, rounded once at the end, however ill-conditioned Z is; and
-S^2 = RSS / (n - p) is never negative. Nothing is shifted or scaled, so a model without intercept stays what it is.
-Robust errors ask a second question (robust.py).
+fractions. So beta and S^2 are those of the pooled rows, rounded once at the end, however ill-conditioned Z is, and S^2
+= RSS / (n - p) is never negative. Nothing is shifted or scaled, which would change a model without intercept. Robust
+errors ask a second question (robust_errors.py).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class OLS:
     """Least squares of an outcome on the columns of a design.
 
     errors: "nonrobust", "HC0" to "HC3" (heteroscedasticity), or "cluster" (rows of one party depend on one another).
-    weights: an expression that is never negative; rows count by it (weighted least squares). likelihood: with weights,
-    ask a second question, the sum of their logarithms, which the likelihood needs.
+    weights: a non-negative expression for weighted least squares. likelihood: with weights, ask a second question for
+    the sum of their logarithms, which the likelihood needs.
     """
 
     design: Design
@@ -59,7 +59,7 @@ class OLS:
                 f"OLS: errors = {self.errors!r} are for least squares without weights.",
                 hint="multiply outcome and columns by the roots of the weights, or leave the weights out",
             )
-        _ = self._asks  # what cannot be added up is refused now
+        _ = self._asks  # refuses now what cannot be added up
         if self.likelihood:
             if self.weights is None:
                 raise InvalidParameter("OLS.likelihood is a question about weights, and there are none.")
@@ -113,7 +113,7 @@ class OLS:
 
 
 def _weighed(result: Regression, logarithms: Any) -> Regression:
-    """The likelihood of weighted rows has half the sum of the logarithms of their weights too."""
+    """The likelihood of weighted rows includes half the sum of the logarithms of the weights."""
     if logarithms is not None and result.llf is not None:
         return replace(result, llf=result.llf + float(logarithms.sums[0]) / 2)
     remark = "The weighted likelihood needs the sum of log weights, which was not asked for: no AIC, no BIC."

@@ -2,8 +2,8 @@
 
     C = sum_k lambda_k v_k v_k',    lambda_1 >= lambda_2 >= ...,    share k = lambda_k / trace C
 
-The matrix is exact, and rounded once before its eigenvectors are taken. A vector and its opposite are one component:
-the entry of largest size is made positive (the first of those that are as large).
+The matrix is exact, and rounded once before its eigenvectors are computed. A vector and its opposite are the same
+component, so the largest entry is made positive (of several, the first).
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from murmure.statistics.estimates.cross_products_estimate import CrossProductsEs
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-AS_LARGE = 1 - 1e-9
+AS_LARGE = 1 - 1e-9  # entries within this factor of the largest count as equally large
 NOISY = "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
 
 
 @dataclass(frozen=True)
 class PCA(OneRound):
-    """Principal components of columns. scaled: of their correlations, so that units do not matter."""
+    """Principal components of columns. scaled: from correlations, so that units do not matter."""
 
     domain: Schema
     columns: tuple[str, ...]
@@ -101,7 +101,7 @@ class PCAResult(ColumnMomentsResult):
         values, vectors = np.linalg.eigh(matrix)
         values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
         if not noisy:
-            values = np.maximum(values, 0.0)  # a covariance has no negative ones; floats may
+            values = np.maximum(values, 0.0)  # a covariance has no negative eigenvalues, but rounding can make some
         for k in over:
             size = np.abs(vectors[:, k])
             if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
@@ -122,7 +122,7 @@ class PCAResult(ColumnMomentsResult):
         return NOISY if self.noisy else None
 
     def project(self, rows: Any, components: int | None = None) -> Floats:
-        """Where rows lie on the components: (rows less means) times loadings, over deviations first where scaled."""
+        """Rows in components: (rows - means) times loadings, divided by standard deviations first if scaled."""
         for name in self.columns:
             try:
                 _ = rows[name]

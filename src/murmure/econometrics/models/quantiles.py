@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantiles(ECDF):
-    """Quantiles of a column, each between two points of a public grid. shares: as decimals."""
+    """Quantiles of a column, each between two points of a public grid. shares: decimals between 0 and 1."""
 
     shares: tuple[str, ...] = ("0.25", "0.5", "0.75")
 
@@ -64,7 +64,7 @@ class Quantiles(ECDF):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuantilesResult(CumulativeResult):
-    """`values`, each within `bounds` for certain, and `conf_int(alpha)` for the population; `error` is half a bound."""
+    """`values`, each certainly within `bounds`, at most `error` away; `conf_int(alpha)` for the population."""
 
     distribution: CumulativeCounts
     shares: tuple[Fraction, ...]
@@ -72,13 +72,13 @@ class QuantilesResult(CumulativeResult):
 
     @property
     def bounds(self) -> Floats:
-        """Between which two points the quantile of these rows lies, for certain (with noise: as far as it is known)."""
+        """The two points between which the quantile of these rows lies: certainly, or by the noisy counts."""
         cells = [self.distribution.cells[self.distribution.cell_at(q)] for q in self.shares]
         return np.array([[float(cell.low), float(cell.high)] for cell in cells])
 
     @property
     def values(self) -> Floats:
-        """Within its cell, as if rows lay there evenly. Of a column's own values, the smallest x with F(x) >= q."""
+        """Interpolated within the cell, as if rows were even there; without a grid, the smallest x with F(x) >= q."""
         return np.array([float(self._value(q)) for q in self.shares])
 
     def _value(self, q: Fraction) -> Fraction:
@@ -91,11 +91,11 @@ class QuantilesResult(CumulativeResult):
 
     @property
     def error(self) -> Floats:
-        """How far a value is from the quantile of these rows, at most."""
+        """The largest distance of a value from the quantile of these rows."""
         return np.maximum(self.values - self.bounds[:, 0], self.bounds[:, 1] - self.values)
 
     def conf_int(self, alpha: float = 0.05) -> Floats:
-        """For the population: by ranks; with noise, from the band of the distribution (all quantiles at once)."""
+        """Intervals for the population: by ranks; with noise, from the band of the distribution (simultaneous)."""
         alpha = check_alpha("conf_int", alpha)
         return np.array(
             [
@@ -112,7 +112,7 @@ class QuantilesResult(CumulativeResult):
         below = bdtr(k, n, float(q))  # P[Bin(n, q) <= k]
         lower = k[below <= alpha / 2]  # l - 1: P[Bin < l] <= alpha/2
         upper = k[below >= 1 - alpha / 2]  # u - 1
-        # no rank is low (high) enough where there are few rows: the public bound of the column is
+        # With few rows no rank is low (or high) enough, and the public bound of the column takes its place.
         low = cells[self.distribution.cell_of_rank(int(lower[-1]) + 1)].low if len(lower) else cells[0].low
         rank = int(upper[0]) + 1 if len(upper) else n + 1
         high = cells[self.distribution.cell_of_rank(rank)].high if rank <= n else cells[-1].high

@@ -1,12 +1,12 @@
-"""Least squares where some columns are randomised answers: the regression on the true ones, from what their law says.
+"""Least squares with randomised columns: estimates the regression on the true answers, from the law of the reports.
 
-    A = sum t t',   c = sum t y,   read without bias (corrected.py);     beta = A^-1 c
+    A = sum t t',   c = sum t y,   unbiased (corrected_products.py);     beta = A^-1 c
     V = A^-1 (sum psi psi') A^-1,   psi_i = c_i - A_i beta               (the sandwich of the estimating equations)
 
-A regression on the reports as they are leans: a coefficient of a randomised covariate towards 0, those of other
-covariates by what they share with it. Here the sums are right on average, and beta with them as rows become many
-(corrected scores: Nakamura, Biometrika 77, 1990). V holds the sample and the randomisation together, since psi_i
-varies by both; as epsilon grows, psi_i becomes t_i (y_i - t_i beta) and V the covariance that econometricians call HC0.
+A regression on the reports themselves is biased: the coefficient of a randomised covariate towards 0, and others by
+their correlation with it. Here the sums are unbiased, and beta is consistent (corrected scores: Nakamura, Biometrika
+77, 1990). V covers sampling and randomisation together, since psi_i varies by both. As epsilon grows, psi_i becomes t_i
+(y_i - t_i beta), and V the covariance HC0.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class RandomisedOLS:
                     f"{type(mechanism).__name__}.",
                     hint=f'build the mechanism with schema["{name}"]',
                 )
-        _ = self.corrected.products  # what the reports do not tell is refused now
+        _ = self.corrected.products  # refuses now what the reports cannot estimate
 
     @cached_property
     def corrected(self) -> CorrectedProducts:
@@ -95,7 +95,7 @@ class RandomisedOLS:
 
     @cached_property
     def domain(self) -> Schema:
-        """Of the table: where a column holds reports, these."""
+        """The schema of the table, in which some columns hold reports."""
         columns: dict[str, Any] = dict(self.design.domain.column_specs)
         columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
         return Schema(columns)
@@ -133,7 +133,7 @@ class RandomisedOLS:
         return self._result(n, A, c, sums.get((p, p)), beta, S)
 
     def _check(self, A: list[list[Fraction]]) -> None:
-        """True columns may be combinations of others; and corrected sums of squares may be none, by chance."""
+        """Refuse true columns that are collinear, and corrected sums that chance made impossible."""
         factors, design = self.corrected.factors, self.design
         true = [j for j in range(len(A)) if not any(m.reported for m in factors[j])]
         if true:
@@ -204,7 +204,7 @@ class RandomisedOLS:
 
     @property
     def epsilon(self) -> float:
-        """Of one person, for the columns that are read: costs add up."""
+        """The epsilon of one person for all columns that are read together."""
         return sequential([Cost(c.certificate.epsilon, math.inf) for c in self.corrected.columns]).epsilon
 
     def _paid(self) -> list[str]:
@@ -246,7 +246,7 @@ def randomised_ols(
             hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}',
         )
     for name, mechanism in randomised.items():
-        ReportedColumn(name, mechanism)  # refused now where it cannot be read
+        ReportedColumn(name, mechanism)  # refuses now what a regression cannot use
     if schema is None:
         wanted = columns_named(formula).columns
         rest = [name for name in wanted if name not in randomised]
@@ -295,7 +295,7 @@ _BY_INCOME = Design(
     names=("Intercept", "age", "smoker[T.daily]:age"),
     terms=("1", "age", "(smoker == 'daily') * age"),
 )
-_ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, sometimes anywhere
+_ROWS: dict[str, list[Any]] = {  # made by a rule: mostly near a true answer, sometimes anywhere
     "stay": [(11 * (i * i % 3) + 3 * i) % 41 for i in range(60)],
     "age": [18 + (i * 29) % 80 for i in range(60)],
     "smoker": [("never", "once", "daily")[(i * i + i // 7) % 3] for i in range(60)],

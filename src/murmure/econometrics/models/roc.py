@@ -1,11 +1,11 @@
-"""How well a score tells yes from no: counts of both by cells of the score, one round.
+"""How well a score separates yes from no: counts of both by cells of the score, in one round.
 
     at threshold c:   TPR = share of yes with score > c,   FPR = share of no with score > c
     AUC = P[score of yes > score of no] + P[equal] / 2 = area under the points joined by lines
 
-Two rows in one cell count as equal, so AUC is off by at most half the chance that a yes and a no share a cell:
-sum_j yes_j no_j / (2 P N). Of a score's own values equal is equal, and AUC is exact. The standard error is that of
-Hanley and McNeil (Radiology 143, 1982), with Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A).
+Two rows in one cell count as equal, so the error of AUC is at most half the chance that a yes and a no share a cell:
+sum_j yes_j no_j / (2 P N). Without a grid AUC is exact. The standard error is that of Hanley and McNeil (Radiology 143,
+1982), with Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOISY = "noise in the counts is not in Hanley and McNeil's formula"
 
 @dataclass(frozen=True)
 class ROC(OneRound):
-    """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values.
+    """The receiver operating characteristic of a score. cuts: a public grid of the score; () for its values.
 
     outcome: a column of two values, of which the second is yes; or a condition, state == 'ill'.
     """
@@ -112,7 +112,7 @@ class ROCResult(ModelResult):
     no: tuple[Fraction, ...]
     yes: tuple[Fraction, ...]
     noise: float | None = None
-    event_label: str = ""  # which label of the outcome is yes
+    event_label: str = ""  # the label that counts as yes
     how: How | None = None
 
     @property
@@ -125,7 +125,7 @@ class ROCResult(ModelResult):
 
     @property
     def thresholds(self) -> Floats:
-        """Called yes: a score above it. The last one lies below all scores."""
+        """A score above the threshold is called yes. The last threshold is below all scores."""
         ends = [float(cell.high) for cell in reversed(self.cells)]
         return np.array([*ends, -np.inf])
 
@@ -159,7 +159,7 @@ class ROCResult(ModelResult):
 
     @property
     def error(self) -> float:
-        """How far the area is from that of the scores themselves, at most."""
+        """The largest distance of the area from that of the scores themselves."""
         shared = [no * yes for no, yes, c in zip(self.no, self.yes, self.cells, strict=True) if c.low < c.high]
         return float(abs(sum(shared, Fraction(0))) / (2 * sum(self.yes) * sum(self.no)))
 
@@ -173,7 +173,7 @@ class ROCResult(ModelResult):
         return root((A * (1 - A) + (P - 1) * (Q1 - A**2) + (N - 1) * (Q2 - A**2)) / (P * N))
 
     def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
-        """Of the area, for the population; cut at 0 and 1."""
+        """The interval of the area, for the population; cut at 0 and 1."""
         alpha = check_alpha("conf_int", alpha)
         if self.se is None:
             return None
@@ -214,7 +214,7 @@ class ROCResult(ModelResult):
         return out if self.noise is None else [*out, f"No standard error: {NOISY}."]
 
     def plot(self, ax: Any = None) -> Any:
-        """The curve, and what chance would give; to an axis or a file."""
+        """The curve, and that of a random score; to an axis or a file."""
         target = ax
         ax, figure = drawing(target, (4.6, 4.6))
         ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")

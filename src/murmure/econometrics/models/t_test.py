@@ -3,7 +3,7 @@
     Welch    t = (m_1 - m_2) / sqrt(s_1^2/n_1 + s_2^2/n_2)      df by Welch (1947) and Satterthwaite (1946)
     pooled   t = (m_1 - m_2) / sqrt(s^2 (1/n_1 + 1/n_2))        df = n_1 + n_2 - 2
 
-Exact until the last rounding. With noise, the error of a difference of means counts it (delta method, normal law).
+Exact until the last rounding. With noise, the error of a difference of means includes it (delta method, normal law).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class TTest(OneRound):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TTestResult(ModelResult):
-    """`statistic`, `pvalue`, `df`, `difference` of the means (of one group: its mean), `se`, `conf_int()`."""
+    """`statistic`, `pvalue`, `df`, `difference` of the means (for one group: its mean), `se`, `conf_int()`."""
 
     column: str
     by: str | None
@@ -135,7 +135,7 @@ class TTestResult(ModelResult):
 
     @property
     def difference(self) -> float:
-        """Of the means, the first less the second; of one group, its mean."""
+        """The mean of the first group minus that of the second; for one group, its mean."""
         return float(self._difference)
 
     @property
@@ -145,7 +145,7 @@ class TTestResult(ModelResult):
 
     @property
     def _square(self) -> Fraction | None:
-        """The squared error of the difference; None where the noise leaves none."""
+        """The squared error of the difference; None if noise made a variance negative."""
         parts = [g.variance for g in self.groups]
         if any(v is None for v in parts):
             return None
@@ -162,7 +162,7 @@ class TTestResult(ModelResult):
 
     @property
     def df(self) -> float | None:
-        """None with noise: the law is then normal."""
+        """Degrees of freedom; None with noise, where the law is normal."""
         if self.noisy:
             return None
         if len(self.groups) == 1:
@@ -191,7 +191,7 @@ class TTestResult(ModelResult):
         return math.erfc(-t / math.sqrt(2)) / 2 if df is None else t_below(t, df)
 
     def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
-        """Of the difference, two-sided whatever the alternative."""
+        """The two-sided interval of the difference, for any alternative."""
         alpha = check_alpha("conf_int", alpha)
         if self.se is None:
             return None

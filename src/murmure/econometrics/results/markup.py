@@ -1,4 +1,4 @@
-"""Results as HTML for notebooks and pages, and as LaTeX for papers. Whatever a name holds is escaped."""
+"""Results as HTML for notebooks and pages, and as LaTeX for papers. All names are escaped."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # after \\ a bracket would be read as a distance
+    "[": "{[}",  # after \\ a bracket would be an optional length
     "]": "{]}",
 }
 
@@ -90,6 +90,6 @@ def summary_latex(result: ModelResult) -> str:
 
 
 def _number(text: str) -> str:
-    """A minus is a sign in mathematics and a dash in text; thousands are parted by a space at which no line breaks."""
+    """In LaTeX: a minus needs mathematics (text shows a dash), and thousands a space without a line break."""
     escaped = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
     return f"$-${escaped}" if text.startswith("-") and text != UNKNOWN else escaped if text != UNKNOWN else latex(text)

@@ -1,13 +1,13 @@
-"""Standard errors that know of the noise in the sums: sampling and noise together, by the delta method.
+"""Standard errors that include the noise in the sums: sampling and noise together, by the delta method.
 
-    beta = A^-1 c,   A + E_A and c + e_c are what is seen,
+    beta = A^-1 c,   observed are A + E_A and c + e_c,
     Var(beta) = s^2 A^-1 + A^-1 C A^-1,     C = Var(e_c - E_A beta)
 
-Entries share noises: a figure f with noise of variance v_f stands in entry (a, b) of the matrix P_ab,f times (once, or
-as its middles say: centred_factors.py), and C = J diag(v) J' with J_jf = sum_ab T_j,ab P_ab,f. The minimum of a
-noisy parabola lies tr(A^-1 C) too low, which is put back into s^2. Everything looks at noisy sums only, so it costs
-nothing. The formula is one of first order: where noise moves A by more than a part of itself it says nothing, and no
-error is given.
+Entries share noise: a figure f with noise of variance v_f occurs in entry (a, b) of the matrix P_ab,f times (once, or
+by the middles of its columns: centred_factors.py), and C = J diag(v) J' with J_jf = sum_ab T_j,ab P_ab,f. The minimum
+of a noisy parabola is too low by tr(A^-1 C), which is added to s^2. Only noisy sums are used, so this costs no privacy.
+The formula is of first order: if noise moves A by more than a fraction of itself the formula fails, and no error is
+given.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 NOISE_AWARE = "noise-aware"
-MAX_NOISE_SHARE = 0.25  # of A: noise that moves it further is not small
-DIGITS = 1e-13  # of a matrix with diagonal 1: what floats cannot tell from 0
+MAX_NOISE_SHARE = 0.25  # of A: larger noise is not small, and the first order not enough
+DIGITS = 1e-13  # smaller eigenvalues of a matrix with diagonal 1 are 0 within the rounding of floats
 DROWNED = "the noise is large compared with what the rows add up to, so no error of the first order holds"
 UNCOUNTED = "without intercept, and with weights, no sum says how many rows there are"
 FLAT = "noise has left no sum of squared residuals above 0"
@@ -43,7 +43,7 @@ NOISE_COUNTED = (
 
 
 def noise_in_equations(crossed: CrossProductsEstimate, moves: Floats) -> Floats:
-    """C. moves: (p, m, m), T_j: how the j-th equation moves with every entry of the matrix of sums."""
+    """C. moves: (p, m, m), T_j: the derivative of the j-th equation in every entry of the matrix of sums."""
     sums, P, v = _noise_of_entries(crossed)
     J = np.zeros((len(moves), len(P)))
     for j, T in enumerate(moves):
@@ -53,9 +53,9 @@ def noise_in_equations(crossed: CrossProductsEstimate, moves: Floats) -> Floats:
 
 
 def _noise_of_entries(crossed: CrossProductsEstimate) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Of every entry the number of its sum; of every sum how often each figure stands in it; the noise of figures.
+    """The index of the sum of every entry; how often each figure occurs in each sum; the noise of every figure.
 
-    The last sum is that of entries that are 0 whatever rows hold.
+    The last sum belongs to entries that are always 0.
     """
     assert crossed.noise is not None
     sums = np.array(crossed.figure, np.int64)
@@ -75,9 +75,9 @@ def _noise_of_entries(crossed: CrossProductsEstimate) -> tuple[NDArray[np.int64]
 
 
 def noise_dominates(crossed: CrossProductsEstimate, A: Floats, at: list[int]) -> bool:
-    """Whether noise moves A = M[at, at] so far that its inverse means little: |A^-1/2 N A^-1/2| beyond FAR, expected.
+    """Whether noise makes the inverse of A = M[at, at] useless: |A^-1/2 N A^-1/2| is expected beyond MAX_NOISE_SHARE.
 
-    A symmetric matrix of side p with noise of one size has the 2-norm 2 |N|_F / sqrt(p), about.
+    A symmetric p x p matrix of equal noise has a 2-norm of about 2 |N|_F / sqrt(p).
     """
     if not np.isfinite(A).all() or np.diag(A).min() <= 0:
         return True
@@ -96,7 +96,7 @@ def noise_dominates(crossed: CrossProductsEstimate, A: Floats, at: list[int]) ->
 
 @dataclass(frozen=True)
 class NoisyCovariance:
-    """The covariance with sampling and noise, s^2, and rows less parameters; or the reason why there are none."""
+    """The covariance of sampling and noise, and s^2; or the reason why there are none."""
 
     covariance: Matrix | None
     scale: float | None
@@ -106,7 +106,7 @@ class NoisyCovariance:
 def noisy_covariance(
     crossed: CrossProductsEstimate, at: list[int], A: Matrix, moves: Floats, rss: Fraction, n: Fraction | None
 ) -> NoisyCovariance:
-    """Of coefficients that solve equations with the matrix A, which stand at these factors."""
+    """The covariance of coefficients that solve equations with the matrix A of the factors at these indices."""
     p, floats = len(A), to_floats(A)
     if n is None:
         return NoisyCovariance(None, None, UNCOUNTED)
@@ -126,7 +126,7 @@ def noisy_covariance(
 
 
 def noisy_row_count(crossed: CrossProductsEstimate) -> Fraction | None:
-    """How many rows: where their number is not public, the noisy sum of the intercept; None without one."""
+    """The number of rows; if it is not public, the noisy sum of the intercept; None without one."""
     if crossed.n is not None:
         return Fraction(crossed.n)
     return crossed.at("1", "1") if "1" in crossed.factors else None
@@ -147,7 +147,7 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
             hint="a larger epsilon, or more rows",
             columns=named,
         ) from None
-    n = noisy_row_count(crossed) if model != "WLS" else None  # the sum of "1" is that of the weights
+    n = noisy_row_count(crossed) if model != "WLS" else None  # with weights, the sum of "1" is that of the weights
     rss = M[p][p] - dot(beta, c)
     tss = M[p][p] - (M[0][p] ** 2 / M[0][0] if design.has_intercept and design.terms[0] == "1" and M[0][0] else 0)
     r = np.append(-to_floats(beta), 1.0)

@@ -1,4 +1,4 @@
-"""How a result was obtained: every result says it."""
+"""How a result was obtained, which every result reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
 
-Say = Callable[[str, str], str]  # picks one of two languages
+Say = Callable[[str, str], str]  # chooses between English and French
 
 
 def english(en: str, fr: str) -> str:
@@ -25,24 +25,24 @@ def french(en: str, fr: str) -> str:
 
 @dataclass(frozen=True)
 class How:
-    """Where the sums came from, how many there were, and what they told to whom."""
+    """Where the sums came from, how many there were, and what they revealed to whom."""
 
     privacy: str  # in words: "in the clear", "between 5 parties", ...
     rounds: int
-    sums: int  # numbers that were released, in all rounds
+    sums: int  # numbers released in all rounds
     parties: int | None = None
-    present: int | None = None  # of them, those in the sums
-    absent: tuple[str, ...] = ()  # why the others are not, where that is known: in English, and in French
+    present: int | None = None  # the parties whose rows are in the sums
+    absent: tuple[str, ...] = ()  # why the others are absent, if known: in English and in French
     rows: int | None = None
     bits: int | None = None  # of the longest sum
-    grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before they were added up
+    grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before adding up
     revealed: tuple[str, ...] = ()
     in_french: tuple[str, ...] = field(default=(), repr=False)  # `privacy`, then `revealed`, for French pages
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
-    rehearsal: bool = False  # between parties, all of them in one process
-    directly: tuple[str, str] | None = None  # English and French: how rows were read, where nothing was added up
+    rehearsal: bool = False  # all parties ran in one process
+    directly: tuple[str, str] | None = None  # how rows were read directly, without sums: English and French
 
     def lines(self) -> list[str]:
         """Plain sentences, for the foot of a summary."""
@@ -110,9 +110,9 @@ def how_of(
     seeded: bool = False,
     in_process: bool = False,
 ) -> How:
-    """From the plans that were asked and what was made of their sums. apart: tables that were added up in the clear.
+    """From the plans and the answers to them. apart: the number of tables that were added up in the clear.
 
-    in_process: whoever asked had the tables of all parties.
+    in_process: one process had the tables of all parties.
     """
     noise, secure = noise_in(privacy), isinstance(privacy, Secure)
     parties = privacy.parties if isinstance(privacy, Secure) else apart
@@ -142,8 +142,8 @@ def how_of(
 def how_read_directly(
     of: Statistic, rows: int, tables: int | None, rounds: int, grid: Sequence[str], directly: tuple[str, str]
 ) -> How:
-    """Of figures that were read off one's own rows in the clear. of: any sum of them, since all tell as much about a
-    person: everything. tables: how many, where there are several.
+    """How figures were read off rows directly, in the clear. of: any statistic of the rows, since in the clear each
+    reveals everything about a person. tables: how many there are, if several.
     """
     out = how_of(Clear(), [Plan(of)], [], apart=tables)
     return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), directly=directly)
@@ -162,7 +162,7 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
 
 
 def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
-    """What coordinator, parties and colluders see of exact or noisy sums between parties."""
+    """What the coordinator, parties and colluders see of the sums between parties."""
     colluders = sharing.colluders
     out = say(
         "The coordinator and every party see the sums over all parties, and what follows from these",

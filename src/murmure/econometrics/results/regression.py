@@ -1,11 +1,11 @@
-"""A regression as statisticians know it: names and meanings are those of statsmodels' results.
+"""The result of a regression, with the names and meanings of statsmodels' results.
 
-Coefficients and their covariance are fractions, exact where the sums were; every figure below is rounded once, when it
-is read. What cannot be known is None, and the reason stands in the notes.
+Coefficients and their covariance are fractions, exact if the sums are. Every figure below is rounded once, when it is
+read. Unknown figures are None, and the notes give the reason.
 
-One meaning is R's: without an intercept, R-squared, F and df_model are about 0 and not about the mean, also where the
-indicators of all labels add up to one (`0 + C(g)`). statsmodels looks for such a hidden constant; here a formula says
-what it says, and the notes say so.
+One meaning is that of R: without an intercept, R-squared, F and df_model are about 0 and not about the mean, even if
+the indicators of all labels add up to one (`0 + C(g)`). statsmodels searches for such a hidden constant; here the
+formula is taken literally, and the notes say so.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _normal(eta: Floats) -> Floats:
     return np.asarray(ndtr(eta))
 
 
-# from the linear predictor to the mean
+# From the linear predictor to the mean.
 INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
     "identity": lambda eta: eta,
     "logit": _logistic,
@@ -58,11 +58,11 @@ INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
 class Regression(ModelResult):
     """Coefficients with errors, tests and measures of fit.
 
-    rss, tss: sums of squares of residuals and of the outcome (about its mean where there is an intercept).
-    llf, llnull: logarithms of the likelihood here and of the model with an intercept only.
-    parameters: how many were estimated, where it is not one for each name (fixed effects, a dispersion).
-    df_inference: degrees of freedom of tests, where they are not df_resid (clusters).
-    extras: further figures by name; {row: figure} and {row: {column: figure}} are tables of their own.
+    rss, tss: sums of squares of residuals and of the outcome (about its mean, if there is an intercept).
+    llf, llnull: log-likelihoods of this model and of the model with an intercept only.
+    parameters: the number of parameters, if it is not that of the names (fixed effects, a dispersion).
+    df_inference: degrees of freedom of tests, if they are not df_resid (clusters).
+    extras: further figures by name; {row: figure} and {row: {column: figure}} become separate tables.
     """
 
     model: str
@@ -84,14 +84,14 @@ class Regression(ModelResult):
     has_intercept: bool = True
     parameters: int | None = None
     df_inference: float | None = None
-    wald_f: bool = False  # F is Wald's, also without robust errors: what is explained is no sum of squares
+    wald_f: bool = False  # F is always Wald's, since the explained part is not a sum of squares (2SLS)
     extras: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    reason: str | None = None  # why there are no standard errors, where there are none
+    reason: str | None = None  # why there are no standard errors, if there are none
     condition_number: float | None = None
     design: Design | None = None
     link: str = "identity"
-    effect: str | None = None  # the name of the coefficient that the model is about, where there is one
+    effect: str | None = None  # the name of the coefficient of interest, if there is one
     how: How | None = None
 
     # -- coefficients
@@ -122,7 +122,7 @@ class Regression(ModelResult):
 
     @property
     def tvalues(self) -> Floats | None:
-        """Of t or z, whichever `use_t` says."""
+        """t statistics, or z statistics without `use_t`."""
         errors = self.bse
         if errors is None:
             return None
@@ -135,7 +135,7 @@ class Regression(ModelResult):
 
     @property
     def pvalues(self) -> Floats | None:
-        """Of the hypothesis that a coefficient is 0, both tails."""
+        """Two-sided p-values of the hypothesis that a coefficient is 0."""
         from scipy.special import ndtr, stdtr
 
         t = self.tvalues
@@ -176,7 +176,7 @@ class Regression(ModelResult):
 
     @property
     def ess(self) -> float | None:
-        """What the model explains of the sum of squares."""
+        """The explained sum of squares."""
         return None if self.tss is None or self.rss is None else to_float(self.tss - self.rss)
 
     @property
@@ -189,19 +189,19 @@ class Regression(ModelResult):
 
     @property
     def rsquared(self) -> float | None:
-        """The share of the sum of squares that is explained; about 0 and not the mean where there is no intercept."""
+        """The explained share of the sum of squares; without an intercept about 0, and not about the mean."""
         return to_float(1 - self.rss / self.tss) if self.rss is not None and self.tss else None
 
     @property
     def rsquared_adj(self) -> float | None:
         if self.rss is None or not self.tss or not self.df_resid or self.n is None:
             return None
-        free = self.n - self.k + Fraction(self.df_model)  # of the outcome, when only levels are taken out
+        free = self.n - self.k + Fraction(self.df_model)  # degrees of freedom of the outcome without its levels
         return to_float(1 - free * self.rss / (Fraction(self.df_resid) * self.tss))
 
     @property
     def fvalue(self) -> float | None:
-        """Of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form of it."""
+        """F of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form."""
         if self.tss is None or self.rss is None or not self.df_model or not self.df_resid:
             return None
         if self.cov_type == NONROBUST and not self.wald_f:
@@ -310,7 +310,7 @@ class Regression(ModelResult):
         return [main, *(_extra_table(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
 
     def tidy(self) -> list[dict[str, Any]]:
-        """One row for each coefficient, with the names that R's broom has."""
+        """One row for each coefficient, with the names of R's broom."""
         ends = self.conf_int()
         columns = (
             self.names,
@@ -324,7 +324,7 @@ class Regression(ModelResult):
         return [None] * len(self.names) if values is None else [plain(v) for v in values]
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is shown, and the coefficients as exact fractions."""
+        """Everything that is shown, and the coefficients as exact fractions."""
         about = {"model": self.model, "formula": self.formula, "outcome": self.outcome, "cov_type": self.cov_type}
         exact = dict(zip(self.names, map(str, self.coefficients), strict=True))
         return super().to_dict() | about | {"coefficients": self.tidy(), "exact": exact}

@@ -1,4 +1,4 @@
-"""Ridge with every penalty: what the sums of one round say about each of them."""
+"""Ridge fits for any penalty, all from the sums of one round."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BIASED = "ridge is biased towards 0, and by how much nobody knows"
 
 
 def penalty(value: Any) -> Fraction:
-    """A penalty as it was written: "0.1", "1/3", 10."""
+    """A penalty, exactly as written: "0.1", "1/3", 10."""
     try:
         number = Fraction(str(value)) if not isinstance(value, Fraction) else value
     except (ValueError, ZeroDivisionError):
@@ -35,7 +35,7 @@ def penalty(value: Any) -> Fraction:
 
 @dataclass(frozen=True, repr=False)
 class RidgeFit:
-    """The fit with one penalty. gcv: None where the number of rows is not known."""
+    """The fit with one penalty. gcv: None if the number of rows is unknown."""
 
     penalty: Fraction
     names: tuple[str, ...]
@@ -55,7 +55,7 @@ class RidgeFit:
 
 @dataclass(frozen=True, eq=False)
 class RidgePath(ModelResult):
-    """Fits with many penalties. `at(lambda)` gives any, `best` the one of least generalised cross-validation."""
+    """Fits with many penalties: `at(lambda)` gives any, `best` the one with the least generalised cross-validation."""
 
     formula: str
     outcome: str
@@ -72,7 +72,7 @@ class RidgePath(ModelResult):
     _fits: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
 
     def at(self, lambda_: Any) -> RidgeFit:
-        """The fit with this penalty, whether it was asked for or not: the sums are the same."""
+        """The fit with any penalty, also one that was not asked for: the sums are the same."""
         key = penalty(lambda_)
         if key not in self._fits:
             self._fits[key] = self._fit(key)
@@ -107,19 +107,19 @@ class RidgePath(ModelResult):
 
     @property
     def best(self) -> RidgeFit | None:
-        """Of the penalties that were asked for; None where the number of rows is not known."""
+        """The best fit of the penalties that were asked for; None if the number of rows is unknown."""
         known = [fit for fit in self.fits if fit.gcv is not None]
         return min(known, key=lambda fit: fit.gcv or 0) if known else None
 
     @property
     def params(self) -> Any:
-        """Of the best fit; of the first where none is known to be the best."""
+        """Coefficients of the best fit; of the first, if the best is unknown."""
         return (self.best or self.fits[0]).params
 
-    bse = None  # ridge is biased
+    bse = None  # ridge is biased, so standard errors would mislead
 
     def predict(self, rows: Any, lambda_: Any = None) -> Any:
-        """With this penalty, or with the best one."""
+        """Predictions with this penalty, or with the best one."""
         if self.design is None:
             raise InvalidParameter("this path has no design: it cannot predict.")
         params = self.params if lambda_ is None else self.at(lambda_).params

@@ -1,10 +1,10 @@
-"""The sums that a regression needs, from rows in which some columns are reports: every product is read without bias.
+"""The sums of a regression, from rows in which some columns are randomised reports: every product is unbiased.
 
     t_a t_b = sum over monomials of   coefficient * (true columns) * f_1(x_1) f_2(x_2) ...      x_j: randomised columns
 
-Within a column the product of functions is one function, which is read as one: an indicator is its own square, the
-square of a number has readings of its own. Between columns the product of readings is unbiased, because the columns of
-a person are randomised independently: E[r_1 r_2 | row] = f_1(x_1) f_2(x_2).
+Within a column the product of functions is one function, with unbiased values of its own: an indicator is its own
+square, and the square of a number has separate values. Between columns the product of unbiased values is unbiased,
+because the columns of a person are randomised independently: E[r_1 r_2 | row] = f_1(x_1) f_2(x_2).
 
 (Corrected scores: Nakamura, Biometrika 77(1), 1990, 127-137; there for errors of measurement.)
 """
@@ -26,7 +26,7 @@ from murmure.plan.codec import part_from_dict, part_to_dict
 
 @dataclass(frozen=True)
 class CorrectedProducts:
-    """Which products are added up, of which readings: data that travel with the question."""
+    """Which products are added up, of which reports. These data are sent with the question."""
 
     columns: tuple[ReportedColumn, ...]
     terms: tuple[str, ...]
@@ -34,12 +34,12 @@ class CorrectedProducts:
 
     @cached_property
     def factors(self) -> tuple[Polynomial, ...]:
-        """Of every term and, last, of the outcome."""
+        """Every term and, last, the outcome, as sums of monomials."""
         return tuple(split(text, self.columns) for text in (*self.terms, self.outcome))
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Products of terms with one another and with the outcome; last its square, where reports tell it."""
+        """The pairs of terms, and of terms with the outcome; last its square, if reports give an unbiased one."""
         p = len(self.terms)
         pairs = [(a, b) for a in range(p + 1) for b in range(a, p + 1)][:-1]
         return (*pairs, (p, p)) if self.has_square else tuple(pairs)
@@ -51,7 +51,7 @@ class CorrectedProducts:
 
     @cached_property
     def products(self) -> tuple[Polynomial, ...]:
-        """Each of the pairs as a sum of monomials; refuses what the reports do not tell."""
+        """Each of the pairs as a sum of monomials. Refuses functions without unbiased values."""
         out = tuple(multiply(self.factors[a], self.factors[b]) for a, b in self.pairs)
         for product in out:
             for monomial in product:
@@ -66,11 +66,11 @@ class CorrectedProducts:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """What has to be known of a row: its reports, then expressions of its true columns."""
+        """The expressions to evaluate in a row: its reports, then its true columns."""
         return (*(text for column in self.columns for text in column.inputs), *self._true)
 
     def rows(self, x: tuple[Floats, ...]) -> list[Floats]:
-        """The reading of every product, in every row. Row by row: nothing depends on which rows stand together."""
+        """Unbiased values of every product in every row. They do not depend on how rows are cut into batches."""
         reports, at = [], 0
         for column in self.columns:
             reports.append(column.reports(x[at : at + len(column.inputs)]))

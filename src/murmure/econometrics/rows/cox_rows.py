@@ -1,4 +1,4 @@
-"""What a row adds to the sums of Cox's model, at the time at which it leaves (cox.py)."""
+"""What a row adds to the sums of Cox's model, at the time at which it leaves (models/cox.py)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import linear_predictor, stack_sums, weighted_products
 
-CAP = 40.0  # of |x'b|
-
-
+# |x'b| is cut here, so that e^(x'b) cannot overflow; cut rows are counted.
+CAP = 40.0
 MODES = ("start", "step", "efron start", "efron step")
 
 
@@ -26,7 +25,7 @@ class _Settings:
     mode: str
     scales: list[int]
     times: Floats
-    tied: list[int]  # places that events share; of "efron step" only
+    tied: list[int]  # indices of times that events share; "efron step" only
 
 
 @lru_cache(64)
@@ -50,13 +49,13 @@ def _parse(inputs: int, settings: tuple[str, ...]) -> _Settings:
 
 @dataclass(frozen=True)
 class CoxRows:
-    """The row function: inputs are time, event and columns; settings what is added up ("start", "step"; with Efron's
-    ties "efron start", "efron step"), the number of columns, the times that events share ("efron step" only, by their
-    numbers in the grid), the exponents of two that divide the columns, and the grid; `at` holds b, then what is taken
-    off x'b.
+    """The row function. inputs: time, event and columns. settings: what is added up ("start", "step"; with Efron's ties
+    "efron start", "efron step"), the number of columns, the times that events share ("efron step" only, by their
+    indices in the grid), the exponents of two that divide the columns, and the grid. at: b, then what is subtracted
+    from x'b.
 
-    "efron start" asks for what "start" does. Its name says that later rounds ask about events by themselves, for
-    whoever judges how few rows a sum is about (statistics/conditions/conditions.py).
+    "efron start" asks for the same sums as "start". Its name announces that later rounds ask about events alone, for
+    the checks of how few rows a sum is about (statistics/conditions/conditions.py).
     """
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
@@ -87,7 +86,7 @@ class CoxRows:
         cut = np.clip(eta, -CAP, CAP)
         w = np.exp(cut)
         each = [w, *(w * column for column in z), *weighted_products(z, w)]
-        if parsed.tied:  # nothing of an event that is alone at its time
+        if parsed.tied:  # an event that is alone at its time adds nothing
             among = event * np.isin(places, parsed.tied)
             each += [among * column for column in each]
         return stack_sums([place, *each, (cut != eta).astype(float)])

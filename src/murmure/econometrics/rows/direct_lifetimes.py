@@ -1,4 +1,4 @@
-"""Who had an event and when, counted on one's own rows: at every time that a row has, however many there are."""
+"""Events and rows at risk, counted directly on rows in the clear, at every time of a row."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from murmure.statistics.expressions.terms import grid_of
 def needs_direct_rows(
     owner: str, domain: Schema, time: str, cells: int, grid: Any, data: Any, privacy: Any, engine: Any, ledger: Any
 ) -> bool:
-    """Whether there are too many times to be counted without a grid, and rows are at hand to see which they have.
+    """Whether there are too many possible times to count without a grid, and rows can be read directly.
 
-    cells: counts at one time.
+    cells: how many counts there are at one time.
     """
     too_many = require_number(owner, domain, time).size * cells > MAX_CELLS
     return too_many and grid is None and ledger is None and can_read_directly(data, privacy, engine)
 
 
 def count_lifetimes(follow_up: FollowUp, data: Any) -> tuple[list[GroupLifetimes], How]:
-    """Of every group; refused by name where nobody is in it. All groups have the same times."""
+    """The lifetimes of every group, all at the same times. An empty group is refused by name."""
     rows = DirectRows.load(follow_up.owner, follow_up.domain, data)
     domain: Any = follow_up.domain[follow_up.time]
     codes, place = np.unique(rows.codes[follow_up.time], return_inverse=True)
     first, step = grid_of(domain)
-    last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # a cell counts at its upper end
+    last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # rows of a cell count at its upper end
     times = tuple(first + step * code + last for code in codes.tolist())
     event = follow_up.event_column
     had = rows.codes[event.column] == event.code

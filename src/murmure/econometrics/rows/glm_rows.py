@@ -13,9 +13,9 @@ McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, sections 4.4, 6.2
 Regression Analysis of Count Data, 2013, section 3.3.1. w is the observed information: all but "inverse" and "nb2" are
 concave in eta everywhere, and Newton's steps are those of the exact likelihood.
 
-These are floats, and may be: a party evaluates its own rows alone, and its sums are whole numbers (Evaluated). Every
-row is computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks.
-z are the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
+Floats are allowed here: a party evaluates only its own rows, and its sums are whole numbers (FunctionSums). Rows are
+computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks. z are
+the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 
-MAX_SUMMAND = 2.0**61  # of what one row adds; beyond, it is cut and counted
-MIN_MOVE = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled
-STIRLING_FROM = 24.0  # from which Stirling's series is as exact as floats
+MAX_SUMMAND = 2.0**61  # what one row adds is cut here; cut rows are counted
+# A step moves separated rows by one or more; rows that it moves by less than this have settled.
+MIN_MOVE = 2.0**-10
+STIRLING_FROM = 24.0  # from here on Stirling's series is as accurate as floats
 MODES = ("start", "step", "squares", "score", "separation")
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row each: the derivatives of l, and figures of fit."""
+    """The derivatives of l and the measures of fit, for each row."""
 
     u: Floats
     w: Floats
@@ -47,7 +48,7 @@ class Point:
     deviance: Floats
     other: tuple[Floats, ...] = ()  # further figures of the family
     further: tuple[Floats, Floats, Floats] | None = None  # dl/d theta, - d^2 l/d eta d theta, - d^2 l/d theta^2
-    outside: Any = False  # rows where l is not defined
+    outside: Any = False  # rows at which l is not defined
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,17 @@ class Family:
     """A family and its link."""
 
     name: str
-    cap: float  # |eta| is held within it
+    cap: float  # |eta| is cut at it
     at: Callable[[Floats, Floats, float], Point]  # y, eta, theta
-    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and working response of a first guess
-    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the model with a constant alone needs
+    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and response of a first guess
+    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the null model needs
     null_names: tuple[str, ...]
     other: tuple[str, ...] = ()
-    extra: int = 0  # parameters besides those of eta
-    measures: bool = True  # whether chi-squared and deviance are asked for
-    settles: Callable[[Floats], tuple[Any, Any]] | None = None  # y: rows that let eta go down for ever, and up for ever
+    extra: int = 0  # further parameters, besides those of eta
+    measures: bool = True  # whether to add up chi-squared and deviance
+    settles: Callable[[Floats], tuple[Any, Any]] | None = (
+        None  # y: rows whose likelihood grows as eta goes to -inf, and to inf
+    )
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
@@ -73,7 +76,7 @@ def _logit(y: Floats, eta: Floats, theta: float) -> Point:
     from scipy.special import expit
 
     q = 2 * y - 1
-    mu, miss = expit(eta), expit(-q * eta)  # miss: the chance of what did not happen
+    mu, miss = expit(eta), expit(-q * eta)  # miss: the probability of the other outcome
     llf = -(np.maximum(-q * eta, 0) + np.log1p(np.exp(-np.abs(eta))))
     odds = np.exp(np.minimum(-q * eta, 80.0))  # (y - mu)^2 / (mu (1 - mu))
     return Point(q * miss, mu * expit(-eta), llf, odds, -2 * llf)
@@ -90,7 +93,7 @@ def _probit(y: Floats, eta: Floats, theta: float) -> Point:
 
 
 def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    """b = 0: for logit the step from there is 4 (y - 1/2) on z; probit's differs by a constant."""
+    """A step from b = 0, which regresses 4 (y - 1/2) on z for the logit; for the probit up to a factor."""
     return np.full_like(y, 0.25), 4 * (y - 0.5)
 
 
@@ -196,10 +199,10 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class FamilyRows:
-    """The row function of one family, for `Evaluated`.
+    """The row function of one family, for FunctionSums.
 
-    inputs: the outcome, the offset where there is one, then the columns. settings: what is added up (MODES), "offset"
-    or "", the exponent of two that divides the outcome, and those that divide the columns.
+    inputs: the outcome, the offset if there is one, then the columns. settings: what is added up (MODES), "offset" or
+    "", the exponent of two that divides the outcome, and those that divide the columns.
     """
 
     family: Family
@@ -267,7 +270,7 @@ class FamilyRows:
         if mode == "squares":
             return stack_sums(weighted_products(score, 1.0))
         information = weighted_products(z, point.w)
-        if further is not None:  # the column of theta at the end of each line of the matrix
+        if further is not None:  # theta is the last column of each line of the matrix
             cross = [*times_columns(z, further[1]), further[2]]
             information = [
                 np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
@@ -279,7 +282,7 @@ class FamilyRows:
         return stack_sums([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
 
     def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
-        """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
+        """Indicators of rows whose likelihood falls without bound in this direction, and of rows for which it rises."""
         assert self.family.settles is not None
         down, up = self.family.settles(y)
         along = (down & (moved < -MIN_MOVE)) | (up & (moved > MIN_MOVE))
@@ -321,7 +324,7 @@ MODE_WORDS = {
 
 
 def linear_predictor(z: Sequence[Floats], b: Sequence[float]) -> Floats:
-    """z'b, column after column: the same for a row wherever it stands."""
+    """z'b, column by column: a row has the same value in every block."""
     eta = z[0] * b[0]
     for column, factor in zip(z[1:], b[1:], strict=False):
         eta = eta + column * factor
@@ -333,17 +336,17 @@ def times_columns(z: Sequence[Floats], u: Floats) -> list[Floats]:
 
 
 def weighted_products(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
-    """w z z', the upper half row by row: an array for each row of the matrix."""
+    """w z z': the upper half of the matrix, an array for each of its rows."""
     lines = np.stack(z)
     return [column * w * lines[i:] for i, column in enumerate(z)]
 
 
 def stack_sums(parts: Sequence[Floats], counted: int | None = None) -> Floats:
-    """One column for each line; what one row may not add is cut, and the row is counted in column `counted`."""
+    """One column for each part. Values beyond MAX_SUMMAND are cut, and their rows counted in column `counted`."""
     out = np.concatenate([part if part.ndim == 2 else part[None] for part in parts]).T
     if out.size and out.min() >= -MAX_SUMMAND and out.max() <= MAX_SUMMAND:
         return out
-    wild = ~(np.abs(out) <= MAX_SUMMAND)  # not a number is wild too
+    wild = ~(np.abs(out) <= MAX_SUMMAND)  # also if it is NaN
     out = np.clip(np.nan_to_num(out, nan=0.0, posinf=MAX_SUMMAND, neginf=-MAX_SUMMAND), -MAX_SUMMAND, MAX_SUMMAND)
     if counted is not None:
         out[wild.any(axis=1), counted] = 1.0

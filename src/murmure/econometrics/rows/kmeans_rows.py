@@ -1,4 +1,4 @@
-"""What a row adds to the sums of k-means: one to the size of the cluster whose centre is nearest, and its columns."""
+"""What a row adds to the sums of k-means: one to the size of the nearest cluster, and its columns."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_CLUSTERS = 1000
 
 @dataclass(frozen=True)
 class KMeansRows:
-    """The row function: inputs are columns; settings are the number of centres and, for each column, the exponent of
-    two that divides it; `at` holds the centres one after another, in columns so divided, then a factor each.
+    """The row function. inputs: the columns. settings: the number of centres, and the exponent of two that divides each
+    column. at: the centres one after the other, in divided columns, then a factor for each column.
     """
 
     def _settings(self, inputs: Sequence[Any], settings: Sequence[str]) -> tuple[int, list[int]]:

@@ -1,4 +1,4 @@
-"""Who had an event, who left without, and when: counts by group and time, which survival is read off."""
+"""Counts of events and of censored rows by group and time, for models of survival."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EVERYBODY = "everybody"
 
 @dataclass(frozen=True)
 class GroupLifetimes:
-    """One group. at_risk[j]: those with a time of times[j] or later; events[j]: those of them who had it then."""
+    """One group. at_risk[j]: rows with a time of times[j] or later; events[j]: rows with the event at times[j]."""
 
     label: str
     times: tuple[Fraction, ...]
@@ -46,9 +46,9 @@ class GroupLifetimes:
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Whose survival is looked at.
+    """The columns of a survival analysis.
 
-    event: a column of two values, of which the second says that it happened; or a condition, state == 'dead'.
+    event: a column of two values, of which the second is the event; or a condition, state == 'dead'.
     """
 
     domain: Schema
@@ -57,7 +57,7 @@ class FollowUp:
     by: str | None = None
     groups: tuple[str, ...] = ()
 
-    called: ClassVar[str] = ""  # what messages call it; else its class
+    called: ClassVar[str] = ""  # its name in messages; "": the name of the class
 
     @property
     def owner(self) -> str:
@@ -81,7 +81,7 @@ class FollowUp:
 
     @property
     def cells(self) -> int:
-        """Of one time: each label of the event, in each group."""
+        """How many counts there are at one time: one for each label of the event in each group."""
         return self.domain[self._event_column_name].size * (1 if self.by is None else self.domain[self.by].size)
 
     @property
@@ -102,7 +102,7 @@ class FollowUp:
 
 @dataclass(frozen=True)
 class Lifetimes(FollowUp, OneRound):
-    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+    """The counts of a survival model. cuts: a public grid of times; () for the values of the column."""
 
     cuts: tuple[str, ...] = ()
 
@@ -117,7 +117,7 @@ class Lifetimes(FollowUp, OneRound):
         return count_cells(self.domain, self.time, self.cuts)
 
     def limit_in_words(self) -> tuple[str, str]:
-        """What between parties cannot be exceeded, for those who have not joined yet."""
+        """The limits between parties, for those who consider joining a study."""
         n, cells = self._question.shape[-1], self.cells
         without_grid, with_grid = MAX_CELLS // cells, MAX_COUNTS // cells
         grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
@@ -129,12 +129,12 @@ class Lifetimes(FollowUp, OneRound):
         )
 
     def group_lifetimes(self, counted: CellCounts) -> list[GroupLifetimes]:
-        """Of every group; refused by name where nobody is in it."""
+        """The lifetimes of every group. An empty group is refused by name."""
         counts = np.asarray(counted.counts)
         counts = counts.reshape(1, *counts.shape) if self.by is None else counts
         labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
         times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
-        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
+        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # then the last cell lies beyond the grid
         out, code = [], self.event_column.code
         for label in self.groups or (EVERYBODY,):
             lines = [list(map(Fraction, line)) for line in counts[labels.index(label)].tolist()]

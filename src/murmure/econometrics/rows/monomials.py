@@ -1,9 +1,9 @@
-"""Expressions of true and of randomised columns, multiplied out: sums of products that can be read factor by factor.
+"""Expressions of true and randomised columns as sums of monomials, whose factors can be estimated separately.
 
     (smoker == 'yes') * (age - income)   =   [smoker: f] age  -  [smoker: f] [income: x]
 
-A part that reads no randomised column stays as it is written. Of a randomised column of labels any function is one
-factor, given by its value at each label; of a randomised number there are powers, and nothing else.
+A part without randomised columns stays as it is. A function of a randomised column of labels is one factor, given by
+its value at each label. Of a randomised number only powers are allowed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from murmure.statistics.expressions.parser import MAX_POWER, read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
-MAX_MONOMIALS = 4096  # of one product; whoever reads a stranger's question multiplies it out
-NOTHING = Schema({"nothing": Integers(0, 1)})  # for numbers, which read no column
+# Parties expand the questions that others send, so the work must be bounded.
+MAX_MONOMIALS = 4096
+NOTHING = Schema({"nothing": Integers(0, 1)})  # for constants, which need no column
 WAY_OUT = "through GRR, of a domain of few values, every function of the column can be read"
 
 
 @dataclass(frozen=True)
 class Monomial:
-    """A product: expressions of true columns, and one function of each of some randomised columns."""
+    """A product of expressions of true columns, and of one function of each of some randomised columns."""
 
     true: tuple[str, ...] = ()
-    reported: tuple[tuple[int, Function], ...] = ()  # the number of the column, and the function
+    reported: tuple[tuple[int, Function], ...] = ()  # index of the column, and the function
 
     def times(self, other: Monomial) -> Monomial:
         functions = dict(self.reported)
@@ -75,7 +76,7 @@ def _add(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
 
 
 class Splitter:
-    """One expression as a sum of monomials."""
+    """Splits one expression into a sum of monomials."""
 
     def __init__(self, text: str, columns: tuple[ReportedColumn, ...]) -> None:
         self.text, self.columns = text, columns
@@ -156,7 +157,7 @@ class Splitter:
         return multiply(left, right)
 
     def _table(self, node: ast.expr, column: ReportedColumn) -> tuple[Fraction, ...]:
-        """A function of labels, by its value at each of them."""
+        """The value of a function of labels at each label."""
         terms = Terms(Schema({column.name: column.domain}))
         number = read_expression(self.source_text(node), terms)
         k = column.domain.size
@@ -166,6 +167,6 @@ class Splitter:
 
 
 def split(text: str, columns: tuple[ReportedColumn, ...]) -> Polynomial:
-    """An expression as a sum of monomials; refuses what reports of these columns do not tell."""
+    """An expression as a sum of monomials. Refuses functions that reports of these columns cannot estimate."""
     splitter = Splitter(text, columns)
     return splitter.split(splitter.tree)

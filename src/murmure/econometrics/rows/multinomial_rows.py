@@ -1,13 +1,13 @@
 """What one row adds to the score and the information of a multinomial regression.
 
-    P[y = j] = e^(z'b_j) / sum_k e^(z'b_k),    b_0 = 0: the first label is the one that others are compared with
+    P[y = j] = e^(z'b_j) / sum_k e^(z'b_k),    b_0 = 0: the others are compared with the first label
     score of b_j: (1[y = j] - P_j) z           information of b_j, b_k: P_j (1[j = k] - P_k) z z'
 
 McFadden, in Zarembka (ed.), Frontiers in Econometrics, 1974, eqs. (12), (17), (18); R's multinom and statsmodels'
 MNLogit. It is concave everywhere.
 
-inputs: an indicator for each of the J labels, then the columns. All J stand there, though one follows from the others:
-whoever judges conditions (statistics/conditions/conditions.py) sees every label that sums are taken of.
+inputs: an indicator for each of the J labels, then the columns. One indicator follows from the others, but with all J
+the checks of conditions (statistics/conditions/conditions.py) see every label that sums are about.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from murmure.econometrics.rows.glm_rows import (
 )
 
 MODES = ("start", "step", "squares", "score", "separation")
-CAP = 700.0  # |eta| is held within it
+CAP = 700.0  # |eta| is cut at it
 
 
 class MultinomialRows:
-    """The row function. settings: what is added up, how many labels there are, and the exponents of two that divide
-    the columns.
+    """The row function. settings: what is added up, the number of labels, and the exponents of two that divide the
+    columns.
     """
 
     def _settings(self, inputs: Sequence[object], settings: Sequence[str]) -> tuple[str, int, list[int]]:
@@ -85,7 +85,7 @@ class MultinomialRows:
         largest = kept.max(axis=0)
         odds = np.exp(kept - largest)
         total = odds[0]
-        for odd in odds[1:]:  # one after the other: a row's value is that of the row alone
+        for odd in odds[1:]:  # one by one: np.sum may add in another order for another number of rows
             total = total + odd
         share = odds / total
         score = [column for j in range(1, label_count) for column in times_columns(z, y[j] - share[j])]
@@ -109,7 +109,7 @@ class MultinomialRows:
 
     @staticmethod
     def _separated(y: Sequence[Floats], moved: Floats) -> list[Floats]:
-        """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
+        """Indicators of rows whose likelihood falls without bound in this direction, and of rows for which it rises."""
         chosen = sum(indicator * step for indicator, step in zip(y, moved, strict=True))
         ahead = chosen - moved
         against = (ahead < -MIN_MOVE).any(axis=0)

@@ -1,6 +1,6 @@
 """What one row of a randomised table adds to the sums of a regression (statistics/exact/function_sums.py adds it up).
 
-products   the unbiased readings of t_a t_b, t_a y, and y y where reports tell it       (corrected_products.py)
+products   unbiased values of t_a t_b, t_a y, and y y if reports give it                (corrected_products.py)
 scatter    psi_a psi_b,   psi = c_i - A_i beta,   the row's part of the estimating equations, at a public beta
 """
 
@@ -14,13 +14,13 @@ from murmure.econometrics.rows.corrected_products import CorrectedProducts
 
 
 class RandomisedRows:
-    """settings: which of the two, and the columns, mechanisms and terms as JSON (Corrected.to_text)."""
+    """settings: which of the two, and the columns, mechanisms and terms as JSON (CorrectedProducts.to_text)."""
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         which, products = settings[0], CorrectedProducts.from_text(settings[1])
         if which == "products":
             names = [f"({text})" for text in (*products.terms, products.outcome)]
-            if len(set(names)) < len(names):  # one term twice: collinear, which is said later
+            if len(set(names)) < len(names):  # equal terms are collinear, which is refused later
                 names = [f"{text} {i}" for i, text in enumerate(names)]
             return tuple(f"{names[a]} * {names[b]}" for a, b in products.pairs)
         p = len(products.terms)

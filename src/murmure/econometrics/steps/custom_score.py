@@ -1,22 +1,22 @@
-"""Maximum likelihood, or any estimating equation, by a score of one's own: a Python function of parameters and rows.
+"""Maximum likelihood, or any estimating equation, by a custom score: a Python function of parameters and rows.
 
     score(theta, rows) -> (n, p)      psi_i = dl_i / d theta, one row each; rows: a dictionary of columns of floats
     A = -S[d psi / d theta'],   B = S[psi psi']
     b <- b + A^-1 S[psi]        Newton
     Cov = A^-1 B A^-T           Huber 1967; Stefanski and Boos, Amer. Statist. 56(1), 2002, eq. (9)
 
-Without a Hessian A is made of central differences of each row's score. Of a likelihood A is symmetric (and is made so
-where a log-likelihood is given), its top is where A is positive, and where A is not
+Without a Hessian, A comes from central differences of the score of each row. For a likelihood A is symmetric (and is
+made so if a log-likelihood is given). A maximum has a positive definite A; where A is not positive definite
 
     b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974
 
-goes uphill. Of other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
-Newton's step is taken whatever A is. So a score alone whose A is symmetric counts as that of a likelihood.
+goes uphill. For other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
+Newton's step is always taken. So a score without log-likelihood counts as that of a likelihood if its A is symmetric.
 
 The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
-network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
-there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by
-name (family_mle.py) run there: every party has their formulas.
+network does not take it, since no party should run the code of others on its rows: the statistic is not in any
+catalogue, and plans contain a digest of the code and never the code itself. Families by name (models/mle.py) run in
+studies, since every party has their formulas.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ from murmure.statistics.exact.function_sums import FunctionSums
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
 
-MAX_MOVE = 2
-SYMMETRIC_WITHIN = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
-DIFFERENCE_STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
+MAX_MOVE = 2  # of a parameter in one step, relative to its size
+SYMMETRIC_WITHIN = Fraction(1, 1 << 24)  # of squares: the accuracy of central differences
+# Of central differences, relative to a parameter: the cube root of the rounding of floats minimises their error.
+DIFFERENCE_STEP = 2.0**-17
 
 
 @dataclass(frozen=True, eq=False)
 class CustomRows:
-    """The row function of somebody's own score."""
+    """The row function of a custom score."""
 
     columns: tuple[str, ...]
     p: int
@@ -71,11 +72,11 @@ class CustomRows:
         products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
         more = [] if self.loglik is None else [self._call("loglik", self.loglik, theta, rows, ())]
         out = np.stack([*psi.T, *information, *products, *more], axis=1)
-        good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # no number is not good
+        good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # NaN is not
         return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
 
     def _derivative(self, theta: Floats, rows: dict[str, Floats]) -> Floats:
-        """Of every row's score, in every parameter: (n, p, p)."""
+        """The derivative of the score of every row in every parameter: (n, p, p)."""
         if self.hessian is not None:
             return self._call("hessian", self.hessian, theta, rows, (self.p, self.p))
         out = []
@@ -106,7 +107,7 @@ class CustomRows:
 
 @dataclass(frozen=True)
 class CustomSums(FunctionSums):
-    """Sums of one's own function. `function` is a digest of its code; what is called is held beside the fields."""
+    """Sums of a custom function. `function` is the digest of its code; plans are JSON, so the code is not a field."""
 
     @classmethod
     def of(cls, rows: CustomRows, domain: Schema, digest: str, at: Vector) -> CustomSums:
@@ -119,7 +120,7 @@ class CustomSums(FunctionSums):
 
 @dataclass(frozen=True)
 class MLE:
-    """An estimate by one's own score; `MLE.of(...)` makes it, since the function is held beside the fields."""
+    """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
     noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
     domain: Schema
@@ -148,7 +149,7 @@ class MLE:
         digest = digest_of_code(rows.score, rows.hessian, rows.loglik)
         out = cls(domain, rows.columns, tuple(names), tuple(str(v) for v in start), digest, *more)
         vars(out)["_rows"] = rows
-        _ = out.question(tuple(start))  # what cannot be added up is refused now
+        _ = out.question(tuple(start))  # refuses now what cannot be added up
         return out
 
     @property
@@ -171,7 +172,7 @@ class MLE:
         return CustomSums.of(self._custom_rows, self.domain, self.digest, at)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        """A point where some row has no score is none to go to: steps are halved."""
+        """A point at which some row has no score counts as outside, so that the step is halved."""
         p, sums = len(at), [Fraction(v) for v in answer.sums]
         named = dict(zip(answer.labels, sums, strict=True))
         A: Matrix = tuple(tuple(sums[p + p * i : 2 * p + p * i]) for i in range(p))
@@ -183,7 +184,7 @@ class MLE:
         return iterate if _is_symmetric(A, B) else replace(iterate, spread=B)
 
     def step(self, iterate: Iterate) -> Vector:
-        """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
+        """Newton's step, or that of Berndt and others, with no parameter moving by more than MAX_MOVE times its size."""
         newton = iterate.spread is not None or is_positive_definite(iterate.information)
         step = newton_step(iterate if newton else replace(iterate, information=self._products(iterate)))
         times_too_far = max(
@@ -249,12 +250,12 @@ class MLE:
 
 
 def _symmetric_part(A: Matrix) -> Matrix:
-    """The symmetric part."""
+    """The symmetric part of A."""
     return tuple(tuple((v + A[j][i]) / 2 for j, v in enumerate(row)) for i, row in enumerate(A))
 
 
 def _is_symmetric(A: Matrix, B: Matrix) -> bool:
-    """Within the rounding of central differences; B has the units of A."""
+    """Whether A is symmetric within the accuracy of central differences. B has the units of A."""
 
     def size(i: int, j: int) -> Fraction:
         return max(abs(A[i][i] * A[j][j]), B[i][i] * B[j][j])

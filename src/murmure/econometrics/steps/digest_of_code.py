@@ -1,7 +1,7 @@
-"""A name for what a function of one's own does: of its code as Python compiled it, and of what it holds beside it.
+"""A digest of a custom function: of its compiled code, and of the values that it uses.
 
-Names of files and lines are not in it. Numbers, texts, arrays and other functions that it finds around itself (in a
-closure, in defaults, among the globals that it names) are; of any other object only its type is.
+File names and line numbers do not count. Numbers, texts, arrays and other functions that it uses (in its closure, its
+defaults, or the globals that it names) do; of any other object only the type does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DEPTH = 8
 
 
 def digest_of_code(*functions: Any) -> str:
-    """`own ` and 64 letters."""
+    """`own ` and 64 hexadecimal digits."""
     digest = hashlib.sha256(b"murmure own function\n")
     for function in functions:
         digest.update(repr(_plain(function, DEPTH)).encode())
@@ -25,7 +25,7 @@ def digest_of_code(*functions: Any) -> str:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Texts and lists alone, without addresses."""
+    """The value as texts and lists, without memory addresses."""
     name = type(value).__name__
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{name} {value!r}"
@@ -57,11 +57,11 @@ def _function(function: Any, code: CodeType, depth: int) -> list[Any]:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # nothing is in it yet
+    except ValueError:  # the cell is still empty
         return None
 
 
 def _names(code: CodeType) -> set[str]:
-    """Of globals that it may look up, in functions inside it too."""
+    """Names of globals that the code may look up, including those of inner functions."""
     inner = (_names(inner_code) for inner_code in code.co_consts if isinstance(inner_code, CodeType))
     return {*code.co_names}.union(*inner)

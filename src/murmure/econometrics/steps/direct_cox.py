@@ -1,14 +1,14 @@
-"""Cox's regression on one's own rows, sorted by time: as many times as there are, and no grid.
+"""Cox's regression in the clear, on rows sorted by time: any number of times, and no grid.
 
-With rows in the order of time, those at risk are the rows from some row to the last, and sums over them are cumulated
-sums from the end. With A(t) = sum_{s <= t} sum_{k < d_s} 1 / (S0 - k/d D0) and, of a row with the event at t,
+In the order of time, the rows at risk are those from some row to the last, and their sums are cumulative sums from the
+end. With A(t) = sum_{s <= t} sum_{k < d_s} 1 / (S0 - k/d D0) and, for a row with the event at t,
 B(t) = sum_{k < d_t} (k/d) / (S0 - k/d D0)      (partial_likelihood.py; Breslow's ties have B = 0 and no D)
 
     sum_t sum_k (S1 - k/d D1) / (S0 - k/d D0) = sum_i v_i x_i,      v_i = w_i (A(t_i) - event_i B(t_i))
     sum_t sum_k (S2 - k/d D2) / (S0 - k/d D0) = sum_i v_i x_i x_i'
 
-so a step takes one product of matrices and no sum for each time: n p^2 in all. Which steps are taken is decided as
-between parties, from the same columns (coordinates.py), so both come to the same figures but for rounding.
+so a step takes one matrix product, n p^2 operations, and no sum for each time. Steps are decided as between parties, in
+the same coordinates (coordinates.py), so both give the same figures up to rounding.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ Ints = NDArray[np.intp]
 def fit_cox_directly(
     design: Design, time: str, event: str, grid: Sequence[Any], rounds: int, ties: str, data: Any, bounded: bool
 ) -> Hazards:
-    """The regression on these tables in the clear. grid: public times, or () for the times as they are.
+    """The regression on these tables in the clear. grid: public times, or () for the times themselves.
 
-    bounded: a schema says which values a time may have. Where so many times could be asked about between parties, they
-    are the times of the result, as there; else those of the rows are.
+    bounded: a schema gives the possible times. If there are few enough of them for sums between parties, they are the
+    times of the result, as there; else the times of the rows are.
     """
     check_cox("cox", design, time, event, rounds, ties)
     texts = grid_texts("cox", design, time, grid)
@@ -79,16 +79,16 @@ def fit_cox_directly(
 
 @dataclass(frozen=True, eq=False)
 class _SortedRows:
-    """Rows by time. Questions are functions of no argument, which are called at once."""
+    """Rows sorted by time. A question is a function without arguments, which is called at once."""
 
     rows: DirectRows
     time: str
     event: str
     ties: str
     times: Sequence[Fraction]
-    words: str  # which times these are, where no grid says it
+    words: str  # describes the times, if there is no grid
     order: Ints
-    place: Ints  # of each row in order: the number of its time
+    place: Ints  # index of the time of each row, in this order
     had_event: Floats
 
     @classmethod
@@ -109,11 +109,11 @@ class _SortedRows:
         order = np.argsort(place, kind="stable")
         return cls(rows, time, event, ties, times, words, order, place[order], had_event[order])
 
-    # -- once
+    # -- computed once
 
     @cached_property
     def _events(self) -> Ints:
-        """d_t of every time."""
+        """d_t, the number of events at every time."""
         return np.bincount(self.place, self.had_event, len(self.times)).astype(np.intp)
 
     @cached_property
@@ -122,17 +122,17 @@ class _SortedRows:
 
     @cached_property
     def _first(self) -> Ints:
-        """Of every time with events the first row that is at risk: rows from there on are."""
+        """The first row at risk at every time with events; so are all rows after it."""
         return np.searchsorted(self.place, self._with_events, side="left")
 
     @cached_property
     def _until(self) -> Ints:
-        """Of every row how many times with events there are up to its own."""
+        """How many times with events there are up to the time of every row."""
         return np.searchsorted(self._with_events, self.place, side="right")
 
     @cached_property
     def _deaths(self) -> tuple[Ints, Floats]:
-        """Of every event at whose time it is, and k/d: 0 with Breslow's ties."""
+        """The time of every event, by its index, and k/d; 0 with Breslow's ties."""
         d = self._events[self._with_events]
         which = np.repeat(np.arange(len(d)), d)
         if self.ties != "efron":
@@ -143,7 +143,7 @@ class _SortedRows:
     # -- questions
 
     def start_of(self, coordinates: Coordinates) -> FunctionSumsByPlace:
-        """The sums of the columns, exact as between parties: what depends on them decides in which columns to go on."""
+        """The statistic of the first round; its sums are exact, as between parties, since they decide coordinates."""
         p, scales = len(coordinates.terms) - 1, coordinates.scales[1:]
         inputs = (self.time, self.event, *coordinates.expressions[1:])
         settings = ("start", str(p), *map(str, scales), str(self.times[-1]))
@@ -169,7 +169,7 @@ class _SortedRows:
         return answer
 
     def _columns(self, coordinates: Coordinates, start: CoxStart) -> Floats:
-        """Columns in order of time, less their means: hazards do not change by that, and sums keep their digits."""
+        """Columns in the order of time, minus their means: hazards stay the same, and sums keep their digits."""
         known: tuple[Coordinates, Floats] | None = vars(self).get("_known")
         if known is None or known[0] is not coordinates:
             columns = self.rows.floats(coordinates.expressions[1:])
@@ -210,5 +210,5 @@ class _SortedRows:
 
 
 def _from_the_end(v: Floats) -> Floats:
-    """Sums over each row and all after it."""
+    """Cumulative sums from the last row backwards."""
     return np.cumsum(v[::-1], axis=0)[::-1]

@@ -1,10 +1,10 @@
-"""What regressions with a link share: a first guess, Newton's steps on sums, robust errors, and the result.
+"""Regressions with a link: a first guess, Newton's steps on sums, robust errors, and the result.
 
-    start       Z'W z of a public first guess (families.py): the rank of the design is known before anything is fitted
+    start       Z'W z of a public first guess (glm_rows.py): shows the rank of the design before anything is fitted
     each round  score, information and log-likelihood at b, summed over all rows
     end         Cov = H^-1, H the observed information; Cov = H^-1 S[u u'] H^-1 (HC0, HC1, cluster: one more round)
 
-Where columns nearly depend on one another the start is asked again, for what is left of them (coordinates.py).
+If columns nearly depend on one another, the start is repeated in better coordinates (coordinates.py).
 
 White, Econometrica 50(1), 1982, eq. (3.2). With clusters u is summed within a party before it is squared. For few rows
 or parties: HC1 n / (n - k), as in least squares and Stata's robust; cluster G / (G - 1) (n - 1) / (n - k). statsmodels
@@ -59,18 +59,18 @@ FIGURES = {  # of a round, in English and French
 
 @dataclass(frozen=True, eq=False)
 class LinkedRegression(Regression):
-    """A regression with a link: its predictions are means of the outcome, with the offset of the row."""
+    """The result of a regression with a link. Predictions are means of the outcome, with the offset of the row."""
 
     offset: str | None = None
 
     @property
     def _ratios_of(self) -> str | None:
-        """What exp(coefficient) is a ratio of."""
+        """What exp(coefficient) is a ratio of, if anything."""
         return {"Logit": "Odds", "Poisson": "Rate", "NegativeBinomial": "Rate"}.get(self.model)
 
     @property
     def ratios(self) -> Any:
-        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None of other models."""
+        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None for other models."""
         if self._ratios_of is None or self.design is None:
             return None
         with np.errstate(over="ignore"):
@@ -80,7 +80,7 @@ class LinkedRegression(Regression):
         ends, ratios = self.conf_int(), self.ratios
         if ends is None or ratios is None:
             return super().tables()
-        names = self.names[: len(ratios)]  # alpha is no coefficient of a column
+        names = self.names[: len(ratios)]  # alpha is not the coefficient of a column
         with np.errstate(over="ignore"):
             rows = zip(names, ratios.tolist(), *np.exp(ends[: len(names)]).T.tolist(), strict=True)
         more = ResultTable(f"{self._ratios_of} ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))
@@ -90,7 +90,7 @@ class LinkedRegression(Regression):
         from murmure.econometrics.design.float_columns import evaluate
 
         assert self.design is not None
-        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # alpha is no coefficient of a column
+        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # without alpha
         if self.offset is not None:
             eta = eta + evaluate((self.offset,), self.design.domain, rows)[:, 0]
         return INVERSE_LINKS[self.link](eta)
@@ -98,9 +98,9 @@ class LinkedRegression(Regression):
 
 @dataclass(frozen=True)
 class LinkedModel:
-    """What the regressions share. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of one party belong together).
+    """The base of these regressions. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of a party are a cluster).
 
-    rounds: the most questions that are asked.
+    rounds: how many questions it asks at most.
     """
 
     noise_refusal: ClassVar[str | None] = NO_NOISE
@@ -123,9 +123,9 @@ class LinkedModel:
             )
         check_rounds(owner, self.rounds)
         self._check_outcome()
-        _ = self._asks("start", ())  # what cannot be added up is refused now
+        _ = self._asks("start", ())  # refuses now what cannot be added up
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------------------------
 
     @property
     def _family(self) -> str:
@@ -137,17 +137,17 @@ class LinkedModel:
 
     @property
     def _extra(self) -> int:
-        """Parameters besides those of the columns."""
+        """The number of parameters besides those of the columns."""
         return self._law.extra
 
     @property
     def _null_names(self) -> tuple[str, ...]:
-        """What the first answer has besides scores and products."""
+        """The names of the sums in the first answer besides scores and products."""
         return self._law.null_names
 
     @property
     def _robust(self) -> bool:
-        """Whether errors take a round of their own."""
+        """Whether errors take another round."""
         return self.errors != self._known_errors[0]
 
     @property
@@ -176,11 +176,11 @@ class LinkedModel:
 
     @cached_property
     def _coordinates(self) -> Coordinates:
-        """How columns are asked for; at first as they are, within -1 and 1 by the bounds of the schema."""
+        """The coordinates of questions: at first the columns, within -1 and 1 by the bounds of the schema."""
         return Coordinates.of(self.design.domain, self.design.names, self.design.terms)
 
     def _with_coordinates(self, coordinates: Coordinates) -> Any:
-        """The same model, whose columns are asked for otherwise."""
+        """The same model in these coordinates."""
         model = copy(self)
         vars(model)["_coordinates"] = coordinates
         return model
@@ -209,7 +209,7 @@ class LinkedModel:
 
     @property
     def max_sums(self) -> int:
-        """Of all rounds together, at most: no later question is wider than a step."""
+        """Sums of all rounds together, at most: no later question has more than a step."""
         k = len(self.design.terms) + self._extra
         step = self._asks("step", (Fraction(0),) * k).width
         return self._asks("start", ()).width + (self.rounds - 1) * step
@@ -227,11 +227,11 @@ class LinkedModel:
 
     @property
     def _separates(self) -> bool:
-        """Whether it may ask how many rows a direction predicts without error."""
+        """Whether a round may ask how many rows a direction predicts without error."""
         return self._law.settles is not None
 
     def later_rounds(self) -> tuple[str, str]:
-        """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
+        """What later rounds release, in English and French, for those who approve a study."""
         k = len(self.design.terms) + self._extra
         square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
         en, fr = (
@@ -283,7 +283,7 @@ class LinkedModel:
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family][0])
         if self._robust:
-            rounds.left -= 1  # kept for the end
+            rounds.left -= 1  # reserved for the errors
         candidate: LinkedModel | None = self
         while candidate is not None:
             rounds.take()
@@ -299,7 +299,7 @@ class LinkedModel:
         try:
             at, iterate = yield from climb(model, model._start(start, null, answer.n), rounds)
         except NotConverged:
-            self._check_end(rounds.last)  # the better reason, where there is one
+            self._check_end(rounds.last)  # may raise a better reason
             raise
         self._check_end(iterate)
         meat = None
@@ -317,11 +317,11 @@ class LinkedModel:
         self._check_varies(n, null)
 
     def _scores(self, sums: Vector) -> Vector:
-        """A score for each column, then their products, then what the null model needs."""
+        """The first answer as a score for each column, then their products, then the sums of the null model."""
         return sums
 
     def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
-        """What the first answer says of parameters besides those of the columns, added to `null`."""
+        """`null`, with first guesses of further parameters added."""
         return null
 
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
@@ -341,7 +341,7 @@ class LinkedModel:
     # -- the result ---------------------------------------------------------------------------------------------------
 
     def _meat(self, at: Vector) -> Generator[Any, Any, tuple[Matrix, Fraction]]:
-        """S[u u'], and the factor for few rows or few parties."""
+        """S[u u'], and the correction for few rows or few parties."""
         k = len(at)
         if self.errors != "cluster":
             answer = yield self._asks("squares", at)
@@ -412,16 +412,16 @@ class LinkedModel:
         )
 
     _more_names: ClassVar[tuple[str, ...]] = ()
-    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first is that of the information
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first comes from the information alone
 
     @property
     def _about_likelihood(self) -> str | None:
         return None
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
-        """Of the columns themselves; `units`: of further parameters."""
+        """Coefficients and covariance in the units of the columns. units: factors of further parameters."""
         b, scaled_covariance = self._coordinates.to_units(at, covariance, units)
-        by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
+        by = Fraction(2) ** -self._outcome_scale  # if coefficients have the unit of the outcome
         return tuple(v * by for v in b), rounded_covariance(scaled(scaled_covariance, by * by))
 
     def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:

@@ -30,7 +30,7 @@ NEARLY_DEPENDENT = (
 
 
 def check_columns(design: Design, A: Rows) -> None:
-    """Refuse a design that has no unique solution, and name the columns. A: sums of products of its columns."""
+    """Refuse a design without a unique solution, and name the columns. A: the sums of products of its columns."""
     names, terms = design.names, Terms(design.domain)
     for j, name in enumerate(names):
         if A[j][j] == 0:
@@ -65,7 +65,7 @@ def check_rows(n: int, p: int) -> None:
 
 
 def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) -> Regression:
-    """From the sums of products of (Z, y) to estimates, errors and fit."""
+    """Estimates, errors and fit from the sums of products of (Z, y)."""
     p = len(design.terms)
     A = [list(row[:p]) for row in crossed.matrix[:p]]
     c, yy = [row[p] for row in crossed.matrix[:p]], crossed.matrix[p][p]

@@ -1,4 +1,4 @@
-"""What regressions by the name of a family share (FamilyMLE, Multinomial): errors, and where the search begins."""
+"""Regressions by the name of a family (FamilyMLE, Multinomial): their errors, and the start of the search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Errors = Literal["hessian", "sandwich", "opg"]
 
 @dataclass(frozen=True)
 class NamedFamily(LinkedModel):
-    """A regression whose law is declared by its name. errors: "hessian", "sandwich" or "opg"."""
+    """The base of regressions by the name of a family. errors: "hessian", "sandwich" or "opg"."""
 
     errors: str = "hessian"
     rounds: int = FAMILY_ROUNDS

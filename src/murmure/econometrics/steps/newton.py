@@ -1,18 +1,18 @@
-"""Newton's method on released sums: every decision is made in fractions, so that all who follow decide alike.
+"""Newton's method on released sums. Every decision is made in fractions, so that all parties decide alike.
 
     b <- b + t H^-1 s,     t = 1, 1/2, 1/4, ... until the log-likelihood does not fall
-    end when s' H^-1 s <= 2^-60: the last step would move b by 1e-9 standard errors, and is taken
+    end when s' H^-1 s <= 2^-60: the last step moves b by less than 1e-9 standard errors, and is taken
 
-s' H^-1 s is what a whole step gains, twice over, in units of log-likelihood (Boyd and Vandenberghe, Convex
-Optimization, 2004, section 9.5.1: the Newton decrement squared). It knows no units of columns. b is rounded to 64
-significant bits: a public number that is written down in every question.
+s' H^-1 s is twice the gain of a whole step in log-likelihood (Boyd and Vandenberghe, Convex Optimization, 2004, section
+9.5.1: the Newton decrement squared). It does not depend on the units of columns. b is rounded to 64 significant bits,
+since every question contains it.
 
-Equations that are of no likelihood (mle.py) have no such gain. There s' B^-1 s, B = S[psi psi'], takes its place: with
-the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors, and it must fall.
+Equations without a likelihood (custom_score.py) have no such gain. Instead s' B^-1 s, B = S[psi psi'], must fall: with
+the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors.
 
-Where a combination of columns predicts the outcome without error, b has no bound: each step then gains a little less,
-by a factor that does not shrink, and sums over the rows say whether anything stands in the way (`Ascent.separation`).
-Albert and Anderson, Biometrika 71(1), 1984.
+If a combination of columns predicts the outcome without error, b is infinite: gains then fall by a factor that does not
+shrink, and a question counts the rows that contradict the direction (`Ascent.separation`). Albert and Anderson,
+Biometrika 71(1), 1984.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 
 CONVERGED = Fraction(1, 1 << 60)
-STALLED = Fraction(1, 1 << 40)  # a gain so small that does not shrink any more is the rounding of rows
-LITTLE_GAIN = Fraction(1, 1 << 16)  # in units of log-likelihood
-SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
+STALLED = Fraction(1, 1 << 40)  # a smaller gain that does not shrink any more is the rounding of rows
+LITTLE_GAIN = Fraction(1, 1 << 16)  # of log-likelihood: rounding may hide smaller gains
+SLACK = Fraction(1, 1 << 40)  # the relative rounding of a log-likelihood
 MIN_STEP = Fraction(1, 1 << 20)
 MAX_ROUNDS = 1000
-FAMILY_ROUNDS = 25  # of a law that is declared by its name, where nobody says how many
+FAMILY_ROUNDS = 25  # the default for laws by their name
 
 
 class RoundLimit:
-    """So many questions may be asked, and no more."""
+    """Counts the questions that may still be asked."""
 
     def __init__(self, limit: int, what: str) -> None:
         self.limit, self.left, self.what = limit, limit, what
-        self.last: Iterate | None = None  # that was asked about
+        self.last: Iterate | None = None  # the last point that was asked about
 
     def take(self) -> None:
         if self.left < 1:
@@ -61,30 +61,30 @@ def check_rounds(owner: str, rounds: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """What was released at one point."""
+    """The sums that were released at one point."""
 
     at: Vector
     n: int
     score: Vector
     information: Matrix
-    llf: Fraction | None  # None: steps are judged by the score alone
+    llf: Fraction | None  # None: steps are judged by the score only
     sums: Mapping[str, Fraction] = field(repr=False)
     outside: bool = False  # the likelihood is not defined here
-    spread: Matrix | None = None  # B, of equations that are of no likelihood
+    spread: Matrix | None = None  # B, for equations without a likelihood
 
 
 class Ascent(Protocol):
-    """What is climbed: the questions of a model, and how their answers are read."""
+    """A function to maximise: the questions of a model, and how their answers are interpreted."""
 
     def question(self, at: Vector) -> Any: ...
     def interpret(self, at: Vector, answer: Any) -> Iterate: ...
     def step(self, iterate: Iterate) -> Vector: ...
-    def separation(self, step: Vector) -> Any | None: ...  # a question, or None: there is none
-    def moving_columns(self, step: Vector) -> list[str]: ...  # the columns that a step is about
+    def separation(self, step: Vector) -> Any | None: ...  # a question about separation, or None
+    def moving_columns(self, step: Vector) -> list[str]: ...  # the columns that a step moves most
 
 
 def iterate_from_answer(at: Vector, answer: Any, p: int) -> Iterate:
-    """p scores, the upper half of the information, and named figures."""
+    """From an answer with p scores, the upper half of the information, and named figures."""
     sums = [Fraction(v) for v in answer.sums]
     named = dict(zip(answer.labels, sums, strict=True))
     return Iterate(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
@@ -101,8 +101,8 @@ def newton_step(iterate: Iterate) -> Vector:
 
 
 def bent_step(iterate: Iterate) -> Vector:
-    """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
-    each of the two parts by itself. That one moves by at most e^2 at a time.
+    """Newton's step, if the last parameter is the logarithm of a positive one. Where the information is not positive
+    definite, that parameter and the others move separately. The last one moves by at most 2, a factor of e^2.
     """
     p = len(iterate.at) - 1
     if is_positive_definite(iterate.information):
@@ -116,7 +116,7 @@ def bent_step(iterate: Iterate) -> Vector:
 
 
 def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, Any, tuple[Vector, Iterate]]:
-    """Where the likelihood is largest, and the sums at the last point that was asked about."""
+    """The maximum, and the sums at the last point that was asked about."""
     iterate = yield from _evaluate(ascent, tuple(rounded(v) for v in start), rounds)
     if iterate.outside:
         raise FitFailed(
@@ -146,7 +146,7 @@ def _gain(iterate: Iterate, step: Vector) -> Fraction:
 
 
 def _squared_length(s: Vector, B: Matrix) -> Fraction:
-    """s' B^-1 s; of equations that depend on one another, each by itself."""
+    """s' B^-1 s; if equations depend on one another, the sum over single equations."""
     try:
         return dot(s, [row[0] for row in solve(B, [[v] for v in s])])
     except Singular:
@@ -154,7 +154,7 @@ def _squared_length(s: Vector, B: Matrix) -> Fraction:
 
 
 def _is_slow(gains: Sequence[Fraction]) -> bool:
-    """Whether each gain is more than an eighth of the one before: near a top, Newton's shrink much faster."""
+    """Whether each gain is more than an eighth of the one before. Near a maximum gains shrink much faster."""
     return all(8 * b > a for a, b in pairwise(gains))
 
 
@@ -183,8 +183,8 @@ def _uphill(ascent: Ascent, iterate: Iterate, step: Vector, rounds: RoundLimit) 
 
 
 def _no_worse(previous: Iterate, after: Iterate, step: Vector) -> bool:
-    """The log-likelihood did not fall. Where only scores are known, or so little is to be gained that rounding of large
-    counts hides it: the top was not passed by far on this line.
+    """Whether the log-likelihood did not fall. If only scores are known, or rounding would hide the gain: whether the
+    step did not go far beyond the maximum on its line.
     """
     if previous.spread is not None:
         here = _squared_length(previous.score, previous.spread)

@@ -1,16 +1,16 @@
-"""Cox's partial likelihood, climbed by Newton's steps, whoever adds up those at risk.
+"""Cox's partial likelihood, maximised by Newton's steps; the sums at risk come from elsewhere.
 
     w = e^(x'b);   S0, S1, S2 (t) = sums of w, w x, w xx' over rows that leave at t or later            (at risk)
                    D0, D1, D2 (t) = the same over rows with the event at t, d of them                   (tied)
 
-    Breslow    l = S[x'b of events] - sum_t d ln S0,             every one of them meets all that are at risk
-    Efron      l = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th meets those whom k left on average
+    Breslow    l = S[x'b of events] - sum_t d ln S0,             each event compares with all rows at risk Efron      l
+    = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th with those whom k events left, on average
 
-Score and information follow with S1 - k/d D1 and S2 - k/d D2 in the places of S1 and S2. Where nobody shares a time
-with another, both are the same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
+Score and information follow with S1 - k/d D1 and S2 - k/d D2 instead of S1 and S2. Without tied events both are the
+same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
 
-Sums come from questions between parties (cox.py) or straight from sorted rows (sorted_rows.py); all decisions are made
-here, in fractions. b enters by x less its mean, which is public after the first round, so that w stays near one.
+Sums come from questions between parties (models/cox.py) or directly from sorted rows (direct_cox.py). All decisions are
+made here, in fractions. x is taken minus its mean, which is public after the first round, so that w stays near one.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton
 from murmure.econometrics.steps.robust_errors import rounded_covariance
 
 Ties = Literal["breslow", "efron"]
-RATIO_BITS = 160  # bits of the ratios S1/S0
-MAX_EXPONENT = 700.0  # floats hold e to this power
+RATIO_BITS = 160  # of the ratios S1/S0
+MAX_EXPONENT = 700.0  # e^700 is near the largest float
 DIGITS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
@@ -49,7 +49,7 @@ def check_ties(owner: str, ties: Any) -> None:
 
 @dataclass(frozen=True)
 class CoxStart:
-    """What is known before the first step: rows, events at each time, and sums of the columns."""
+    """The first answer: rows, events at each time, and sums of the columns."""
 
     n: int
     events: tuple[int, ...]  # d_t
@@ -63,24 +63,24 @@ class CoxStart:
 
     @property
     def tied(self) -> tuple[int, ...]:
-        """The times, by number, that two events or more share: elsewhere Efron and Breslow are the same."""
+        """The indices of times with two events or more. At others Efron and Breslow are the same."""
         return tuple(t for t, d in enumerate(self.events) if d > 1)
 
 
 @dataclass(frozen=True)
 class AtRisk:
-    """What sums at some coefficients say about the likelihood there."""
+    """The likelihood and its derivatives at some coefficients."""
 
     n: int
     score: Vector
     information: Matrix
     llf: Fraction
-    capped: int  # rows whose hazard is beyond floats
+    capped: int  # rows whose hazard was cut at the cap
     risk: Sequence[Any] = field(repr=False)  # S0 at each time, of e^(x'b - mean'b)
 
 
 class RiskSums(Protocol):
-    """Who adds up rows: each question goes out, and what comes back is read."""
+    """Adds up rows: asks each question, and interprets its answer."""
 
     @property
     def times(self) -> Sequence[Fraction]: ...
@@ -92,7 +92,7 @@ class RiskSums(Protocol):
 
 @dataclass(frozen=True)
 class CoxRegression:
-    """What is regressed on what."""
+    """The columns and options of the regression, and its steps."""
 
     design: Design
     time: str
@@ -103,7 +103,7 @@ class CoxRegression:
 
     @property
     def coordinates(self) -> Coordinates:
-        """How columns are asked for. The constant is one of them: hazards do not change when x is taken less it."""
+        """The first coordinates. They include a constant, which may be subtracted from x without changing hazards."""
         return Coordinates.of(self.design.domain, ("", *self.design.names), ("1", *self.design.terms))
 
     def steps(self, risk_sums: RiskSums) -> Generator[Any, Any, Hazards]:
@@ -138,11 +138,11 @@ class CoxRegression:
         self, ascent: _CoxAscent, times: Sequence[Fraction], at: Vector, iterate: _CoxIterate, null: Fraction
     ) -> Hazards:
         p, coordinates, events = len(at), ascent.coordinates, ascent.start.events
-        none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
+        none = (Fraction(0),) * (p + 1)  # for the constant, which has no coefficient
         covariance = (none, *((Fraction(0), *row) for row in inverse(iterate.information)))
         b, covariance = coordinates.to_units((Fraction(0), *at), covariance)
         mean = ascent.means
-        # sums at risk were taken of e^(x'b - centre), and centre is mean'b
+        # Sums at risk are those of e^(x'b - mean'b), so these are hazards at the means.
         at_means = [d / float(s) if d else 0.0 for d, s in zip(events, iterate.risk.risk, strict=True)]
         remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
         lost = lost_digits(iterate.information)
@@ -206,12 +206,12 @@ class _CoxIterate(Iterate):
 
 @dataclass(frozen=True)
 class _CoxAscent:
-    """The likelihood as `climb` sees it."""
+    """The partial likelihood, for `climb`."""
 
     risk_sums: RiskSums
     coordinates: Coordinates
     start: CoxStart
-    log_likelihoods: list[Fraction] = field(default_factory=list)  # log-likelihoods, of b = 0 first
+    log_likelihoods: list[Fraction] = field(default_factory=list)  # of all points; the first is b = 0
     runs_away: ClassVar[bool] = True
 
     def question(self, at: Vector) -> Any:
@@ -219,7 +219,7 @@ class _CoxAscent:
 
     @property
     def means(self) -> Vector:
-        """Of the columns themselves: T z = v."""
+        """The means of the columns themselves: T z = v."""
         scales = self.coordinates.scales[1:]
         v = (Fraction(1), *(m * Fraction(2) ** k for m, k in zip(self.start.mean, scales, strict=True)))
         return tuple(row[0] for row in solve(self.coordinates.T, [[x] for x in v]))[1:]
@@ -243,15 +243,14 @@ class _CoxAscent:
 
 
 def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tied: Sequence[int]) -> AtRisk:
-    """The likelihood from sums of those who leave at each time, time by time, and last the rows at the cap.
+    """The likelihood from the sums of the rows that leave at each time, and last the number of rows at the cap.
 
-    tied: the times at which the sums over tied events are meant, where these were asked for; they stand beside the
-    others at every time then.
+    tied: the times with tied events, if their sums were asked for; these follow the other sums at every time.
     """
     p, T = len(at), len(start.events)
     each = 1 + p + p * (p + 1) // 2
     wide = 2 * each if tied else each
-    # whole numbers of one unit, from the last time backwards
+    # Whole multiples of one unit, added up from the last time backwards: faster than fractions.
     unit = math.lcm(*(v.denominator for v in sums[:-1]))
     whole = [int(v * unit) for v in sums[:-1]]
     here = set(tied)

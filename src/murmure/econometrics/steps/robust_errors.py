@@ -1,14 +1,15 @@
-"""Errors that hold where the variance differs between rows (HC0 to HC3), or where rows of one party go together.
+"""Robust errors, for variances that differ between rows (HC0 to HC3), or for rows of a party that are a cluster.
 
     Cov = A^-1 (sum of w e^2 z z') A^-1       w = 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2), 1 / (1 - h)^2 (HC3)
     Cov = k A^-1 (sum over parties of u u') A^-1,    u = the party's sum of e z,   k = G / (G - 1) (n - 1) / (n - p)
 
-A second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980; MacKinnon and
-White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows say v = T'z (whitened.py), and z = T'^-1 v gives
+They take a second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980;
+MacKinnon and White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows compute v = T'z (whitened_scores.py),
+and z = T'^-1 v gives
 
-    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: T may be rounded, B knows to what.
+    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: exact for a rounded T too.
 
-b and T are sent as pairs of floats: residuals are small differences of large numbers, and keep all their digits.
+b and T are sent as pairs of floats, so that residuals, small differences of large numbers, keep their digits.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ COVARIANCE_BITS = 256
 def robust_steps(
     design: Design, errors: str, crossed: CrossProductsEstimate, result: Regression
 ) -> Generator[Any, Any, Regression]:
-    """Ask for the residuals, and put the errors of this kind into a result of least squares."""
+    """Ask for sums of residuals, and return the result of least squares with errors of this kind."""
     p, n = len(design.terms), crossed.n
     assert n is not None
     A = submatrix(crossed.matrix, range(p))
@@ -78,7 +79,7 @@ def robust_steps(
                 "that nobody else has; HC1 does not",
             )
     if not result.rss:
-        meat = ((Fraction(0),) * p,) * p  # no row is off, and this is known exactly
+        meat = ((Fraction(0),) * p,) * p  # all residuals are exactly 0
     covariance = scaled(matmul(matmul(B, meat), transpose(B)), factor * Fraction(s) ** 2)
     return replace(
         result,
@@ -90,7 +91,7 @@ def robust_steps(
 
 
 def _residual_scale(rss: Fraction | None, n: int) -> float:
-    """The size of residuals, a power of two: sums are added up on a fixed grid, whatever the unit of the outcome."""
+    """A power of two near the size of residuals. Sums have a fixed grid, so residuals are divided by it."""
     if not rss:
         return 1.0
     mean = rss / n
@@ -98,7 +99,7 @@ def _residual_scale(rss: Fraction | None, n: int) -> float:
 
 
 def _whitening(A: Matrix, n: int) -> Matrix:
-    """T with sum v v' = n I, rounded to pairs of floats, which every party reads alike."""
+    """T with sum v v' = n I, rounded to pairs of floats, which all parties parse alike."""
     T, d = orthogonalise(A)
     sizes = [_precise_root(n / v) for v in d]
     return tuple(
@@ -107,9 +108,10 @@ def _whitening(A: Matrix, n: int) -> Matrix:
 
 
 def _back_to_columns(A: Matrix, T: Matrix, n: int) -> Matrix:
-    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D is what rounding T has left.
+    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D comes from rounding T.
 
-    Two terms where D^2 is below 2^-80, which are short numbers; the inverse where columns are too near to one another.
+    Two terms, which are short numbers, are enough if D^2 is below 2^-80. Else columns nearly depend on one another, and
+    the inverse is computed.
     """
     p = len(A)
     G = scaled(matmul(matmul(transpose(T), A), T), Fraction(1, n))
@@ -120,7 +122,7 @@ def _back_to_columns(A: Matrix, T: Matrix, n: int) -> Matrix:
 
 
 def _precise_root(v: Fraction) -> Fraction:
-    """The square root, to twice the digits of a float: one step of Newton's from the nearest float."""
+    """The square root with twice the digits of a float: one Newton step from the nearest float."""
     near = Fraction(root(v))
     return (near + v / near) / 2
 

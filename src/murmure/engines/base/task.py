@@ -1,4 +1,4 @@
-"""One batch of rows on its way through an engine, with what belongs to it and to no other batch."""
+"""One batch of rows for an engine, with the generator that only this batch uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Task:
 
 
 def rows_in(batch: Any) -> int:
-    """How many people a batch holds: of an array its length, of a table its rows."""
+    """How many rows a batch holds: the length of an array, the rows of a table."""
     if hasattr(batch, "num_rows"):
         return int(batch.num_rows)
     if isinstance(batch, Mapping):
@@ -47,7 +47,7 @@ def unrandomised(batches: Iterable[Any]) -> Iterator[Task]:
     return numbered(batches, lambda _: rng)
 
 
-def one_column(batch: Any, column: str | None) -> Any:
+def column_of_batch(batch: Any, column: str | None) -> Any:
     """The column of a table, or the batch itself where it is one column already."""
     if hasattr(batch, "num_rows"):
         return batch.column(0 if column is None else column)

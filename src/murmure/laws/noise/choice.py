@@ -1,6 +1,6 @@
 """One candidate out of several, drawn by integer scores, with exact coins. Gaps g_i = max score - score_i, rate s/t.
 
-Exponential: candidates are named uniformly and kept with probability e**(-rate g_i); the first that is kept is the
+Exponential: candidates are proposed uniformly and kept with probability e**(-rate g_i); the first that is kept is the
 answer, so P[i] = e**(-rate g_i) / sum over j. Permute-and-flip: every candidate flips a coin of that probability, and
 the answer is one of those that say yes, each equally likely: in a random order the first yes is a uniform one of all
 (McKenna, Sheldon, "Permute-and-Flip: a new mechanism for differentially private selection", NeurIPS 2020, Algorithm
@@ -21,12 +21,12 @@ from murmure.core.random import Random
 from murmure.core.types import Floats, Ints, Mask
 from murmure.laws.noise.coins import MAX_DENOMINATOR, Stream, all_flips, flips, uniforms
 
-NEVER = 1 << 20  # so many coins of probability 1/e: nobody asks for more
+NEVER = 1 << 20  # coins of probability 1/e; all of them say yes with probability e**-1048576, which is never
 
 
 @dataclass(frozen=True)
-class ByScores:
-    """What the two laws share: coins of probability e**(-rate gap)."""
+class ChoiceByScores:
+    """The part that both laws share: coins of probability e**(-rate gap)."""
 
     s: int
     t: int
@@ -58,7 +58,7 @@ class ByScores:
 
 
 @dataclass(frozen=True)
-class ExponentialLaw(ByScores):
+class ExponentialLaw(ChoiceByScores):
     def log_prob(self, scores: Ints) -> Floats:
         e = self._exponents(scores)
         return e - math.log(np.exp(e).sum())
@@ -70,15 +70,15 @@ class ExponentialLaw(ByScores):
         stream = Stream(rng)
         whole, part = self._gaps(scores)
         k = len(whole)
-        while True:  # k names at a time: one of them is kept with probability 1 - 1/e or more
-            named = uniforms(k, k, stream) >> 1
-            kept = np.flatnonzero(self._coins(whole[named], part[named], stream))
+        while True:  # k proposals at a time: one of them is kept with probability 1 - 1/e or more
+            proposed = uniforms(k, k, stream) >> 1
+            kept = np.flatnonzero(self._coins(whole[proposed], part[proposed], stream))
             if len(kept):
-                return int(named[kept[0]])
+                return int(proposed[kept[0]])
 
 
 @dataclass(frozen=True)
-class PermuteAndFlipLaw(ByScores):
+class PermuteAndFlipLaw(ChoiceByScores):
     def log_prob(self, scores: Ints) -> Floats:
         """ln P[i], P[i] = p_i times the integral over x in 0..1 of the product over j != i of (1 - p_j + p_j x).
 

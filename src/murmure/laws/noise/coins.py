@@ -8,9 +8,9 @@ one (Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy",
 
 All functions take many coins at once. Words are used in order: one for each coin that is still flipped, in the order
 of the list; round after round. So NumPy and the compiled kernels return the same from the same stream. How many words
-are used depends on the noise drawn, never on the data; whoever can time a single draw to the nanosecond learns a
-little about its noise (Jin et al., IEEE S&P 2022), as with every exact sampler. Tables (noise_digits) are even but
-for a few draws in a thousand that are made again.
+are used depends on the noise drawn, never on the data; an observer who times a single draw to the nanosecond learns a
+little about its noise (Jin et al., IEEE S&P 2022), as with every exact sampler. Tables (digits.py) take constant time,
+except for a few draws in a thousand that are repeated.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from murmure.core.random import Random
 from murmure.core.types import Ints, Mask
 from murmure.laws.kernel_loader import kernels_for, threads
 
-MAX_DENOMINATOR = 1 << 52  # of a denominator: times k it stays below 2**64, for k < 4096 (beyond: chance 1/4096!)
+MAX_DENOMINATOR = 1 << 52  # times k it stays below 2**64, for k < 4096 (a larger k has the chance 1/4096!)
 BATCH = 1 << 15  # draws that share a stream; their arrays stay in the cache
-FEW = 24  # coins; below, Python's own integers are quicker than arrays
+FEW = 24  # coins; for fewer, Python's integers are faster than arrays
 CHUNK = 2048
 
 
@@ -41,7 +41,7 @@ class Stream:
         self._chunk = CHUNK if self.kernels is None else 16 * CHUNK
 
     def pick(self, values: Ints, which: Mask) -> Ints:
-        """values[which], without a branch that nobody can predict."""
+        """values[which], without a branch, which would be unpredictable."""
         if self.kernels is None:
             return values[which]
         out = np.empty(len(values), np.int64)
@@ -57,14 +57,14 @@ class Stream:
 
 
 def in_batches(n: int, rng: Random, draw: Callable[[int, Stream], Ints]) -> Ints:
-    """n draws; every BATCH of them has a generator of its own, so two threads return what one does."""
+    """n draws; every BATCH of them has a separate generator, so two threads return what one does."""
     branch = rng.branch()
     starts = range(0, n, BATCH)
     out = np.empty(n, np.int64)
     kernels_for(n)  # loaded once, before the threads ask
 
-    def work(mine: range) -> None:
-        for a in mine:
+    def work(some_starts: range) -> None:
+        for a in some_starts:
             b = min(a + BATCH, n)
             out[a:b] = draw(b - a, Stream(branch.child(a // BATCH), n))
 
@@ -89,9 +89,9 @@ def first_accepted(n: int, chance: float, attempt: Callable[[int], Ints]) -> Int
 
 
 def _survivors(alive: Ints, num: Any, den: int, loser: bool, out: Mask, stream: Stream) -> Ints:
-    """One coin of probability num/den for each of `alive`: who says no has out = loser, who says yes goes on.
+    """One coin of probability num/den for each of `alive`. No sets out = loser; those with yes are returned.
 
-    num: one for each place of out, or one for all. A tie is settled with the words that follow; it stands last.
+    num: one for each place of out, or one for all. A tie is settled with the words that follow, and comes last.
     """
     words = stream.take(len(alive))
     if stream.kernels is not None and len(alive) > FEW:
@@ -115,9 +115,9 @@ def _survivors_numpy(
     alive: Ints, num: Any, den: int, loser: bool, out: Mask, words: Words64
 ) -> tuple[Ints, list[tuple[int, int]]]:
     """The reference."""
-    mine = num[alive] if np.ndim(num) else num
+    nums = num[alive] if np.ndim(num) else num
     if len(alive) <= FEW:
-        each = mine.tolist() if np.ndim(mine) else [int(mine)] * len(alive)
+        each = nums.tolist() if np.ndim(nums) else [int(nums)] * len(alive)
         going, ties = [], []
         for i, w, a in zip(alive.tolist(), words.tolist(), each, strict=True):
             gap = (a << 64) - w * den
@@ -128,7 +128,7 @@ def _survivors_numpy(
             else:
                 ties.append((i, gap))
         return np.array(going, np.int64), ties
-    b, a = np.uint64(den), np.asarray(mine, np.uint64)
+    b, a = np.uint64(den), np.asarray(nums, np.uint64)
     high, low = mulhi(words, b), words * b
     yes = high < a
     rest = ~low + np.uint64(1)  # 2**64 - low
@@ -172,7 +172,7 @@ def product_flips(num: Ints, den: int, num2: Ints, den2: int, stream: Stream) ->
 
 
 def all_flips(times: Ints, stream: Stream) -> Mask:
-    """Bernoulli(exp(-times)), times whole: so many coins of probability 1/e, all yes."""
+    """Bernoulli(exp(-times)), times whole: that number of coins of probability 1/e, all yes."""
     out = np.ones(len(times), np.bool_)
     alive, done = np.flatnonzero(times > 0), 0
     while len(alive):
@@ -213,6 +213,23 @@ def uniforms(bound: int, n: int, stream: Stream) -> Ints:
             value[alive] = 2 * mulhi(even, np.uint64(bound)) + (words & np.uint64(1))
             alive = alive[~ok]
     return value
+
+
+class BatchedNoise:
+    """Noise that is drawn in batches. A law defines `batch`, and P[|Z| > m] as `beyond`."""
+
+    def batch(self, n: int, stream: Stream) -> Ints:
+        raise NotImplementedError
+
+    def beyond(self, m: int) -> Any:
+        raise NotImplementedError
+
+    def quantile(self, tail: float) -> int:
+        """The least m with P[|Z| > m] <= tail."""
+        return least_beyond(self.beyond, tail)
+
+    def draw_noise(self, n: int, rng: Random) -> Ints:
+        return in_batches(n, rng, self.batch)
 
 
 def least_beyond(beyond: Callable[[int], Any], tail: Any) -> int:

@@ -49,12 +49,12 @@ from murmure.laws.noise.coins import Stream, least_beyond
 
 HALF_WORD = 1 << 63  # the lowest bit of a word is the sign; the others choose from a table
 BITS = 200  # of the fixed-point exponentials that tables are rounded from
-RADIX = 256  # small: tables are built for every plan, and a word more is a nanosecond
+RADIX = 256  # small: tables are built for every plan, and one word more costs a nanosecond
 ONE_TABLE = 128  # scales up to here need one table
 COVERED = Fraction(25, 2)  # scales that the top table covers: an escape has probability e**-12.5, 1 in 270,000
-STEEPEST = Fraction(32)  # the noise is 0 but for 3 in 10**14; a steeper law would be rounded too coarsely
-FLATTEST = Fraction(1, 1 << 52)  # P[|z| > 2**62] < e**-1000 at this rate
-SEARCH = 4096  # words; below, bisection is quicker than building a guide
+MAX_RATE = Fraction(32)  # the noise is 0 except for 3 in 10**14; a steeper law would be rounded too coarsely
+MIN_RATE = Fraction(1, 1 << 52)  # P[|z| > 2**62] < e**-1000 at this rate
+SEARCH = 4096  # words; for fewer, bisection is faster than building a guide
 
 
 @exactly
@@ -65,13 +65,11 @@ def power(rate: Fraction) -> int:
 
 
 @dataclass(frozen=True)
-class TableOf:
+class DigitTable:
     """The ends of the runs of one digit; entry i owns the words between ends[i-1] and ends[i], over 2**63."""
 
     ends: tuple[int, ...] = field(repr=False)
-    slack: Fraction = field(
-        repr=False
-    )  # the spread of ln(entry) - ln(what it is rounded from), and what rounding added to an escape
+    slack: Fraction = field(repr=False)  # the spread of ln(entry / exact value), and what rounding added to an escape
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
@@ -89,7 +87,7 @@ class TableOf:
         return Fraction(HALF_WORD - self.ends[i], HALF_WORD)
 
     @classmethod
-    def geometric(cls, rate: Fraction, size: int, escape: bool) -> TableOf:
+    def geometric(cls, rate: Fraction, size: int, escape: bool) -> DigitTable:
         """Entries proportional to e**(-rate i), i < size. escape: a last entry for everything beyond, rounded up."""
         one, a = 1 << BITS, power(rate)
         powers = [one]
@@ -108,7 +106,7 @@ class TableOf:
         return cls(tuple(ends), _spread(ends, exact, whole, escape))
 
     @classmethod
-    def folded(cls, rate: Fraction, size: int) -> TableOf:
+    def folded(cls, rate: Fraction, size: int) -> DigitTable:
         """Entries of |z|: (1 - a) / (1 + a) for 0, twice (1 - a) a**m / (1 + a) for m, and an escape, rounded up."""
         one, a = 1 << BITS, power(rate)
         powers = [one]
@@ -135,7 +133,7 @@ def _spread(ends: Sequence[int], exact: Sequence[int], whole: int, escape: bool)
 class Lookup:
     """Tables as arrays, to find the digits of many words."""
 
-    tables: tuple[TableOf, ...]
+    tables: tuple[DigitTable, ...]
 
     @cached_property
     def ends(self) -> list[Words64]:
@@ -143,7 +141,7 @@ class Lookup:
 
     @cached_property
     def guides(self) -> list[tuple[NDArray[np.uint16], int]]:
-        """Where to start looking, by the first bits of the word: at most one entry in four cells begins anew."""
+        """Where to start the search, by the first bits of the word: there are four cells or more for each entry."""
         out = []
         for ends in self.ends:
             bits = max(8, (4 * len(ends)).bit_length())
@@ -169,10 +167,10 @@ class Lookup:
             return np.searchsorted(ends, u, side="right")
         guide, shift = self.guides[level]
         at = guide[u >> np.uint64(shift)].astype(np.int64)
-        behind = np.flatnonzero(ends[at] <= u)
-        while len(behind):
-            at[behind] += 1
-            behind = behind[ends[at[behind]] <= u[behind]]
+        short = np.flatnonzero(ends[at] <= u)
+        while len(short):
+            at[short] += 1
+            short = short[ends[at[short]] <= u[short]]
         return at
 
     def numbers(self, block: Words64) -> tuple[Ints, Mask]:
@@ -190,8 +188,8 @@ class Digits:
     """Noise P[z] of scale 1 / rate, from tables. Build it with `digits(rate)`."""
 
     rate: Fraction
-    tables: tuple[TableOf, ...] = field(repr=False)  # of M, the top digit's first
-    first: TableOf | None = field(default=None, repr=False)  # of |z|, as large as the only table
+    tables: tuple[DigitTable, ...] = field(repr=False)  # of M, the top digit's first
+    first: DigitTable | None = field(default=None, repr=False)  # of |z|, as large as the only table
 
     @property
     def size(self) -> int:
@@ -204,7 +202,7 @@ class Digits:
         return self.size * RADIX ** (len(self.tables) - 1)
 
     @property
-    def _all(self) -> tuple[TableOf, ...]:
+    def _all(self) -> tuple[DigitTable, ...]:
         return self.tables if self.first is None else (self.first, *self.tables)
 
     @cached_property
@@ -338,7 +336,7 @@ class Digits:
         return len(again)
 
     def magnitudes(self, n: int, stream: Stream) -> Ints:
-        """n times M, without a sign: for laws that are made of stairs."""
+        """n draws of M, without a sign: for laws that are made of stairs."""
         out = np.zeros(n, np.int64)
         alive = np.arange(n)
         while len(alive):
@@ -349,7 +347,7 @@ class Digits:
         return out
 
     def draw_noise(self, n: int, rng: Random) -> Ints:
-        """Everybody owns one word a table; who must draw again, in order, owns as many of the words that follow."""
+        """Every draw uses one word per table; those to be repeated, in order, use as many of the words that follow."""
         out = np.empty(n, np.int64)
         who, offset = self._round(out, np.zeros(1, np.int64), True, rng)
         while len(who):
@@ -360,7 +358,7 @@ class Digits:
         return out
 
     def _round(self, out: Ints, offset: Ints, start: bool, rng: Random) -> tuple[Ints, Ints]:
-        """Fill `out`; return the places that must draw again, and with which head start."""
+        """Fill `out`; return the places that must be drawn again, and with which offset."""
         again: list[tuple[int, Ints, Ints]] = []
         kernels = kernels_for(len(out))
         lookup = self._start if start else self._again
@@ -368,13 +366,13 @@ class Digits:
         folded = self.first is not None
 
         def fill(a: int, b: int, block: Words64) -> None:
-            mine = offset if len(offset) == 1 else offset[a:b]
-            left, head = np.empty(b - a, np.int64), np.empty(b - a, np.int64)
+            offsets = offset if len(offset) == 1 else offset[a:b]
+            left, further = np.empty(b - a, np.int64), np.empty(b - a, np.int64)
             if kernels is not None:
-                count = kernels.digits(block, *compiled, folded, mine, out[a:b], left, head)  # type: ignore[misc]
+                count = kernels.digits(block, *compiled, folded, offsets, out[a:b], left, further)  # type: ignore[misc]
             else:
-                count = self._fill(start, block, mine, out[a:b], left, head)
-            again.append((a, left[:count] + a, head[:count].copy()))
+                count = self._fill(start, block, offsets, out[a:b], left, further)
+            again.append((a, left[:count] + a, further[:count].copy()))
 
         rng.reserve(len(out), len(self.tables)).each(fill, threads())
         again.sort(key=lambda part: part[0])
@@ -385,15 +383,18 @@ class Digits:
 @lru_cache(maxsize=256)
 def digits(rate: Fraction) -> Digits:
     """The tables of this rate."""
-    if not FLATTEST <= rate <= STEEPEST:
+    if not MIN_RATE <= rate <= MAX_RATE:
         raise InvalidParameter(
             f"noise of scale {float(1 / rate):.3g} was asked for; scales from 1/32 to 2**52 can be drawn.",
             hint="a larger epsilon, fewer rows for each person, or a coarser grid of the statistic",
         )
     top, *others = _steps(rate)
     size = math.ceil(COVERED / top)
-    tables = TableOf.geometric(top, size, escape=True), *(TableOf.geometric(s, RADIX, escape=False) for s in others)
-    return Digits(rate, tables, None if others else TableOf.folded(rate, size))
+    tables = (
+        DigitTable.geometric(top, size, escape=True),
+        *(DigitTable.geometric(s, RADIX, escape=False) for s in others),
+    )
+    return Digits(rate, tables, None if others else DigitTable.folded(rate, size))
 
 
 def _steps(rate: Fraction) -> list[Fraction]:
@@ -414,7 +415,7 @@ def _likely_slack(rate: Fraction) -> Fraction:
 def calibrated(epsilon: Fraction, moves: int, entries: int) -> Digits:
     """The flattest rounding of rate epsilon / moves whose loss, slack included, is at most epsilon."""
     moved = min(moves, entries)
-    spare = moved * _likely_slack(min(epsilon / moves, STEEPEST))
+    spare = moved * _likely_slack(min(epsilon / moves, MAX_RATE))
     while True:
         if spare * 4 > epsilon:
             raise InvalidParameter(
@@ -422,7 +423,7 @@ def calibrated(epsilon: Fraction, moves: int, entries: int) -> Digits:
                 "rounding the law would cost as much.",
                 hint="a larger epsilon, or fewer entries",
             )
-        law = digits(_rounded_down(min((epsilon - spare) / moves, STEEPEST)))
+        law = digits(_rounded_down(min((epsilon - spare) / moves, MAX_RATE)))
         if law.loss(moves, entries) <= epsilon:
             return law
         spare *= 2

@@ -4,11 +4,12 @@
 
 Canonne, Kamath, Steinke, NeurIPS 2020, Algorithm 3: discrete Laplace noise Y of scale t, kept with probability
 e**(-g), g = (|Y| - sigma**2/t)**2 / (2 sigma**2). With m = sigma**2/t = p/q this is g = x**2 / (A p), x = |q |Y| - p|,
-A = 2 t q: too large for 64 bits as it stands, so it is taken apart. With x = a p + b and x = c A + d,
+A = 2 t q: too large for 64 bits, so it is split. With x = a p + b and x = c A + d,
 
     g = x a / A  +  c b / p  +  (d / A) (b / p),
 
-whole parts are so many coins of probability 1/e, and the last term is a product of two coins. (Any t near sigma does.)
+whole parts are that number of coins of probability 1/e, and the last term is a product of two coins. (Any t near sigma
+works.)
 """
 
 from __future__ import annotations
@@ -24,19 +25,18 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints, Mask
-from murmure.laws.noise.coins import Stream, all_flips, first_accepted, flips, in_batches, least_beyond, product_flips
+from murmure.laws.noise.coins import BatchedNoise, Stream, all_flips, first_accepted, flips, product_flips
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 
-WIDEST = 1 << 44  # sigma: x a stays below 2**63 unless V > 500 coins of probability 1/e say yes in a row
-NARROWEST = Fraction(1, 64)  # sigma**2: the noise is 0 but for 3 in 10**14, and the cost does not grow any more
-FINE = 1 << 31  # p is about that or more, so that sigma**2 misses what was asked for by less than 2**-30 of it
+MAX_SIGMA = 1 << 44  # x a stays below 2**63 unless V > 500 coins of probability 1/e say yes in a row
+MIN_SIGMA2 = Fraction(1, 64)  # the noise is 0 except for 3 in 10**14, and the cost does not grow any more
+FINE = 1 << 31  # p is about that or more, so that sigma**2 differs from the requested one by less than 2**-30 of it
 SUMMED = 60.0  # sigma below which sums over the law are added up one by one
 
 
 @dataclass(frozen=True)
-class DiscreteGaussianLaw:
+class DiscreteGaussianLaw(BatchedNoise):
     t: int
     p: int
     q: int
@@ -44,18 +44,18 @@ class DiscreteGaussianLaw:
     @classmethod
     def at_least(cls, sigma2: Fraction) -> DiscreteGaussianLaw:
         """The law of the least sigma**2 on its grid that is not below `sigma2`."""
-        if sigma2 > WIDEST**2:
+        if sigma2 > MAX_SIGMA**2:
             raise InvalidParameter(
                 f"discrete Gaussian noise of sigma = {math.sqrt(sigma2):.3g} was asked for; up to 2**44 can be drawn.",
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",
             )
-        sigma2 = max(sigma2, NARROWEST)
+        sigma2 = max(sigma2, MIN_SIGMA2)
         t = math.isqrt(math.floor(sigma2)) + 1
         q = max(1, math.floor(FINE * t / sigma2))
         return cls(t, math.ceil(sigma2 * q / t), q)
 
     def __post_init__(self) -> None:
-        if not (self.t > 0 and self.p > 0 and 0 < self.q <= 64 * FINE and self.t <= WIDEST + 1):
+        if not (self.t > 0 and self.p > 0 and 0 < self.q <= 64 * FINE and self.t <= MAX_SIGMA + 1):
             raise InvalidParameter(f"{self!r} is no discrete Gaussian that can be drawn.")
 
     @property
@@ -63,7 +63,7 @@ class DiscreteGaussianLaw:
         return Fraction(self.t * self.p, self.q)
 
     def rho(self, squared: int) -> Fraction:
-        """What moving by `squared` (the sum of squared shifts) costs: Theorem 4 there, for vectors by composition."""
+        """The cost of moving by `squared` (the sum of squared shifts): Theorem 4 there, for vectors by composition."""
         return squared / (2 * self.sigma2)
 
     # the law
@@ -80,12 +80,12 @@ class DiscreteGaussianLaw:
 
     @cached_property
     def _norm(self) -> float:
-        """The sum over all integers; for large sigma it is sigma sqrt(2 pi), but for e**(-2 pi**2 sigma**2)."""
+        """The sum over all integers; for large sigma it is sigma sqrt(2 pi), up to e**(-2 pi**2 sigma**2)."""
         return float(2 * self._terms[1:].sum() + 1) if self._small else math.sqrt(2 * math.pi * float(self.sigma2))
 
     @exactly
     def prob(self, z: int) -> decimal.Decimal:
-        """To a dozen digits: the sum below the line is a float."""
+        """To a dozen digits: the denominator is a float."""
         exponent = -decimal.Decimal(z * z * self.q) / (2 * self.t * self.p)
         return exponent.exp() / decimal.Decimal(self._norm)
 
@@ -104,16 +104,10 @@ class DiscreteGaussianLaw:
             return float(2 * self._terms[m + 1 :].sum() / self._norm)
         return math.erfc((m + 0.5) / math.sqrt(2 * float(self.sigma2)))
 
-    def quantile(self, tail: float) -> int:
-        return least_beyond(self.beyond, tail)
-
     def integers(self) -> dict[str, Any]:
         return {"law": "discrete gaussian", "t": str(self.t), "p": str(self.p), "q": str(self.q)}
 
     # the sampler
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         laplace = DiscreteLaplaceLaw(1, self.t)

@@ -19,15 +19,14 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints
-from murmure.laws.noise.coins import MAX_DENOMINATOR, Stream, first_accepted, flips, in_batches, runs, uniforms
+from murmure.laws.noise.coins import MAX_DENOMINATOR, BatchedNoise, Stream, first_accepted, flips, runs, uniforms
 
-STEEPEST = Fraction(1 << 10)
+MAX_RATE = Fraction(1 << 10)
 
 
 @dataclass(frozen=True)
-class DiscreteLaplaceLaw:
+class DiscreteLaplaceLaw(BatchedNoise):
     s: int
     t: int
 
@@ -43,7 +42,7 @@ class DiscreteLaplaceLaw:
         return Fraction(self.s, self.t)
 
     def loss(self, moves: int, entries: int) -> Fraction:
-        """What shifting by `moves` in L1 costs, exactly: the sum over entries of rate |d|."""
+        """The exact cost of shifting by `moves` in L1: the sum over entries of rate |d|."""
         return moves * self.rate
 
     @exactly
@@ -80,9 +79,6 @@ class DiscreteLaplaceLaw:
     def integers(self) -> dict[str, Any]:
         return {"law": "discrete laplace", "s": str(self.s), "t": str(self.t)}
 
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
-
     def batch(self, n: int, stream: Stream) -> Ints:
         kept = math.expm1(-1) / (self.t * math.expm1(-1 / self.t))  # the mean of e**(-U/t)
         not_minus_zero = (1 + math.exp(-self.s / self.t)) / 2
@@ -100,8 +96,8 @@ class DiscreteLaplaceLaw:
 
 def at_rate(rate: Fraction) -> DiscreteLaplaceLaw:
     """The exact law of this rate, or of one just below that fits: s = 2**k, t = ceil(s / rate), off by 1 in t."""
-    rate = min(rate, STEEPEST)
+    rate = min(rate, MAX_RATE)
     if rate.denominator <= MAX_DENOMINATOR and rate.numerator < 1 << 62:
         return DiscreteLaplaceLaw(rate.numerator, rate.denominator)
-    k = (rate * MAX_DENOMINATOR).__floor__().bit_length() - 1  # 2**k <= rate * LARGEST, so t <= LARGEST
+    k = (rate * MAX_DENOMINATOR).__floor__().bit_length() - 1  # 2**k <= rate * MAX_DENOMINATOR, so t is at most that
     return DiscreteLaplaceLaw(1 << max(k, 0), math.ceil((1 << max(k, 0)) / rate))

@@ -1,4 +1,4 @@
-"""ln n! to as many digits as are asked for, with bounds: Stirling's series, whose sums lie on alternate sides of it."""
+"""ln n! to any number of digits, with bounds: Stirling's series, whose partial sums lie on alternate sides of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _bernoulli(j: int) -> Fraction:
 
 
 def log_factorial(n: int, digits: int) -> tuple[decimal.Decimal, decimal.Decimal]:
-    """ln n! from below and from above, so many decimals apart or less.
+    """ln n! from below and from above, at most 10**-digits apart.
 
     Stirling's series lies on alternate sides of the truth; its terms fall while j < pi n, far below 10**-digits.
     """

@@ -4,8 +4,8 @@
 
 Means up to TABULATED: inversion. One word, read as the first 64 bits of a uniform number U, falls between F(k-1) and
 F(k), and k is drawn. The ends of the table are the whole parts of F(k) 2**64, obtained from integers with a bound on
-what was cut off; a word that stands at an end (some thousands of 2**64) cannot tell, and is continued with further
-words against as many more digits of F, until it can. Larger means: the whole part by rejection
+what was cut off; a word equal to an end (some thousands of 2**64) does not decide, and is continued with further words
+against as many more digits of F, until it does. Larger means: the whole part by rejection
 (laws/noise/poisson_wide.py), and a Poisson number of the fraction that is left added to it.
 
 The weights of the table need no exponential: with w(m) = 2**P at the mode m, w(k+1) = w(k) mean / (k+1) and
@@ -33,29 +33,29 @@ from murmure.laws.noise.coins import Stream, in_batches
 from murmure.laws.noise.poisson_wide import WidePoisson
 
 TABULATED = 1 << 14
-LARGEST_MEAN = 1 << 60
-SPARE = 128  # bits beyond those that are asked for
+MAX_MEAN = 1 << 60
+SPARE = 128  # bits beyond the requested ones
 
 
 @dataclass(frozen=True)
 class Ends:
-    """floor(F(k) 2**bits) for k = first, first + 1, ...: between lows and highs; `before` bounds F(first - 1)."""
+    """floor(F(k) 2**bits) for k = first, first + 1, ...: between lows and highs; `below_first` bounds F(first - 1)."""
 
     first: int
     lows: list[int]
     highs: list[int]
-    before: int
+    below_first: int
 
     def find(self, word: int) -> int | None:
-        """The k of every U whose first bits are `word`; None where they differ, or where the table does not reach."""
+        """The k of every U that begins with `word`; None if they differ, or lie beyond the table."""
         k = bisect.bisect_right(self.highs, word)
-        previous = self.highs[k - 1] if k else self.before
+        previous = self.highs[k - 1] if k else self.below_first
         sure = k < len(self.lows) and previous < word < self.lows[k]
         return self.first + k if sure else None
 
 
 def poisson_ends(mean: Fraction, bits: int) -> Ends:
-    """The distribution function to so many binary digits."""
+    """The distribution function to this number of binary digits."""
     p, q, mode = mean.numerator, mean.denominator, math.floor(mean)
     up: list[int] = [1 << (bits + SPARE)]
     down: list[int] = []
@@ -89,15 +89,15 @@ class PoissonTable:
         and more digits tell them apart (F is transcendental, so some number of digits does)."""
         ends = next(e for spare in itertools.count() if (e := self._agreeing(64 * spare)) is not None)
         above = [i for i, end in enumerate(ends.lows) if end > 0]
-        start = max(0, above[0] - 1)  # an end 0, where there is one: word 0 does not tell
+        start = max(0, above[0] - 1)  # an end 0, where there is one: word 0 does not decide
         stop = next((i for i, end in enumerate(ends.lows) if end == WORD - 1), len(ends.lows) - 1)
         return ends.first + start, np.array(ends.lows[start : stop + 1], np.uint64)
 
     def _agreeing(self, spare: int) -> Ends | None:
         fine = poisson_ends(self.mean, 64 + spare)
         lows, highs = [low >> spare for low in fine.lows], [high >> spare for high in fine.highs]
-        same = all(a == b for a, b in zip(lows, highs, strict=True))
-        return Ends(fine.first, lows, highs, fine.before) if same else None
+        agree = lows == highs
+        return Ends(fine.first, lows, highs, fine.below_first) if agree else None
 
     def batch(self, n: int, stream: Stream) -> Ints:
         first, ends = self._table
@@ -109,7 +109,7 @@ class PoissonTable:
         return out
 
     def settle(self, word: int, stream: Stream) -> int:
-        """The number of a word that stands at an end, from the words that follow."""
+        """The number of a word that equals an end, from the words that follow."""
         for bits in itertools.count(128, 64):
             word = (word << 64) | int(stream.take(1)[0])
             found = poisson_ends(self.mean, bits).find(word)
@@ -133,7 +133,7 @@ class PoissonLaw:
     mean: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 < self.mean <= LARGEST_MEAN:
+        if not 0 < self.mean <= MAX_MEAN:
             raise InvalidParameter(
                 f"Poisson numbers of mean {float(self.mean):.3g} were asked for; up to 2**60 can be drawn.",
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",

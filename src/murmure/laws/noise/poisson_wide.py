@@ -17,7 +17,7 @@ s = z / (2M + z), which is the sum of 2 s**j / j over odd j, with n = M + z:
 Floats take (1) for |z| <= M/8, with sums, products and quotients only, which IEEE 754 rounds by 2**-53 each, and no
 logarithm of a library. |s| <= 1/15, so the terms after s**13 are below 2**-54 of z s and of s; 1/(360 n**3) is below
 2**-49. Fewer than 40 roundings of terms that are at most |z| / t + |z s| + c + 1: ERROR times that bounds all. A
-random number that lies nearer to g/(sk) than this (one in 2**40) is continued, and held against g by decimals of as
+random number that lies nearer to g/(sk) than this (one in 2**40) is continued, and compared with g by decimals of as
 many digits as it takes.
 """
 
@@ -38,7 +38,7 @@ from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.log_factorial import log_factorial
 
 ERROR = 2.0**-46
-LEAST = 1 << 14  # mean; R(n) and |s| above are bounded for means from here on
+MIN_MEAN = 1 << 14  # R(n) and |s| above are bounded for means from here on
 DIGITS = 60
 
 
@@ -47,7 +47,7 @@ class WidePoisson:
     M: int
 
     def __post_init__(self) -> None:
-        assert self.M >= LEAST
+        assert self.M >= MIN_MEAN
 
     @cached_property
     def t(self) -> int:
@@ -129,7 +129,7 @@ class WidePoisson:
         return out
 
     def settle(self, z: int, parts: int, word: int, stream: Stream) -> bool:
-        """Is U < g(z) / parts, where U begins with `word`? By more words and more digits until they tell."""
+        """Is U < g(z) / parts, where U begins with `word`? With more words and more digits until they decide."""
         for words in itertools.count(1):
             low, high = self._exact(z, 20 * words + 20)
             if Fraction(word + 1, 1 << (64 * words)) <= low / parts:
@@ -146,7 +146,7 @@ class WidePoisson:
         return rest + Fraction(low), rest + Fraction(high)
 
     def _kept_far(self, z: int, stream: Stream) -> bool:
-        """The same coins, one by one, for the few that lie far out."""
+        """The same coins, one by one, for the few numbers far from the mean."""
         pieces = math.floor(self._exact(z, DIGITS)[1]) + 1
         for _ in range(pieces):
             k = 1

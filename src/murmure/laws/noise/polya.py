@@ -28,31 +28,30 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints, Mask
-from murmure.laws.noise.coins import Stream, all_flips, flips, in_batches, least_beyond, uniforms
+from murmure.laws.noise.coins import BatchedNoise, Stream, all_flips, flips, least_beyond, uniforms
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.poisson import PoissonLaw
 from murmure.laws.noise.thinning import all_two_over_e, fair_runs, ratio_flips
 
-SUMMED = 1000  # scales up to here are added up one by one; beyond, the law of real numbers stands for it
-FINEST = 1 << 30  # parties
+SUMMED = 1000  # scales up to here are added up one by one; of larger scales, the continuous law takes its place
+MAX_PARTIES = 1 << 30
 
 
 @dataclass(frozen=True)
-class PolyaLaw:
+class PolyaLaw(BatchedNoise):
     s: int
     t: int
     r: Fraction
 
     def __post_init__(self) -> None:
-        if self.r <= 0 or self.r.denominator > FINEST or self.r > FINEST:
+        if self.r <= 0 or self.r.denominator > MAX_PARTIES or self.r > MAX_PARTIES:
             raise InvalidParameter(f"Polya noise of r = {self.r} was asked for; 2**-30 to 2**30 can be drawn.")
         _ = self.whole  # a rate that cannot be drawn is refused here
 
     @property
     def whole(self) -> DiscreteLaplaceLaw:
-        """What shares add up to when their r adds up to 1."""
+        """The law of the sum of shares whose r adds up to 1."""
         return DiscreteLaplaceLaw(self.s, self.t)
 
     @property
@@ -158,18 +157,15 @@ class PolyaLaw:
         """J."""
         return max(0, (-(-self.t // self.s) - 1).bit_length())
 
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
-
     def batch(self, n: int, stream: Stream) -> Ints:
         J = self.octaves
         count = PoissonLaw(2 * self.r * (J + 1)).batch(n, stream)
-        whose = np.repeat(np.arange(n), count)
-        place = uniforms(J + 1, len(whose), stream)  # twice the octave, and the sign
+        owner = np.repeat(np.arange(n), count)
+        place = uniforms(J + 1, len(owner), stream)  # twice the octave, and the sign
         k, kept = self._points(place >> 1, stream)
         minus = place & 1
         out = np.zeros(n, np.int64)
-        np.add.at(out, whose[kept], ((k ^ -minus) + minus)[kept])
+        np.add.at(out, owner[kept], ((k ^ -minus) + minus)[kept])
         return out
 
     def _points(self, octave: Ints, stream: Stream) -> tuple[Ints, Mask]:
@@ -196,5 +192,5 @@ class PolyaLaw:
 
 @lru_cache(maxsize=1024)
 def _quantile(law: PolyaLaw, tail: float) -> int:
-    """Kept: the bars of a table ask for one number often."""
+    """Cached: the error bars of a table ask for the same quantile again and again."""
     return least_beyond(law.beyond, tail)

@@ -1,7 +1,7 @@
 """The law of a sum of independent shares of noise: what a masked sum of several parties carries.
 
-Polya and Skellam shares add up to laws of their own kinds, exactly. Discrete Gaussians do not quite: for shares of
-variance s2 = sigma**2 >= 1/4 the sum S of n of them is near the discrete Gaussian W of variance n s2,
+Polya shares add up to Polya noise and Skellam shares to Skellam noise, exactly. Discrete Gaussians do not quite: for
+shares of variance s2 = sigma**2 >= 1/4 the sum S of n of them is near the discrete Gaussian W of variance n s2,
 
     |ln P[S = z] - ln P[W = z]| <= gap(s2, n) = 5 sum over k = 1 .. n-1 of e**(-2 pi**2 s2 k/(k+1))   for every z
 
@@ -24,9 +24,8 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints
-from murmure.laws.noise.coins import Stream, in_batches, least_beyond
+from murmure.laws.noise.coins import BatchedNoise, Stream
 from murmure.laws.noise.gaussian import SUMMED, DiscreteGaussianLaw
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.polya import PolyaLaw
@@ -56,7 +55,7 @@ def gap(sigma2: Fraction, count: int) -> decimal.Decimal:
 
 
 @dataclass(frozen=True)
-class GaussianSum:
+class GaussianSum(BatchedNoise):
     """The sum of `count` discrete Gaussians; its probabilities by convolution where it is narrow."""
 
     share: DiscreteGaussianLaw
@@ -88,8 +87,8 @@ class GaussianSum:
         if not self._small:
             return np.asarray(wide)
         probs = self._probs[np.minimum(m, len(self._probs) - 1).astype(np.int64)]
-        seen = (m < len(self._probs)) & (probs > 1e-290)
-        return np.where(seen, np.log(np.where(seen, probs, 1.0)), wide)
+        known = (m < len(self._probs)) & (probs > 1e-290)
+        return np.where(known, np.log(np.where(known, probs, 1.0)), wide)
 
     def prob(self, z: int) -> decimal.Decimal:
         """To a dozen digits where the law is added up."""
@@ -101,14 +100,8 @@ class GaussianSum:
             return float(2 * self._probs[m + 1 :].sum())
         return math.erfc((m + 0.5) / math.sqrt(2 * self.variance))
 
-    def quantile(self, tail: float) -> int:
-        return least_beyond(self.beyond, tail)
-
     def integers(self) -> dict[str, Any]:
         return {**self.share.integers(), "law": "sum of discrete gaussians", "count": self.count}
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         out = np.zeros(n, np.int64)

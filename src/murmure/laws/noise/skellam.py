@@ -53,9 +53,8 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exactly
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints
-from murmure.laws.noise.coins import Stream, in_batches, least_beyond
+from murmure.laws.noise.coins import BatchedNoise, Stream
 from murmure.laws.noise.poisson import PoissonLaw
 
 MIN_VARIANCE = 4  # the variance from which kappa is known
@@ -94,13 +93,13 @@ def lam(variance: Fraction) -> decimal.Decimal:
 
 @exactly
 def skellam_rho(variance: Fraction, d1: int, d2: int) -> Fraction:
-    """What moving by d1 in L1 and d2 in squares costs, at all real orders: (3), rounded up in the 70th digit."""
+    """The cost of moving by d1 in L1 and d2 in squares, at all real orders: (3), rounded up in the 70th digit."""
     k = kappa(variance)
     return Fraction((k * d2 + (k - lam(variance)) * d1) / 2 * (1 + decimal.Decimal("1e-70")))
 
 
 @dataclass(frozen=True)
-class SkellamLaw:
+class SkellamLaw(BatchedNoise):
     mean: Fraction  # of each of the two Poisson numbers
 
     def __post_init__(self) -> None:
@@ -176,16 +175,10 @@ class SkellamLaw:
         density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
         return max(0.0, math.erfc(x / math.sqrt(2)) + density * (x**3 - 4 * x) / (12 * v))
 
-    def quantile(self, tail: float) -> int:
-        return least_beyond(self.beyond, tail)
-
     def integers(self) -> dict[str, Any]:
         return {"law": "skellam", "mean": str(self.mean)}
 
     # the sampler
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         both = self._poisson.batch(2 * n, stream)

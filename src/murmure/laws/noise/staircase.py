@@ -4,7 +4,7 @@
            a e**(-eps (k + 1))    where |z| = k step + j, r <= j < step.
 
 Geng, Viswanath, "The optimal noise-adding mechanism in differential privacy", IEEE Trans. Inf. Theory 62(2), 2016,
-and the integer-valued version there (section on discrete query functions). k comes from tables (noise_digits), the
+and the integer-valued version there (section on discrete query functions). k comes from tables (digits.py), the
 side of the stair from one integer q over 2**63, j is exactly uniform on its side; a fair sign, and "minus zero" is
 drawn again. So
 
@@ -36,22 +36,21 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
-from murmure.core.random import Random
 from murmure.core.types import Floats, Ints
-from murmure.laws.noise.coins import Stream, first_accepted, in_batches, uniforms
+from murmure.laws.noise.coins import BatchedNoise, Stream, first_accepted, uniforms
 from murmure.laws.noise.digits import HALF_WORD, Digits, calibrated, power
 
-WIDEST = Fraction(1 << 52)
+MAX_SCALE = Fraction(1 << 52)
 
 
-def units(moves: int, entries: int, step: int) -> int:
+def loss_units(moves: int, entries: int, step: int) -> int:
     """How many units a vector loses when `entries` of it may move by whole numbers that add up to `moves`."""
     moved = min(moves, entries)
     return moved + (moves - moved) // step
 
 
 @dataclass(frozen=True)
-class StaircaseLaw:
+class StaircaseLaw(BatchedNoise):
     step: int
     r: int
     upper: int  # q: the words, of 2**63, that fall to the upper side of a stair
@@ -62,7 +61,7 @@ class StaircaseLaw:
             raise InvalidParameter(f"a stair of {self.step} has an upper side of {self.r}?")
         if (self.upper == HALF_WORD) != (self.r == self.step) or self.upper * self.step < HALF_WORD * self.r:
             raise InvalidParameter("the upper side of a stair must not be less likely than the lower one.")
-        if self.step / self.stairs.rate > WIDEST:
+        if self.step / self.stairs.rate > MAX_SCALE:
             scale = float(self.step / self.stairs.rate)
             raise InvalidParameter(
                 f"staircase noise of scale {scale:.3g} was asked for; up to 2**52 can be drawn.",
@@ -95,7 +94,7 @@ class StaircaseLaw:
         return max(side, self.stairs.rate + self.stairs.slack)
 
     def loss(self, moves: int, entries: int) -> Fraction:
-        return units(moves, entries, self.step) * self.unit
+        return loss_units(moves, entries, self.step) * self.unit
 
     # the law
 
@@ -146,9 +145,6 @@ class StaircaseLaw:
         return {"law": "staircase", **parts, "stairs": self.stairs.integers()}
 
     # the sampler
-
-    def draw_noise(self, n: int, rng: Random) -> Ints:
-        return in_batches(n, rng, self.batch)
 
     def batch(self, n: int, stream: Stream) -> Ints:
         return first_accepted(n, 1 - float(self.magnitude(0)) / 2, lambda m: self._attempt(m, stream))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
@@ -16,24 +15,13 @@ if TYPE_CHECKING:
     from murmure.lectures.demo.survey import DemoQuestion, DemoSurvey
 
 
-# -- the demo's page --------------------------------------------------------------------------------------------------
-
-
 def page(survey: DemoSurvey) -> str:
     parts = {lang: _section(survey, Language(lang)) for lang in ("en", "fr")}
     return document(f"Murmure: {survey.people} students", parts)
 
 
 def _section(survey: DemoSurvey, w: Language) -> str:
-    parts: tuple[Callable[[DemoSurvey, Language], str], ...] = (
-        _head,
-        _one,
-        _crowd,
-        _guarantees,
-        _ranking,
-        _again,
-        _foot,
-    )
+    parts = (_head, _student, _crowd, _guarantees, _ranking, _your_turn, _footer)
     return "\n".join(part(survey, w) for part in parts)
 
 
@@ -74,7 +62,7 @@ def _epsilon_text(survey: DemoSurvey, w: Language) -> str:
     return f"ln{WIDE}3 = {w.number(survey.epsilon, 4)}" if survey.fair_coins else w.plain(survey.epsilon)
 
 
-def _one(survey: DemoSurvey, w: Language) -> str:
+def _student(survey: DemoSurvey, w: Language) -> str:
     sent = w.label(("no", "yes")[int(survey.coins.sent)])
     yes, yes_too = survey.yes_of_100()
     true, other = survey.support_of_100(survey.grr)
@@ -261,7 +249,7 @@ def _ranking(survey: DemoSurvey, w: Language) -> str:
 <table class="rank"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>"""
 
 
-def _again(survey: DemoSurvey, w: Language) -> str:
+def _your_turn(survey: DemoSurvey, w: Language) -> str:
     code = (
         "import murmure as mu\n\n"
         'question = mu.Categories(["no", "yes"])\n'
@@ -278,7 +266,7 @@ def _again(survey: DemoSurvey, w: Language) -> str:
 <pre>{html.escape(shell)}</pre>"""
 
 
-def _foot(survey: DemoSurvey, w: Language) -> str:
+def _footer(survey: DemoSurvey, w: Language) -> str:
     plans = ", ".join(f"{q.name} {q.plan.digest[:12]}" for q in survey.questions)
     return f"""<footer>{
         w(

@@ -133,6 +133,7 @@ def run_survey(people: int, epsilon: float, seed: int | None) -> DemoSurvey:
     from murmure.plan.plan import Plan
     from murmure.statistics.histogram import Histogram
 
+    # The class is the same each time; only its reports are random, unless a seed repeats them too.
     class_rng = Random.seeded(CLASS_SEED if seed is None else seed)
     often = simulate_class(people, class_rng)
     rng = Random.secure() if seed is None else class_rng

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import MurmureError
-from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
+from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.parties.coordinator.errors import LogFailed
 from murmure.parties.coordinator.progress import Progress
 
@@ -181,10 +181,10 @@ def create_file(path: Path, tables: Tables, meta: dict[str, str]) -> None:
         os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(connect(part)) as connection, transaction(connection):
             for table, columns in tables.items():
-                connection.execute(commented(table, columns))
+                connection.execute(create_table_sql(table, columns))
             connection.executemany(f'INSERT INTO "{META}" VALUES (?, ?)', list(meta.items()))
         with suppress(FileExistsError):  # another process was first: its file is as good
-            give_name(part, path)
+            rename_if_free(part, path)
         sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import MurmureError
-from murmure.core.sqlite_files import commented, connect, give_name, sync_folder, transaction
+from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.parties.party.refusals import StoreFailed
 from murmure.parties.party.tables import INDEXES, TABLES, VERSION
 
@@ -38,11 +38,11 @@ class PartyFile:
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
                     for table, columns in TABLES.items():
-                        run(commented(table, columns))
+                        run(create_table_sql(table, columns))
                     for index in INDEXES:
                         run(index)
                     run("INSERT INTO meta VALUES ('version', ?)", VERSION)
-                give_name(part, self.path)
+                rename_if_free(part, self.path)
                 sync_folder(self.path.parent)
             finally:
                 part.unlink(missing_ok=True)

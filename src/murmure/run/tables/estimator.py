@@ -48,7 +48,7 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     on_spark = type(source).__module__.startswith("pyspark.")
     table = None if on_spark else open_table(source)
     metadata = spark_metadata(source) if table is None else table.metadata
-    what, seeded = "the frame" if table is None else table.what, False
+    what, seeded = "the frame" if table is None else table.source_name, False
     if PLAN_KEY in metadata:
         stored, seeded = stored_plan(metadata)
         if plan is not None and plan.digest != stored.digest:
@@ -67,4 +67,4 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
 
 
 def _tasks(table: TableReader) -> Iterator[Task]:
-    return unrandomised(with_progress(table.batches(), table.rows, f"reading {table.what}"))
+    return unrandomised(with_progress(table.batches(), table.rows, f"reading {table.source_name}"))

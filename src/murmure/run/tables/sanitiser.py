@@ -215,7 +215,7 @@ class _Rows:
             raise EmptySource(f"none of {self.read} rows fits the schema: there is nothing to write.")
 
     def _tasks(self) -> Iterator[Task]:
-        batches = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.what}")
+        batches = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
         return numbered(batches, self.rng.child, self._admit)
 
     def _admit(self, batch: Any, first: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.estimates.estimate import CellEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, recalled
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, ShareEstimator, with_cached_laws
 from murmure.core.types import Floats
 from murmure.statistics.base.statistic import people_count
 
@@ -20,7 +20,7 @@ def one_hot_block(width: int, weight: float = 1.0) -> Block:
 
 def share_estimate(labels: list[str], noisy: NoisySum) -> Estimate:
     """The shares of protected cells."""
-    noisy = recalled(noisy)
+    noisy = with_cached_laws(noisy)
     law = noisy.law("cells")
     estimator = ShareEstimator(noisy["cells"], law)
     enough = estimator.divides(0.95)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -83,24 +83,22 @@ def conditions_of(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, 
 
     finest: a column, and how many cells of it later rounds may come to; "" for cells that are no column's.
     """
-    conditions_found = _of_statistic(statistic)
+    out = _of_statistic(statistic)
     domain = statistic.domain
     if isinstance(domain, Schema):
         more = [_of_text(text, domain) for text in texts]
-        conditions_found = replace(
-            conditions_found,
-            conditions=(*conditions_found.conditions, *(c for one in more for c in one.conditions)),
-            weights=(*conditions_found.weights, *(w for one in more for w in one.weights)),
+        out = replace(
+            out,
+            conditions=(*out.conditions, *(c for one in more for c in one.conditions)),
+            weights=(*out.weights, *(w for one in more for w in one.weights)),
         )
     if finest is not None:
         name, cells = finest
         text = f"{quote_name(name)} between two values" if name else f"nearest to one of {cells} centres"
         of = frozenset([name] if name else [])
         one = Condition(text, None, of, cut=of, nominal=Fraction(1, cells))
-        conditions_found = replace(
-            conditions_found, conditions=(*conditions_found.conditions, *([one] if cells > 1 else []))
-        )
-    return replace(conditions_found, domains=_domains(domain))
+        out = replace(out, conditions=(*out.conditions, *([one] if cells > 1 else [])))
+    return replace(out, domains=_domains(domain))
 
 
 def _domains(domain: Any) -> dict[str, Domain]:
@@ -132,24 +130,26 @@ def _of_statistic(statistic: Any) -> Conditions:
         "Evaluated": _of_evaluated,
         "Placed": _of_placed,
         "Cells": lambda s: Conditions(tuple(_crossed(_axes_of_cells(s)))),
-        "Histogram": lambda s: Conditions(tuple(_value_cells(s.domain.column or "", s.domain))),
-        "Mode": lambda s: Conditions(tuple(_value_cells(s.domain.column or "", s.domain))),
-        "Quantile": lambda s: Conditions(tuple(_value_cells(s.domain.column or "", s.domain))),
+        **dict.fromkeys(("Histogram", "Mode", "Quantile"), _of_values),
         "Marginals": lambda s: Conditions(
-            tuple(c for name in s.domain.private for c in _value_cells(name, s.domain[name]))
+            tuple(c for cells in _columns_cells(s.domain, s.domain.private) for c in cells)
         ),
-        "Pair": lambda s: Conditions(
-            tuple(_crossed([list(_value_cells(name, s.domain[name])) for name in (s.first, s.second)]))
-        ),
+        "Pair": lambda s: Conditions(tuple(_crossed(_columns_cells(s.domain, (s.first, s.second))))),
         "GroupBy": _of_groups,
         "Where": _of_where,
         "Clusters": lambda s: Conditions((_nearest(len(s.centres)),)),
-        "Mean": lambda s: Conditions(),
-        "Sum": lambda s: Conditions(),
-        "Count": lambda s: Conditions(),
-        "Variance": lambda s: Conditions(),
+        **dict.fromkeys(("Mean", "Sum", "Count", "Variance"), lambda s: Conditions()),
     }.get(kind)  # type: ignore[assignment]
     return _of_columns(statistic) if maker is None else maker(statistic)
+
+
+def _of_values(statistic: Any) -> Conditions:
+    return Conditions(tuple(_value_cells(statistic.domain.column or "", statistic.domain)))
+
+
+def _columns_cells(domain: Schema, names: Iterable[str]) -> list[list[Condition]]:
+    """Of each of these columns, a condition for every value."""
+    return [list(_value_cells(name, domain[name])) for name in names]
 
 
 def _nearest(cells: int) -> Condition:
@@ -160,7 +160,7 @@ def _nearest(cells: int) -> Condition:
 def _of_columns(statistic: Any) -> Conditions:
     """What learners ask: each label of each column by itself and with each of another."""
     domain: Schema = statistic.domain
-    named = [list(_value_cells(name, domain[name])) for name in domain.private if isinstance(domain[name], Categories)]
+    named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
     pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
     return Conditions((*(c for some in named for c in some), *pairs))
 
@@ -170,7 +170,7 @@ def _of_evaluated(statistic: Any) -> Conditions:
     found = _of_terms(statistic.terms, statistic.wanted, statistic.inputs)
     if statistic.function == "nearest":
         return replace(found, conditions=(*found.conditions, _nearest(int(statistic.settings[0]))))
-    return replace(found, conditions=(*found.conditions, *_pairs(_picked(statistic))))
+    return replace(found, conditions=(*found.conditions, *_met(_picked(statistic), 2)))
 
 
 def _picked(statistic: Any) -> list[Condition]:
@@ -180,13 +180,9 @@ def _picked(statistic: Any) -> list[Condition]:
     return [one for one in found if one is not None]
 
 
-def _pairs(picked: Sequence[Condition]) -> list[Condition]:
-    met = [a.within(b) for a, b in combinations(picked, 2)]
-    return [one for one in met if one.share != 0]
-
-
-def _triples(picked: Sequence[Condition]) -> list[Condition]:
-    met = [a.within(b).within(c) for a, b, c in combinations(picked, 3)]
+def _met(picked: Sequence[Condition], size: int) -> list[Condition]:
+    """Every `size` of these at once, where some row of the domain fulfils them."""
+    met = [reduce(Condition.within, some) for some in combinations(picked, size)]
     return [one for one in met if one.share != 0]
 
 
@@ -203,15 +199,13 @@ def _of_placed(statistic: Any) -> Conditions:
     else:
         cells = [Condition(of.inputs[0], None, at.columns, cut=at.columns, nominal=Fraction(1, places))]
     picked = [one for one in _picked(of) if one.columns != at.columns]
-    picked_together = [*picked, *_pairs(picked)]
+    picks = [*picked, *_met(picked, 2)]
     if of.settings[:1] in (("efron start",), ("efron step",)):  # of those with the event, products of two columns too
-        picked_together += _triples(picked)
+        picks += _met(picked, 3)
     smallest = min(cells, key=lambda cell: cell.share or 0, default=None)
-    if len(cells) * (1 + len(picked_together)) > MAX_EXPANDED_CELLS:
+    if len(cells) * (1 + len(picks)) > MAX_EXPANDED_CELLS:
         cells = [smallest] if smallest is not None else []
-    return replace(
-        found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in picked_together))
-    )
+    return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in picks)))
 
 
 def _of_groups(statistic: Any) -> Conditions:
@@ -299,10 +293,7 @@ def _crossed(axes: Sequence[Sequence[Condition]]) -> Iterable[Condition]:
     if math.prod(map(len, axes)) > MAX_EXPANDED_CELLS:
         axes = [[min(axis, key=lambda one: one.share or 0)] for axis in axes]
     for cells in product(*axes):
-        out = cells[0]
-        for one in cells[1:]:
-            out = out.within(one)
-        yield out
+        yield reduce(Condition.within, cells)
 
 
 # -- expressions -------------------------------------------------------------------------------------------------------

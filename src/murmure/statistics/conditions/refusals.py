@@ -75,12 +75,7 @@ def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
 
 def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
     """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
-    why = say_once(describe_problem(problem, english))
-    return RareCondition(f"{where}: {why}.", hint=_hint(problem, way_out, noise))
-
-
-def say_once(text: str) -> str:
-    return text.replace("\n", " ")
+    return RareCondition(f"{where}: {describe_problem(problem, english)}.", hint=_hint(problem, way_out, noise))
 
 
 def _rounded_rows(rows: Fraction, say: Say) -> str:

@@ -77,7 +77,6 @@ class Cloud:
 
 
 Region = Box | Cloud
-EVERYTHING = Box({})
 
 
 def _share(mask: Mask) -> Fraction:

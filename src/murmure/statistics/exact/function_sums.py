@@ -40,10 +40,9 @@ from murmure.statistics.expressions.fixed_point import (
     POINT,
     ROWS,
     UNIT,
-    join_parts,
     kept_within,
-    split_parts,
     sums_of,
+    whole_numbers,
     whole_of,
 )
 from murmure.statistics.expressions.parser import labelled, read_expression
@@ -185,7 +184,7 @@ class FunctionSums(TermsStatistic):
         for here, found, beyond in self._values(x):
             out = np.zeros((len(here), self.width), object)
             if len(found):
-                out[here, :-1] = join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(found)])
+                out[here, :-1] = whole_numbers(found)
                 out[here, -1] = [int(one) for one in beyond]
             parts.append(out)
         return np.concatenate(parts)

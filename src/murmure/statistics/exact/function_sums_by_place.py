@@ -25,7 +25,7 @@ from murmure.core.types import Array
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.exact.function_sums import FunctionSums, FunctionSumsEstimate, check_beyond
 from murmure.statistics.expressions.factors import rounded_columns
-from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, join_parts, split_parts, whole_of
+from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, split_parts, whole_numbers, whole_of
 
 MAX_FIGURES = 1 << 16  # figures
 
@@ -115,16 +115,11 @@ class FunctionSumsByPlace(CuratorStatistic):
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         k, parts = self._each, [np.empty((0, self.width), object)]
         for here, place, found, beyond in self._placed(x):
-            whole = (
-                join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(found)])
-                if len(found)
-                else None
-            )
+            whole = whole_numbers(found) if len(found) else found
             out = np.zeros((len(here), self.width), object)
-            for row, i, t in zip(np.nonzero(here)[0], range(len(found)), place, strict=True):
-                assert whole is not None
-                out[row, t * k : (t + 1) * k] = whole[i, :k]
-                out[row, self.places * k :] = [*whole[i, k:], int(beyond[i])]
+            for row, values, t, cut in zip(np.nonzero(here)[0], whole, place, beyond, strict=True):
+                out[row, t * k : (t + 1) * k] = values[:k]
+                out[row, self.places * k :] = [*values[k:], int(cut)]
             parts.append(out)
         return np.concatenate(parts)
 

@@ -20,7 +20,7 @@ number, because squares are counted from m. With K = all of it at noise 1 / e, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -416,17 +416,7 @@ class ClassSummary:
         variances = common + _trust((H * common) ** 2, noise) * (self.squares - means**2 - common)
         variances = np.clip(np.maximum(variances, np.sqrt(noise)), self._least, 1.0) + trust * self.mean_noise
         tables = tuple(self._shrunk_table(t, v) for t, v in zip(self.tables, self.table_noise, strict=True))
-        return ClassSummary(
-            self.counts,
-            means,
-            variances + means**2,
-            self.mean_noise,
-            self.square_noise,
-            tables,
-            self.table_noise,
-            self.grid,
-            self.labels,
-        )
+        return replace(self, means=means, squares=variances + means**2, tables=tables)
 
     def _shrunk_table(self, table: Floats, noise: float) -> Floats:
         if noise == 0:

@@ -168,9 +168,7 @@ class Clusters(CuratorStatistic):
     def interpret(self, noisy: NoisySum) -> ClustersEstimate:
         sums = np.stack([noisy[f"{name}: sum"] for name in self.domain.private], axis=1).astype(float)
         floor = max(1.0, noisy.variance("counts") ** 0.5)
-        return ClustersEstimate(
-            noisy["counts"].astype(float), sums / np.array(self.tops, float), floor, self.labels(), self.domain.private
-        )
+        return ClustersEstimate(noisy["counts"].astype(float), sums / np.array(self.tops, float), floor, self.labels())
 
     def labels(self) -> list[str]:
         k, names = len(self.centres), self.domain.private
@@ -202,7 +200,6 @@ class ClustersEstimate:
     sums: Floats  # (clusters, columns)
     floor: float  # of a count that may be divided by
     labels: list[str] = field(repr=False)
-    columns: tuple[str, ...] = field(repr=False, default=())
 
     def centres(self, previous: Floats, last: bool = True) -> Floats:
         """The mean of every cluster within the box; where hardly anybody is, by the noisy count, the centre before.

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
@@ -47,15 +45,6 @@ class GramEstimate:
     def variance(self, target: str = "fixed") -> Floats:
         """Of the noise in every figure; the sums themselves are those of the people who are there."""
         return self.noise[upper_of(len(self.names))]
-
-    @property
-    def exact(self) -> bool:
-        return not self.noise.any()
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the noise in a square: the largest there is."""
-        return float(np.sqrt(self.noise.max()))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.sensitivity import check_protected, some_rows
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Decimals
 from murmure.core.errors import InvalidParameter

@@ -1,4 +1,4 @@
-"""Generic checks: list a thing in EXAMPLES and these come to it. Each rejects its mutants (tests/certify).
+"""Generic checks of mechanisms: list one in EXAMPLES of its file, and these run on it. They reject mutants.
 
 Statistical parts are seeded and fail by chance with the stated probability FAILURE per mechanism, in the worst case.
 """
@@ -6,25 +6,30 @@ Statistical parts are seeded and fail by chance with the stated probability FAIL
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from murmure.certify.certificate import certify
-from murmure.certify.checks.parts import FAILURE, PEOPLE, chi_squared, report_key, require
-from murmure.certify.checks.parts import CheckFailed as CheckFailed
+from murmure.certify.checks.assertions import (
+    ENUMERABLE,
+    FAILURE,
+    PEOPLE,
+    CheckFailed,
+    chi_squared,
+    deep_words,
+    listed_outcomes,
+    main_words,
+    report_key,
+    require,
+)
 from murmure.certify.checks.records import check_record
 from murmure.certify.divergence import enumerate_loss, max_loss
-from murmure.core.errors import MurmureError
-from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.random import GivenWords, Random
 from murmure.core.schema import Schema
-from murmure.core.types import Affine, Array, Total
+from murmure.core.types import Affine, Array
 from murmure.laws.law import Channel
-
-ENUMERABLE = 5_000
 
 
 def _some_inputs(channel: Channel) -> list[int]:
@@ -32,24 +37,12 @@ def _some_inputs(channel: Channel) -> list[int]:
     return list(range(k)) if k <= 6 else [0, 1, k // 2, k - 1]
 
 
-def _outcomes(channel: Channel) -> list[Any] | None:
-    listed = channel.outcomes()
-    if listed is None:
-        return None
-    out = []
-    for y in listed:
-        out.append(y)
-        if len(out) > ENUMERABLE:
-            return None
-    return out
-
-
 def check_mechanism(mechanism: Any, seed: int = 1) -> None:
-    """A mechanism's promises: a law, samples that follow it, its moments, a certificate, words of its own."""
+    """A mechanism's promises: a law, samples that follow it, its moments, a certificate, a fixed range of words."""
     if isinstance(mechanism.domain, Schema):
         return check_record(mechanism, seed)
     channel = mechanism.channel
-    outcomes = _outcomes(channel)
+    outcomes = listed_outcomes(channel)
     if outcomes is not None:
         check_law(mechanism, outcomes)
         check_affine(mechanism, outcomes)
@@ -125,7 +118,7 @@ def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
             )
         return
     k = channel.inputs
-    f = np.arange(1, k + 1) / (k * (k + 1) / 2)  # any shares do: variances are straight lines in them
+    f = np.arange(1, k + 1) / (k * (k + 1) / 2)  # any shares will do: variances are straight lines in them
     exact = np.zeros((k, k))
     for x in range(k):
         p = np.array([float(channel.prob(x, y)) for y in outcomes])
@@ -151,17 +144,17 @@ def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None
         listed = channel.outcomes()
         if isinstance(listed, range):
             require(int(reports.max()) < len(listed), mechanism, "sampled a report that the law does not list")
-            seen = np.bincount(reports, minlength=len(listed))
+            observed = np.bincount(reports, minlength=len(listed))
             chance = chi_squared(
-                seen, PEOPLE * np.exp(channel.log_prob(np.full(len(listed), x), np.arange(len(listed))))
+                observed, PEOPLE * np.exp(channel.log_prob(np.full(len(listed), x), np.arange(len(listed))))
             )
         elif outcomes is not None:
             keys = {report_key(y): j for j, y in enumerate(outcomes)}
             try:
-                seen = np.bincount([keys[report_key(y)] for y in reports], minlength=len(outcomes))
+                observed = np.bincount([keys[report_key(y)] for y in reports], minlength=len(outcomes))
             except KeyError as stray:
                 raise CheckFailed(f"{mechanism!r}: sampled a report that the law does not list: {stray}") from None
-            chance = chi_squared(seen, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
+            chance = chi_squared(observed, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
         else:
             chance = _worst_cell(mechanism, reports, x)
         require(
@@ -181,21 +174,13 @@ def _worst_cell(mechanism: Any, reports: Array, x: int) -> float:
 
 
 def check_words(mechanism: Any, seed: int) -> None:
-    """A report is a function of its own words: taken one by one they give the same reports."""
+    """A report is a function of its range of words: drawn one by one the reports are the same."""
     channel = mechanism.channel
     x = np.arange(40) % channel.inputs
     words = Random.seeded(seed).reserve(40, channel.words, channel.deep)
-    main = np.empty((40, channel.words), np.uint64)
-
-    def fill(a: int, b: int, block: Array) -> None:
-        main[a:b] = block
-
-    words.each(fill)
-    together = channel.draw(x, words)
-    deep_index = np.arange(channel.deep)
+    main, together = main_words(words), channel.draw(x, words)
     for i in (0, 7, 39):
-        deep = words.deep(np.full(channel.deep, i), deep_index)[None] if channel.deep else None
-        alone = channel.draw(x[i : i + 1], GivenWords(main[i], deep))
+        alone = channel.draw(x[i : i + 1], GivenWords(main[i], deep_words(words, i)))
         require(
             report_key(alone[0]) == report_key(together[i]), mechanism, f"report {i} depends on more than its own words"
         )
@@ -226,111 +211,4 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
             enumerate_loss(mechanism.channel).ratio == loss.ratio,
             mechanism,
             "the loss by classes differs from full enumeration",
-        )
-
-
-def _some_codes(domain: Any, words: Any) -> Any:
-    """Codes of people: one array, or one per private column."""
-    if not isinstance(domain, Schema):
-        return (words % domain.size).astype(np.int64)
-    out = []
-    for i, name in enumerate(domain.private):
-        size, some = domain[name].size, words >> 3 * i
-        if size >= 1 << 32:  # words of 32 bits would reach its first values only
-            some = some.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        out.append((some % size).astype(np.int64))
-    return tuple(out)
-
-
-def _people(x: Any, which: slice) -> Any:
-    return tuple(column[which] for column in x) if isinstance(x, tuple) else x[which]
-
-
-def check_statistic(statistic: Any, seed: int = 1) -> None:
-    """A statistic adds what it lifts, is order-free and mergeable, and in the clear gives back the truth."""
-    n = 1000
-    x = _some_codes(statistic.domain, np.frombuffer(Random.seeded(seed).words(n).tobytes(), np.uint32)[:n])
-    lifted = statistic.lift(x)
-    wide = getattr(statistic, "wide", False)  # sums that may pass 2**63 are Python's integers
-    raw = getattr(statistic, "raw_width", statistic.width)  # of what a party adds up, before it makes its part of it
-    require(
-        lifted.shape == (n, raw) and lifted.dtype == (object if wide else np.int64),
-        statistic,
-        f"lift is not (n, width) {'of whole numbers' if wide else 'int64'}",
-    )
-    whole = lifted.dtype != object or all(type(v) is int for v in lifted.flat)
-    require(whole, statistic, "lift holds more than whole numbers")
-    total = statistic.tally(x)
-    require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
-    require(
-        bool((statistic.tally(_people(x, slice(300))) + statistic.tally(_people(x, slice(300, n))) == total).all()),
-        statistic,
-        "tallies do not merge",
-    )
-    require(
-        bool((statistic.tally(_people(x, slice(None, None, -1))) == total).all()),
-        statistic,
-        "the order of people matters",
-    )
-    if hasattr(statistic, "party_contribution"):
-        total = statistic.party_contribution(Total(n, total)).sum
-        require(total.shape == (statistic.width,), statistic, "what a party makes of its sums is not (width,)")
-    held = statistic.interpret_exact(total, n)
-    estimates = list(held.values()) if isinstance(held, Estimates) else [held]
-    for estimate in estimates:
-        require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
-        require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
-    got, wanted = np.concatenate([estimate.mean for estimate in estimates]), statistic.reference(x)
-    require(bool(np.allclose(got, wanted, rtol=1e-12)), statistic, f"in the clear {got}, not {wanted}")
-
-
-def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
-    """An engine returns the same integers however the rows are cut, and refuses to add up nobody."""
-
-    def step(batch: Array) -> Total:
-        return Total(len(batch), np.array([batch.sum(), (batch * batch).sum()], np.int64))
-
-    parts = batches()
-    whole = np.concatenate(parts)
-    wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
-    for cut in (parts, [whole], parts[::-1], [whole[:1], whole[1:]]):
-        got = engine.total(step, iter(cut))
-        require(
-            got.n == wanted.n and bool((got.sum == wanted.sum).all()),
-            engine,
-            "the total depends on the batches",
-        )
-    try:
-        engine.total(step, iter([]))
-    except MurmureError:
-        return
-    raise CheckFailed(f"{engine!r}: added up nobody without a word")
-
-
-def check_coverage(
-    interval: Callable[..., Any],
-    n: int,
-    p: float,
-    q: float,
-    shares: Sequence[float],
-    level: float = 0.95,
-    at_least: float = 0.93,
-) -> None:
-    """interval(o, n, p, q, level) -> rows (low, high) must cover every fixed share often enough (enumerated)."""
-    from scipy.special import gammaln, xlogy
-
-    def binomial(m: int, chance: float) -> Any:
-        j = np.arange(m + 1)
-        logs = gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1) + xlogy(j, chance) + xlogy(m - j, 1 - chance)
-        return np.exp(logs)
-
-    ends = np.asarray(interval(np.arange(n + 1), n, p, q, level))
-    for share in shares:
-        f = round(share * n)
-        law = np.convolve(binomial(f, p), binomial(n - f, q))  # of the number of supports
-        covered = float(law[(ends[:, 0] <= f / n + 1e-12) & (f / n - 1e-12 <= ends[:, 1])].sum())
-        require(
-            covered >= at_least,
-            getattr(interval, "__name__", interval),
-            f"covers the share {share:g} in {covered:.3f} of cases, wanted {at_least:g}",
         )

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import murmure as mu
 from murmure.certify.checks.parts import CheckFailed
 from murmure.certify.checks.promises import check_statistic
+
+import murmure as mu
+from murmure.catalogue import persisted_name
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
@@ -139,7 +140,7 @@ def test_a_party_with_more_rows_than_agreed_is_refused() -> None:
 @pytest.mark.parametrize("asked", [WithinPartyProducts(SCHEMA, ("y", "x")), scattered()], ids=["Within", "Scattered"])
 def test_they_travel_and_take_no_noise(asked: Any) -> None:
     """JSON gives the same question back, and a curator refuses it."""
-    assert part_from_dict(part_to_dict(asked), {type(asked).__name__: ""}) == asked
+    assert part_from_dict(part_to_dict(asked), {persisted_name(asked): ""}) == asked
     assert asked.wide and not hasattr(asked, "blocks")
     with pytest.raises(PlanRefused, match="cannot protect"):
         Plan(asked, curator=mu.DiscreteLaplace(1.0))

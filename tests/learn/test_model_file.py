@@ -184,6 +184,6 @@ def test_what_is_no_json_is_refused(model: dict[str, Any], tmp_path: Path, monke
         load_model(tmp_path / "none.json")
     path.write_text(text)
     load_model(path)
-    monkeypatch.setattr(model_file, "MOST_BYTES", 1000)
+    monkeypatch.setattr(model_file, "MAX_MODEL_BYTES", 1000)
     with pytest.raises(InvalidParameter, match="more than 1_000 bytes"):
         load_model(path)
