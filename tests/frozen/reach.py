@@ -5,12 +5,13 @@ The only file of tests/frozen that a refactoring may edit.
 
 from operator import attrgetter
 
+from tests.parties.study.hospitals import COLUMNS as STUDY_COLUMNS
+
 from murmure.core.blocks import Block as NoiseBlock
 from murmure.econometrics.fit import ask as fit_model
 from murmure.econometrics.model import digest_of as digest_of_model
 from murmure.econometrics.model import model_from_dict, model_to_dict
 from murmure.engines.spark import session as spark_session
-from murmure.parties.study.model_examples import COLUMNS as STUDY_COLUMNS
 from murmure.parties.study.model_examples import EXAMPLES as STUDY_MODELS
 from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.run.totals import total as total_of_plan

@@ -351,7 +351,7 @@ def test_what_is_refused_changes_nothing(place: Path) -> None:
     desk.join(0, 1, 2)
     before = desk.runner.progress
     raws = [other.hand(3).party.keys(), desk.parties[3].ask(), b"", b"MU" + bytes(200)]
-    raws.append(desk.parties[0].party._write(Kind.MASKED, bytes(8)))
+    raws.append(desk.parties[0].party._sign(Kind.MASKED, bytes(8)))
     outcomes = desk.say(*raws)
 
     assert [type(o) for o in outcomes] == [WrongSession, BadMessage, BadMessage, BadMessage, OutOfOrder]
@@ -365,18 +365,18 @@ def test_a_mistake_of_ours_stops_nobody(place: Path, monkeypatch: pytest.MonkeyP
 
     desk = Desk(hands_of.Hands(place))
     desk.join(0)
-    listen = Coordinator._listen
+    listen = Coordinator._handle
 
     def breaks(self: Any, message: Any) -> None:
         listen(self, message)
         if message.sender == 2:
             raise ZeroDivisionError
 
-    monkeypatch.setattr(Coordinator, "_listen", breaks)
+    monkeypatch.setattr(Coordinator, "_handle", breaks)
     outcomes = desk.say(*(desk.parties[p].party.keys() for p in (1, 2, 3)))
     assert [type(one) for one in outcomes] == [type(None), BadMessage, type(None)]
     assert desk.runner.progress.answered == (0, 1, 3) and any("ZeroDivisionError" in line for line in desk.said)
-    monkeypatch.setattr(Coordinator, "_listen", listen)
+    monkeypatch.setattr(Coordinator, "_handle", listen)
     desk.join(2, 4)
     desk.finish()
     assert list(desk.runner.results[0].sums) == desk.hands.total(range(5))
@@ -399,7 +399,7 @@ def test_after_the_end(place: Path) -> None:
     desk.join(0, 1, 2, 3, 4)
     desk.finish()
 
-    (outcome,) = desk.say(desk.parties[0].party._write(Kind.REFUSE, b""))
+    (outcome,) = desk.say(desk.parties[0].party._sign(Kind.REFUSE, b""))
     assert isinstance(outcome, StudyOver)
     assert desk.say(keys) == [None]
 

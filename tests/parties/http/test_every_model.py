@@ -20,13 +20,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.parties.study.hospitals import COLUMNS
 
 from murmure import GRR, Schema, econometrics
 from murmure.cli import main
 from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
 from murmure.parties.party.folder import PartyFolder as PartyHome
 from murmure.parties.study.document import Study
-from murmure.parties.study.model_examples import COLUMNS, EXAMPLES, examples_of
+from murmure.parties.study.model_examples import EXAMPLES, examples_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

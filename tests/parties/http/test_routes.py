@@ -357,7 +357,7 @@ def test_whoever_comes_after_the_end_is_told(hands: Any) -> None:
     with hands_of.serving(hands.folder, once=False) as (line, _):
         assert line.inbox(parties[0].ask(0)) == parties[0].heard
         assert line.request("POST", "/inbox?wait=20", parties[0].ask())[0] == 410
-        late = parties[0].party._write(Kind.REFUSE, b"")  # the party itself knows that it is too late
+        late = parties[0].party._sign(Kind.REFUSE, b"")  # the party itself knows that it is too late
         assert line.send(late) == (410, "StudyOver")
 
 

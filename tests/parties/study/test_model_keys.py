@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.parties.study.hospitals import COLUMNS
 
 from murmure import GRR, Integers, Piecewise, Schema, econometrics
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.econometrics.model import NO_ROWS, model_to_dict
 from murmure.parties.study.document import Study
-from murmure.parties.study.model_examples import COLUMNS, EXAMPLES
+from murmure.parties.study.model_examples import EXAMPLES
 from murmure.parties.study.model_keys import EXCLUDED, EXCLUDED_OF, REQUIRED, STUDY_KEYS, key_table, keys_of
 from murmure.parties.study.toml_models import model_from_toml
 from murmure.plan.privacy import Central, Secure

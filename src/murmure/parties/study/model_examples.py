@@ -1,73 +1,10 @@
-"""An example of every model in a study.toml, over one table of hospitals. A test runs all of them over a network.
+"""An example of every model in a study.toml, over one table of hospitals.
 
-`murmure study models cox` prints one, and the reference page has them all.
+`murmure study models cox` prints one, and the reference page has them all. A test runs all of them over a network,
+with the columns of tests/parties/study/hospitals.py.
 """
 
 from __future__ import annotations
-
-COLUMNS = """
-[columns.age]
-type = "integers"
-low = 18
-high = 99
-
-[columns.stay]
-type = "integers"
-low = 1
-high = 60
-
-[columns.days]
-type = "integers"
-low = 1
-high = 40
-
-[columns.falls]
-type = "integers"
-low = 0
-high = 12
-
-[columns.size]
-type = "integers"
-low = 1
-high = 4
-
-[columns.distance]
-type = "integers"
-low = 0
-high = 20
-
-[columns.share]
-type = "decimals"
-low = 0.01
-high = 0.99
-places = 2
-
-[columns.treated]
-type = "integers"
-low = 0
-high = 1
-
-[columns.after]
-type = "integers"
-low = 0
-high = 1
-
-[columns.ward]
-type = "categories"
-values = ["A", "B", "C"]
-
-[columns.smoker]
-type = "categories"
-values = ["no", "yes"]
-
-[columns.ill]
-type = "categories"
-values = ["no", "yes"]
-
-[columns.died]
-type = "categories"
-values = ["no", "yes"]
-"""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "describe": ('columns = ["age", "stay"]\nmoments = 4',),
