@@ -38,7 +38,7 @@ def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
     if array.dtype.kind not in "biuf":
         array = numbers_in_cells(array.tolist())[0]
     array = array.astype(np.float64)
-    about = schema.about[name]
+    about = schema.column_specs[name]
     # As in learning: the schema's constant takes the place of a missing number.
     if about.missing == "constant":
         array[np.isnan(array)] = float(about.missing_value)

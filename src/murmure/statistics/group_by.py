@@ -23,7 +23,7 @@ from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
+from murmure.core.estimates.noisy_estimators import stacked
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
@@ -153,7 +153,7 @@ class GroupBy(CuratorStatistic):
         return self._laid_out(out)
 
     def _each(self, noisy: NoisySum) -> Iterator[NoisySum]:
-        noisy = recalled(noisy)  # once for all groups, which share the laws
+        noisy = with_cached_laws(noisy)  # once for all groups, which share the laws
         parts = [part.reshape(self.groups, -1) for _, part, _ in noisy]
         for group in range(self.groups):
             yield NoisySum(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
