@@ -23,7 +23,7 @@ from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.noisy_estimators import stacked
+from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
