@@ -47,13 +47,13 @@ class ClassMeans:
     noise: Floats  # of the means of each class: the variance
 
 
-def combined_counts(one: ClassCountsEstimate, two: ClassCountsEstimate) -> ClassCountsEstimate:
+def combined_counts(first: ClassCountsEstimate, second: ClassCountsEstimate) -> ClassCountsEstimate:
     """Two noisy counts of the same people, the noisier one less."""
-    both = one.noise + two.noise
+    both = first.noise + second.noise
     if both == 0:  # an epsilon so large that no noise is drawn
-        return one
-    mean = (two.noise * one.mean + one.noise * two.mean) / both
-    return ClassCountsEstimate(one.labels, mean, one.noise * two.noise / both)
+        return first
+    mean = (second.noise * first.mean + first.noise * second.mean) / both
+    return ClassCountsEstimate(first.labels, mean, first.noise * second.noise / both)
 
 
 def shares_of(counted: ClassCountsEstimate) -> tuple[Floats, float]:
@@ -95,15 +95,15 @@ def covariance(spread: GramEstimate, people: float, off: Floats) -> tuple[Floats
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T), kept
 
 
-def scores(found: ClassMeans, total: Floats | None) -> Floats:
+def scores(classes: ClassMeans, total: Floats | None) -> Floats:
     """(classes, 1 + columns): the weights of (1, x - centre); with products, `total` is the covariance of all rows."""
-    apart, share = found.means - found.centre, found.shares
+    apart, share = classes.means - classes.centre, classes.shares
     if total is None:
-        slopes = found.signal_share * apart / TYPICAL
+        slopes = classes.signal_share * apart / TYPICAL
     else:
         # S^-1 M' = T^-1 M' P^(1/2) (1 - K)^-1 P^(-1/2),  K = P^(1/2) M T^-1 M' P^(1/2)   (Woodbury)
         root = np.sqrt(share)
-        solved = found.signal_share * np.linalg.solve(total, apart.T) * root
+        solved = classes.signal_share * np.linalg.solve(total, apart.T) * root
         K = (root[:, None] * apart) @ solved
         between_values, vectors = np.linalg.eigh((K + K.T) / 2)
         within = 1 - np.clip(between_values, 0.0, MAX_BETWEEN_SHARE)

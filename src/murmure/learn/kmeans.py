@@ -331,24 +331,24 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
-def _next_centres(found: ClusterMovesEstimate, previous: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+def _next_centres(answer: ClusterMovesEstimate, previous: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
     """The next centres: a function of noisy answers, and free.
 
     Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first
     says how far to believe them. A centre near which there is hardly anybody, by its noisy count, goes most of the way
     to the largest cluster, or in the end to the mean.
     """
-    enough = found.counts >= found.floor
-    people = np.maximum(found.counts, found.floor)[:, None]
-    centres = np.clip(previous + found.offset_sums / people, -corner, corner)
-    noise = found.move_noise / people**2
+    enough = answer.counts >= answer.floor
+    people = np.maximum(answer.counts, answer.floor)[:, None]
+    centres = np.clip(previous + answer.offset_sums / people, -corner, corner)
+    noise = answer.move_noise / people**2
     apart, d = centres - mean, len(mean)
     size = float((apart**2 - noise)[enough].sum())
     tau2 = max(0.0, size) / (max(int(enough.sum()), 1) * d)
     centres = mean + tau2 / (tau2 + noise) * apart
     if last or not enough.any():
         return np.where(enough[:, None], centres, mean if last else previous)
-    largest = centres[np.argmax(found.counts)]
+    largest = centres[np.argmax(answer.counts)]
     return np.where(enough[:, None], centres, previous + NEARER * (largest - previous))
 
 

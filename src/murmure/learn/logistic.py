@@ -238,25 +238,25 @@ class LogisticRegression(Classifier):
         if any(try_bind(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
             room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
-        found = means_of(first.counted, summed)
+        means = means_of(first.counted, summed)
         done = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
-            weights, centre = scores(found, None), found.centre
+            weights, centre = scores(means, None), means.centre
         else:
             # on the coarsest grid that is asked about, so that it is the same point everywhere
-            whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
+            whole = _near(ask, means.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
             whole = tuple((1 + room.curvature) * c for c in whole)
             about = replace(about, centre=whole)
             spread: GramEstimate = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
-            off = found.centre - centre
-            total, _ = covariance(spread, found.people, off)
-            weights = scores(found, total)
+            off = means.centre - centre
+            total, _ = covariance(spread, means.people, off)
+            weights = scores(means, total)
             done = "class means and covariances, shrunk by the noise"
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
-                bend = _curvature(found.people, off, total)
+                bend = _curvature(means.people, off, total)
                 if room.curvature:
                     weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
                     done += f"; {room.steps} noisy steps of Newton's method"
@@ -264,8 +264,8 @@ class LogisticRegression(Classifier):
                     weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
                     done += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
-                centre = found.centre
-        if found.signal_share == 0 and not room.steps:
+                centre = means.centre
+        if means.signal_share == 0 and not room.steps:
             done = NO_DIFFERENCE
         return self._answer(ask, weights, centre, done, room.steps)
 
