@@ -65,7 +65,7 @@ class StudyQuestion:
         later round for at most as many as in the first; with a design of p columns, for p + 1 scores, their products,
         and EXTRA_FIGURES.
         """
-        declared, first = getattr(self.model, "most_sums", None), self.plan.statistic.width
+        declared, first = getattr(self.model, "max_sums", None), self.plan.statistic.width
         if declared is not None or self.rounds == 1:
             return first if declared is None else int(declared)
         p = len(getattr(getattr(self.model, "design", None), "terms", ()))
@@ -89,7 +89,7 @@ class StudyQuestion:
         """All conditions that its sums are restricted to, in any round (statistics/conditions/conditions.py)."""
         if self.model is None:
             return conditions_of(self.plan.statistic)
-        return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest", None))
+        return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest_cells", None))
 
     @property
     def max_numbers(self) -> int:
