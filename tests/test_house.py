@@ -19,10 +19,13 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Persisted or shown under the same name on purpose: none today.
 USED_TWICE: set[str] = set()
 
-# Words that say nothing about a thing; the project once used them for everything. Fields that are keys of JSON stay.
+# Words that say nothing about a thing; the project once used them for everything.
 DIALECT = re.compile(r"(^|_)(held|said|own|stand|stands|standing|seen|heard|happened|unsaid)(_|$)")
 SUPERLATIVE = re.compile(r"^_?(MOST|LEAST|WIDEST|LONGEST|LARGEST|SMALLEST|FEWEST|FINEST|SHORTEST|NARROWEST)(_|$)")
-PERSISTED_FIELDS: set[str] = {"said"}
+KEPT = {  # keys of JSON, and attributes that pages document
+    "parties/study/round_figures.py": {"said"},
+    "local/rappor.py": {"seen"},
+}
 
 
 def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -40,7 +43,7 @@ def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 def dialect(tree: ast.Module) -> list[str]:
     found = [(name, line) for name, line in names(tree) if DIALECT.search(name.lower()) or SUPERLATIVE.match(name)]
-    return [f"{name}:{line}" for name, line in found if name not in PERSISTED_FIELDS]
+    return [f"{name}:{line}" for name, line in found]
 
 
 def test_the_top_of_the_tree_is_short() -> None:
@@ -74,7 +77,9 @@ def test_a_class_name_is_defined_once() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_names_say_what_a_thing_is(path: Path) -> None:
     """No `held`, `said`, `own`, `seen`, and MAX_ROWS instead of MOST_ROWS."""
-    assert dialect(TREES[path]) == []
+    kept = KEPT.get(path.relative_to(PACKAGE).as_posix(), set())
+
+    assert [name for name in dialect(TREES[path]) if name.partition(":")[0] not in kept] == []
 
 
 def test_the_check_of_names_finds_what_it_looks_for() -> None:

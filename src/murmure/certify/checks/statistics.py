@@ -57,7 +57,7 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         "the order of people matters",
     )
     if hasattr(statistic, "party_contribution"):
-        total = statistic.of_party(Total(n, total)).sum
+        total = statistic.party_contribution(Total(n, total)).sum
         require(total.shape == (statistic.width,), statistic, "what a party makes of its sums is not (width,)")
     answer = statistic.interpret_exact(total, n)
     estimates = list(answer.values()) if isinstance(answer, Estimates) else [answer]
